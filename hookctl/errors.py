@@ -1,0 +1,53 @@
+"""The one exception that a user sees, and the exit codes (design: the command line)."""
+
+from __future__ import annotations
+
+OK = 0
+FAILED = 1  # an error was found, or a conflict stopped the command
+USAGE = 2
+UNEXPECTED = 3
+UNREADABLE = 4  # something could not be read, parsed or checked; nothing was written
+PENDING = 10  # plan --exit-code: a settings file would change
+INTERRUPTED = 130
+
+
+class HookctlError(Exception):
+    """An expected failure: a stable code, what is wrong, where, and what to do next."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        path: str = "",
+        line: int = 0,
+        column: int = 0,
+        hint: str = "",
+        exit_code: int = UNREADABLE,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.path = path
+        self.line = line
+        self.column = column
+        self.hint = hint
+        self.exit_code = exit_code
+
+    def as_dict(self) -> dict[str, object]:
+        """The error as the result envelope has it."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "path": self.path,
+            "line": self.line,
+            "column": self.column,
+            "hint": self.hint,
+        }
+
+    def __str__(self) -> str:
+        where = self.path
+        if where and self.line:
+            where = f"{where}:{self.line}:{self.column}"
+        text = f"{where}: {self.message}" if where else self.message
+        return f"{text} {self.hint}" if self.hint else text
