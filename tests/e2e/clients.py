@@ -1,0 +1,90 @@
+"""Real clients for the tests: fetched at a pinned version into a cache, outside any HOME."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_HERE = Path(__file__).parent
+_NPM_PREFIXES = ("npm_config_", "NPM_CONFIG_", "SSL_")
+_NPM_NAMES = ("PATH", "HOME", "NODE_EXTRA_CA_CERTS")
+
+# Taken when this module is read: the tests' own HOME is another one, and npm's cache and settings lie in this one.
+_NPM_ENVIRONMENT = {k: v for k, v in os.environ.items() if k in _NPM_NAMES or k.startswith(_NPM_PREFIXES)}
+_CACHE = Path(os.environ.get("HOOKCTL_TEST_CACHE") or _HERE.parent.parent / ".cache" / "clients").absolute()
+REQUIRED = os.environ.get("HOOKCTL_E2E") == "require"
+
+
+class Client(NamedTuple):
+    """A client's program, and the facts that hookctl relies on in this version of it."""
+
+    program: Path
+    version: str
+    pins: dict[str, Any]
+
+
+class Unavailable(Exception):
+    """The client cannot be had here; says why."""
+
+
+def read_pins(name: str) -> dict[str, Any]:
+    with (_HERE / "pins" / f"{name}.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def find_client(name: str) -> Client:
+    """Return a client at its pinned version, from the cache or else from npm."""
+    pins = read_pins(name)
+    package = pins["package"].replace("PLATFORM", _platform())
+    version = pins["version"]
+    folder = _CACHE / f"{package.rpartition('/')[2]}-{version}"
+    program = folder / "node_modules" / package / pins["program"]
+    if not program.is_file():
+        _install(f"{package}@{version}", folder, program)
+    return Client(program, version, pins)
+
+
+def _platform() -> str:
+    system = {"linux": "linux", "darwin": "darwin"}.get(sys.platform)
+    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine().lower())
+    if system is None or machine is None:
+        raise Unavailable(f"there is no client for {sys.platform} on {platform.machine()}")
+    return f"{system}-{machine}"
+
+
+def _install(spec: str, folder: Path, program: Path) -> None:
+    npm = shutil.which("npm", path=_NPM_ENVIRONMENT.get("PATH"))
+    if npm is None:
+        raise Unavailable(f"{spec} is not in {_CACHE}, and there is no npm to fetch it: install Node.js with npm")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Another run of the tests may be at it too: each fetches on its own, and the first one done wins.
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder.parent) as scratch:
+        prefix = Path(scratch) / "client"
+        prefix.mkdir()
+        options = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"]
+        try:
+            done = subprocess.run(
+                [npm, "install", "--prefix", str(prefix), *options, spec],
+                env=_NPM_ENVIRONMENT,
+                cwd=scratch,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Unavailable(f"npm did not fetch {spec} within {error.timeout:.0f} s") from None
+        if done.returncode != 0 or not (prefix / program.relative_to(folder)).is_file():
+            raise Unavailable(f"npm did not fetch {spec}: {done.stderr.strip()[-500:] or 'the program is missing'}")
+        if not program.is_file():
+            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                prefix.rename(folder)
+            except OSError:
+                if not program.is_file():
+                    raise

@@ -1,0 +1,247 @@
+"""The behaviour of the real Claude Code that hookctl relies on; expected values are in pins/claude.toml."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .claude import Place, Run, bash, play, subagent, transcript
+from .clients import Client
+from .model_server import Script
+from .probe import BLOCK, Probe, make_probe
+
+pytestmark = pytest.mark.e2e
+
+# The form that hookctl writes, around a program that is not there.
+GONE = ": hookctl=guard/stop; [ -f {0} ] && [ -r {0} ] && [ -x /bin/sh ] && /bin/sh {0}; exit 0"
+
+
+def write_settings(path: Path, probe: Probe | str | None = None, **more: Any) -> None:
+    """Write settings with a Stop hook (a probe or a command) and further keys."""
+    hooks = {}
+    if probe is not None:
+        command = probe if isinstance(probe, str) else probe.command
+        hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]}}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**more, **hooks}))
+
+
+def flags(probe: Probe) -> str:
+    """Say what stop_hook_active was at each call: F or T."""
+    return "".join("FT"[heard.payload["stop_hook_active"]] for heard in probe.heard())
+
+
+def tool_results(run: Run) -> list[str]:
+    """Return what the model was told about its tool calls, in the last main request."""
+    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
+    blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
+    return [json.dumps(block["content"]) for block in blocks if block["type"] == "tool_result"]
+
+
+def test_the_client_is_the_pinned_version(claude: Client, place: Place) -> None:
+    done = subprocess.run(
+        [claude.program, "--version"], env=place.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    assert done.stdout.split()[0] == claude.version
+
+
+def test_without_a_hook_the_model_is_asked_once(claude: Client, place: Place) -> None:
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.code, run.result) == (1, 0, "done")
+    assert len(run.log) == 1, "there is side traffic that the server does not know"
+
+
+def test_a_hook_that_always_blocks_is_overridden_and_the_reply_is_lost(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK,))
+    write_settings(place.settings, probe)
+    run = play(claude, place, ["done"])
+    cap = claude.pins["cap"]["default"]
+    assert (run.requests, flags(probe)) == (cap + 1, "F" + "T" * cap)
+    assert (run.code, run.result) == (0, "")
+    assert run.was_overridden
+    assert run.system_lines("notification")[-1]["key"] == claude.pins["cap"]["notification"]
+
+
+def test_the_cap_comes_from_the_settings_env(claude: Client, place: Place) -> None:
+    write_settings(place.settings, make_probe(place.root, answers=(BLOCK,)), env={claude.pins["cap"]["key"]: "3"})
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.result) == (4, "")
+
+
+def test_a_cap_of_0_switches_the_cap_off(claude: Client, place: Place) -> None:
+    write_settings(place.settings, make_probe(place.root, answers=(BLOCK,)), env={claude.pins["cap"]["key"]: "0"})
+    run = play(claude, place, Script(["done"], limit=15))
+    assert run.requests == 15
+    assert run.count("refused") > 0, "the run ended before the server refused it"
+    assert not run.was_overridden
+
+
+def test_a_tool_call_starts_the_cap_s_count_again_but_not_the_flag(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK,))
+    write_settings(place.settings, probe)
+    run = play(claude, place, [*["text"] * 5, bash("true 1"), "text"])
+    cap = claude.pins["cap"]["default"]
+    assert (run.requests, flags(probe)) == (5 + 1 + cap + 1, "F" + "T" * (5 + cap))
+
+
+def test_a_hook_that_lets_go_by_itself_keeps_the_reply(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK, BLOCK, '{"systemMessage": "let go"}'))
+    write_settings(place.settings, probe)
+    run = play(claude, place, ["one", "two", "three"])
+    assert (run.requests, run.result) == (3, "three")
+    shown = [line["content"] for line in run.system_lines("informational")]
+    assert shown == [claude.pins["stop"]["message_prefix"] + "let go"]
+
+
+def test_a_hook_that_ends_the_turn_beats_another_hook_s_block(claude: Client, place: Place) -> None:
+    blocks = make_probe(place.root, "blocks", answers=(BLOCK,))
+    ends = make_probe(place.root, "ends", answers=("", "", '{"continue": false, "stopReason": "enough"}'))
+    write_settings(place.settings, blocks)
+    write_settings(place.project / ".claude" / "settings.json", ends)
+    run = play(claude, place, ["one", "two", "three", "four"])
+    assert run.requests == 3
+    assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
+    # Alone it would keep the text; the feedback of the block that it beats takes the reply's place.
+    assert run.result == ""
+    assert run.texts[-1] == "three"
+
+
+def test_identical_commands_in_two_scopes_run_once_a_stop(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_settings(place.settings, probe)
+    write_settings(place.project / ".claude" / "settings.json", probe)
+    play(claude, place, ["done"])
+    assert flags(probe) == "F"
+
+
+def test_a_settings_file_with_a_comment_is_ignored_as_a_whole(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK,))
+    write_settings(place.settings, probe)
+    place.settings.write_text(place.settings.read_text().replace("{", "{ // mine\n", 1))
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.code, run.errors, flags(probe)) == (1, 0, "", "")
+
+
+def test_a_known_key_of_the_wrong_type_loses_the_whole_file(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK,))
+    write_settings(place.settings, probe, cleanupPeriodDays="abc")
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.code, run.errors, flags(probe)) == (1, 0, "", "")
+
+
+def test_a_guarded_command_without_its_program_lets_the_agent_stop(claude: Client, place: Place) -> None:
+    write_settings(place.settings, GONE.format("/nowhere/hook.py"))
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.result) == (1, "done")
+
+
+def test_the_config_folder_variable_replaces_the_one_in_the_home(claude: Client, place: Place) -> None:
+    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
+    folder = place.home / "elsewhere"
+    write_settings(place.settings, here)
+    write_settings(folder / "settings.json", there)
+    run = play(claude, place, ["done"], environment={claude.pins["variables"]["config_folder"]: str(folder)})
+    assert (run.requests, flags(here), flags(there)) == (1, "", "F")
+
+
+def test_settings_of_a_folder_above_the_start_folder_are_not_read(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    (place.project / ".git").mkdir()
+    (place.project / "sub").mkdir()
+    write_settings(place.project / ".claude" / "settings.json", probe)
+    run = play(claude, place, ["done"], cwd=place.project / "sub")
+    assert (run.requests, flags(probe)) == (1, "")
+
+
+def test_the_bash_tool_knows_the_session(claude: Client, place: Place) -> None:
+    write_settings(place.settings, permissions={"allow": ["Bash(printenv:*)"]})
+    run = play(claude, place, [bash(f"printenv {claude.pins['variables']['session']}"), "done"])
+    assert len(tool_results(run)) == 1
+    assert run.session in tool_results(run)[0]
+
+
+def test_a_stop_hook_gets_the_pinned_fields_and_variables(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_settings(place.settings, probe, env={"MAX_STOP_BLOCKS": "5"})
+    run = play(claude, place, ["done"])
+    heard = probe.heard()[0]
+    assert set(claude.pins["stop"]["payload"]) <= set(heard.payload)
+    assert heard.payload["session_id"] == heard.environment[claude.pins["variables"]["session"]] == run.session
+    assert heard.environment[claude.pins["variables"]["project"]] == str(place.project)
+    assert heard.environment["MAX_STOP_BLOCKS"] == "5"
+
+
+def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(claude: Client, place: Place) -> None:
+    seen = place.root / "seen.jsonl"
+    write_settings(place.settings, f"cp {place.home}/.claude/projects/*/*.jsonl {seen}")
+    play(claude, place, [bash("true 1"), "done"])
+    entries = [json.loads(line) for line in seen.read_text("utf-8").splitlines()]
+    blocks = [block for entry in entries if entry["type"] == "assistant" for block in entry["message"]["content"]]
+    # The reply's text follows some 50 ms later: a hook that is quick does not see it.
+    assert [block["input"]["command"] for block in blocks if block["type"] == "tool_use"] == ["true 1"]
+
+
+def test_a_subagent_fires_its_own_event_and_not_stop(claude: Client, place: Place) -> None:
+    stop, sub = make_probe(place.root, "stop"), make_probe(place.root, "sub")
+    hooks = {
+        event: [{"hooks": [{"type": "command", "command": probe.command}]}]
+        for event, probe in (("Stop", stop), ("SubagentStop", sub))
+    }
+    write_settings(place.settings, permissions={"allow": ["Task", "Agent"]}, hooks=hooks)
+    script = Script([subagent("MARKER"), "done"], sub_marker="MARKER")
+    run = play(claude, place, script)
+    assert (run.requests, run.count("sub")) == (2, 1)
+    assert [len(stop.heard()), len(sub.heard())] == [1, 1]
+    assert set(claude.pins["subagent_stop"]["payload"]) <= set(sub.heard()[0].payload)
+
+
+def test_a_background_task_s_wake_up_brings_a_new_prompt_id_marked_as_a_notification(
+    claude: Client, place: Place
+) -> None:
+    probe = make_probe(place.root)
+    write_settings(place.settings, probe, permissions={"allow": ["Bash(sleep:*)"]})
+    run = play(claude, place, [bash("sleep 1.2", run_in_background=True), "waiting", "woken"])
+    first, second = (heard.payload for heard in probe.heard())
+    assert (run.requests, run.result, flags(probe)) == (3, "woken", "FF")
+    assert [len(first["background_tasks"]), len(second["background_tasks"])] == [1, 0]
+
+    prompts = {
+        entry["promptId"]: entry
+        for entry in reversed(transcript(place, run.session))
+        if entry["type"] == "user" and isinstance(entry["message"]["content"], str)
+    }
+    human, wake = prompts[first["prompt_id"]], prompts[second["prompt_id"]]
+    pins = claude.pins["transcript"]
+    assert human is not wake
+    assert (human["promptSource"], human.get("origin")) == (pins["prompt_source"], None)
+    assert (wake["promptSource"], wake["origin"]["kind"]) == (pins["wake_source"], pins["wake_origin"])
+    assert wake["turnOrigin"] == pins["wake_turn"]
+    assert wake["message"]["content"].startswith(pins["wake_text"])
+
+
+def test_a_background_task_that_ends_in_the_middle_of_a_turn_brings_no_new_prompt(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK, ""))
+    write_settings(place.settings, probe, permissions={"allow": ["Bash(sleep:*)"]})
+    run = play(claude, place, [bash("sleep 0.2", run_in_background=True), bash("sleep 0.8"), "one", "two"])
+    assert (run.requests, flags(probe)) == (4, "FT")
+    assert len({heard.payload["prompt_id"] for heard in probe.heard()}) == 1
+
+
+def test_a_resumed_session_keeps_its_id_and_brings_a_new_prompt_id(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_settings(place.settings, probe)
+    play(claude, place, ["one"])
+    play(claude, place, ["two"], "--continue", prompt="go on")
+    first, second = (heard.payload for heard in probe.heard())
+    assert first["session_id"] == second["session_id"]
+    assert first["prompt_id"] != second["prompt_id"]
+
+
+def test_a_run_leaves_the_settings_file_as_it_was(claude: Client, place: Place) -> None:
+    write_settings(place.settings, make_probe(place.root, answers=(BLOCK, "")))
+    before = place.settings.read_bytes() + b"\n\n"
+    place.settings.write_bytes(before)
+    assert play(claude, place, ["done"]).requests == 2
+    assert place.settings.read_bytes() == before
