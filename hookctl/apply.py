@@ -1,0 +1,274 @@
+"""Carry out a plan: lock, journal, compare and replace, ledger. A kill between any two steps is mended by the next run.
+
+The journal is written before the first file and removed after the ledger. It names each file's bytes before and
+after by their SHA-256, and the bytes to come lie beside it, so a pending run can always be carried on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from hookctl import files, ledger
+from hookctl.documents import MISSING
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import FAILED, HookctlError
+from hookctl.files import Changed
+from hookctl.folders import Folders
+from hookctl.model import Change, Record
+
+LOCK_SECONDS = 30
+_VERSION = 1
+
+
+class Step(NamedTuple):
+    """One file of a pending run, as the journal has it."""
+
+    path: str
+    sha_before: str
+    sha_after: str
+    mode: int
+    settings: bool
+
+
+class Journal(NamedTuple):
+    """A run that was begun and not finished."""
+
+    steps: tuple[Step, ...]
+    records: dict[str, Record | None]  # the ledger's pages after the run; None: the page goes
+    folders: tuple[str, ...]  # to be removed at the end, if they are empty
+
+
+@contextlib.contextmanager
+def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold hookctl's lock; calls `waiting` once if another hookctl has it. exit 1 `lock_timeout` after 30 seconds."""
+    import filelock
+
+    try:
+        os.makedirs(folders.state, mode=0o700, exist_ok=True)
+        lock = filelock.FileLock(os.path.join(folders.state, "lock"), mode=0o600)
+        try:
+            lock.acquire(timeout=0.2)
+        except filelock.Timeout:
+            waiting()
+            lock.acquire(timeout=LOCK_SECONDS)
+    except filelock.Timeout:
+        message = f"another hookctl has held the lock for {LOCK_SECONDS} seconds"
+        hint = "Wait for it to end, then run the command again."
+        raise HookctlError("lock_timeout", message, path=folders.state, hint=hint, exit_code=FAILED) from None
+    except OSError as error:
+        raise files.cannot_write(folders.state, error) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
+            rmdirs: tuple[str, ...] = ()) -> None:  # fmt: skip
+    """Make the changes in their order, then the ledger; raises Changed, with everything put back, where
+    somebody else wrote meanwhile."""
+    _back_up(folders, changes, records)
+    _begin(folders, changes, records, rmdirs)
+    done: list[Change] = []
+    made: list[str] = []
+    try:
+        for change in changes:
+            made += _make_folders(os.path.dirname(change.path))
+            files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode)
+            done.append(change)
+    except (Changed, HookctlError) as error:
+        _roll_back(folders, done, made, error)
+        raise
+    _save(folders, records)
+    _finish(folders, rmdirs)
+
+
+def pending(folders: Folders) -> Journal | None:
+    """The run that was interrupted, if there is one."""
+    data = files.read(folders.journal).data
+    if data is None:
+        return None
+    try:
+        page = json.loads(data)
+        if page["journal_version"] != _VERSION:
+            raise ValueError(f"journal_version {page['journal_version']}")
+        records = {path: ledger.record_from(record) if record else None for path, record in page["records"].items()}
+        return Journal(tuple(Step(**step) for step in page["steps"]), records, tuple(page["folders"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise HookctlError(
+            "ledger_unreadable",
+            f"the journal of an interrupted run cannot be read ({type(error).__name__}: {error})",
+            path=folders.journal,
+            hint="Move it away and run `hookctl doctor`.",
+        ) from None
+
+
+def recover(folders: Folders) -> list[str]:
+    """Carry an interrupted run to its end (under the lock); what was found, a line a file."""
+    for name in (folders.state, os.path.dirname(folders.ledger)):
+        files.sweep(name)
+    journal = pending(folders)
+    if journal is None:
+        _drop_blobs(folders)
+        return []
+    lines, records = [], dict(journal.records)
+    before = ledger.load(folders.ledger)
+    for step in journal.steps:
+        folder = os.path.dirname(step.path)
+        files.sweep(folder)
+        found = files.read(step.path)
+        if found.sha == step.sha_after:
+            continue
+        if found.sha == step.sha_before or _is_torn(found, step):
+            _make_folders(folder)
+            files.replace(found, _blob(folders, step.sha_after), mode=step.mode)
+            lines.append(f"{step.path}: an interrupted run was carried to its end")
+        elif step.settings:
+            records[step.path] = _likelier(found, before.get(step.path), records.get(step.path))
+            lines.append(f"{step.path}: changed by another program after an interrupted run; its bytes stay")
+    _save(folders, records)
+    _finish(folders, journal.folders)
+    return lines or ["an interrupted run was completed"]
+
+
+def _snapshot(path: str, data: bytes | None) -> files.Snapshot:
+    links = 1
+    with contextlib.suppress(OSError):
+        links = os.stat(path).st_nlink
+    return files.Snapshot(path, data, links)
+
+
+def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None]) -> None:
+    for change in changes:
+        if change.settings and change.before is not None:
+            record = records.get(change.path)
+            first = record is not None and record.sha256_before == files.digest(change.before)
+            files.back_up(folders.state, change.path, change.before, first=first)
+
+
+def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
+           rmdirs: tuple[str, ...]) -> None:  # fmt: skip
+    for change in changes:
+        if change.after is not None:
+            files.write_own(os.path.join(folders.pending, files.digest(change.after)), change.after)
+    steps = [
+        Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings)._asdict() for c in changes
+    ]
+    pages = {path: ledger.record_to(record) if record else None for path, record in records.items()}
+    page = {"journal_version": _VERSION, "steps": steps, "records": pages, "folders": list(rmdirs)}
+    files.write_own(folders.journal, json.dumps(page, indent=1).encode() + b"\n")
+
+
+def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
+    pages = ledger.load(folders.ledger)
+    for path, record in records.items():
+        if record is None:
+            pages.pop(path, None)
+        else:
+            pages[path] = record
+    files.write_own(folders.ledger, ledger.dump(pages))
+
+
+def _finish(folders: Folders, rmdirs: tuple[str, ...]) -> None:
+    for folder in rmdirs:
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+    _forget(folders)
+
+
+def _forget(folders: Folders) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(folders.journal)
+    _drop_blobs(folders)
+
+
+def _drop_blobs(folders: Folders) -> None:
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folders.pending):
+            os.unlink(os.path.join(folders.pending, name))
+        os.rmdir(folders.pending)
+
+
+def _make_folders(folder: str) -> list[str]:
+    """Make the folder and those above it that are missing (0700); those made, the deepest first."""
+    missing = missing_folders(folder)
+    try:
+        for path in reversed(missing):
+            os.mkdir(path, 0o700)
+    except FileExistsError:
+        return []
+    except OSError as error:
+        raise files.cannot_write(folder, error) from None
+    return missing
+
+
+def missing_folders(folder: str) -> list[str]:
+    """The folder and those above it that do not exist, the deepest first."""
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return missing
+
+
+def _roll_back(folders: Folders, done: list[Change], made: list[str], error: Exception) -> None:
+    stuck = []
+    for change in reversed(done):
+        try:
+            files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode)
+        except (Changed, HookctlError):
+            stuck.append(change.path)
+    for folder in sorted(made, key=len, reverse=True):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+    if stuck:
+        # The journal stays: the next run carries this one to its end.
+        names = "\n".join(f"  written, not put back: {path}" for path in stuck)
+        message = f"only a part was written, because of another file ({error})\n{names}"
+        hint = "Mend the cause and run the command again."
+        raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
+    _forget(folders)
+
+
+def _blob(folders: Folders, sha: str) -> bytes | None:
+    if not sha:
+        return None
+    data = files.read(os.path.join(folders.pending, sha)).data
+    if files.digest(data) != sha:
+        message, hint = "the bytes of an interrupted run are gone", "Run `hookctl doctor`."
+        raise HookctlError("ledger_unreadable", message, path=folders.pending, hint=hint)
+    return data
+
+
+def _is_torn(found: files.Snapshot, step: Step) -> bool:
+    """Only a write in place, of a file with several names, can be torn by a kill: it then does not parse."""
+    return found.links > 1 and step.settings and _document(found) is None
+
+
+def _document(found: files.Snapshot) -> JsonDocument | None:
+    try:
+        document = JsonDocument.parse(found.data or b"", where=found.path)
+    except HookctlError:
+        return None
+    return document
+
+
+def _likelier(found: files.Snapshot, old: Record | None, new: Record | None) -> Record | None:
+    """The page of which more entries stand in the file; the new one where both have as many."""
+    document = _document(found)
+    return old if _matches(old, document) > _matches(new, document) else new
+
+
+def _matches(record: Record | None, document: JsonDocument | None) -> int:
+    if record is None or document is None:
+        return 0
+    text = json.dumps(None if document.value is MISSING else document.value)
+    return sum(
+        json.dumps(entry.written["command"]) in text if entry.id else document.get(entry.path) == entry.written
+        for entry in record.entries
+        if entry.kind != "container"
+    )

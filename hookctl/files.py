@@ -1,0 +1,300 @@
+"""The only place that writes: links, compare before rename, modes, backups. Nothing is ever torn or left empty.
+
+The procedure is that of docs/safe-writes.md: a temporary file beside the real one, the owner, the extended
+attributes and last the mode of the old file, fsync, a second comparison, rename, fsync of the folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import socket
+import stat
+import time
+from typing import NamedTuple
+
+from hookctl.errors import FAILED, HookctlError
+
+LIMIT = 16 * 1024 * 1024  # bytes; no settings file seen was larger than 0.1 MB
+SUFFIX = ".hookctl"
+PRIVATE = 0o600
+
+
+class Snapshot(NamedTuple):
+    """A file as it was at one moment; data is None where there is none."""
+
+    path: str  # the real path, every link resolved
+    data: bytes | None
+    links: int = 1  # names of the same file
+
+    @property
+    def sha(self) -> str:
+        return digest(self.data)
+
+
+class Changed(Exception):
+    """Somebody else wrote the file between our reading and our writing."""
+
+
+def digest(data: bytes | None) -> str:
+    """The SHA-256 in hex; empty for no file."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def real(path: str) -> str:
+    """The path with every link on it resolved, also where its target does not exist yet."""
+    resolved = os.path.realpath(path)
+    if os.path.islink(resolved):  # realpath gives up on a loop of links and returns one of them
+        raise HookctlError("unreadable", "the links lead in a circle", path=path, hint="Mend the link.")
+    return resolved
+
+
+def read(path: str) -> Snapshot:
+    """The file behind every link; anything but a regular file is refused, without opening it."""
+    target = real(path)
+    try:
+        # Not blocking: a FIFO must not hang us; a device is refused below, before a byte is read.
+        handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return Snapshot(target, None)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    with open(handle, "rb") as stream:
+        try:
+            about = os.fstat(handle)
+            if not stat.S_ISREG(about.st_mode):
+                raise HookctlError("unreadable", "this is not a regular file", path=path, hint="Move it away.")
+            data = stream.read(LIMIT + 1)
+        except OSError as error:
+            raise _unreadable(path, error) from None
+    if len(data) > LIMIT:
+        raise HookctlError("unparsable", "the file is larger than 16 MiB", path=path, hint="Is it the right file?")
+    return Snapshot(target, data, about.st_nlink)
+
+
+def _unreadable(path: str, error: OSError) -> HookctlError:
+    hint = "Give yourself read access to it." if isinstance(error, PermissionError) else "Mend the path."
+    return HookctlError("unreadable", f"the file cannot be read ({error.strerror})", path=path, hint=hint)
+
+
+def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE) -> None:
+    """Make the file `data`, if it still is as in `old`; None removes it.
+
+    `mode` is that of a new file; an old one keeps its mode, owner and extended attributes. Raises Changed where
+    the file is not as in `old` any more, and HookctlError `read_only` (exit 1) where it may not be written.
+    """
+    try:
+        if data is None:
+            _compare(old)
+            os.unlink(old.path)
+        elif old.links > 1:
+            _write_in_place(old, data)
+        else:
+            _check_writable(old)
+            _rename_over(old, data, mode)
+        sync_folder(os.path.dirname(old.path))
+    except OSError as error:
+        raise cannot_write(old.path, error) from None
+
+
+def cannot_write(path: str, error: OSError) -> HookctlError:
+    """The error of a file that may not, or cannot, be written."""
+    code, hint = "write_failed", "The file has its old bytes. Mend the cause and run the command again."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        code = "read_only"
+        hint = "Make it writable, or change it where it is generated (`hookctl plan` shows what is to be added)."
+    return HookctlError(code, f"cannot be written ({error.strerror})", path=path, hint=hint, exit_code=FAILED)
+
+
+def _compare(old: Snapshot) -> None:
+    try:
+        now = read(old.path)
+    except HookctlError:
+        raise Changed(old.path) from None
+    if now.path != old.path or now.data != old.data:
+        raise Changed(old.path)
+
+
+def _check_writable(old: Snapshot) -> None:
+    """A rename would replace a read-only file all the same; but its mode is the operator's word."""
+    if old.data is not None:
+        mode = os.stat(old.path).st_mode
+        if not mode & 0o222 or not os.access(old.path, os.W_OK):
+            raise PermissionError(errno.EACCES, "it is read-only")
+
+
+def _rename_over(old: Snapshot, data: bytes, mode: int) -> None:
+    _compare(old)
+    temp = _temp_name(old.path)
+    try:
+        handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+        with open(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if old.data is None:
+                os.fchmod(handle, mode)
+            else:
+                _keep_attributes(old.path, handle)
+            os.fsync(handle)
+        _compare(old)
+        if old.data is None:
+            _link_new(temp, old.path)
+        else:
+            os.replace(temp, old.path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temp)
+
+
+def _keep_attributes(path: str, handle: int) -> None:
+    """Owner, extended attributes and last the mode, since a change of owner clears bits of it."""
+    about = os.stat(path)
+    with contextlib.suppress(PermissionError):
+        os.fchown(handle, about.st_uid, about.st_gid)
+    if hasattr(os, "listxattr"):
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(path):
+                with contextlib.suppress(OSError):
+                    os.setxattr(handle, name, os.getxattr(path, name))
+    os.fchmod(handle, stat.S_IMODE(about.st_mode))
+
+
+def _link_new(temp: str, path: str) -> None:
+    """A link fails where a rename would silently replace a file that somebody made meanwhile."""
+    try:
+        os.link(temp, path)
+    except FileExistsError:
+        raise Changed(path) from None
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+        os.replace(temp, path)  # a file system without hard links
+
+
+def _write_in_place(old: Snapshot, data: bytes) -> None:
+    """A file with several names cannot be replaced without parting them; the backup covers a kill in between."""
+    _check_writable(old)
+    _compare(old)
+    with open(old.path, "r+b") as stream:
+        stream.write(data)
+        stream.truncate()
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def write_own(path: str, data: bytes) -> None:
+    """Put a file of hookctl's own in place, whole or not at all, with mode 0600; makes its folders (0700)."""
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        temp = _temp_name(path)
+        try:
+            handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+            with open(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(handle)
+            os.replace(temp, path)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(temp)
+        sync_folder(os.path.dirname(path))
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def sync_folder(folder: str) -> None:
+    """Make a rename in the folder durable, where the file system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _temp_name(path: str) -> str:
+    """Machine and process stand in the name, so that only a dead run's files are ever swept."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name[:100]}.{_machine()}.{os.getpid()}.{secrets.token_hex(4)}{SUFFIX}")
+
+
+def _machine() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def sweep(folder: str) -> list[str]:
+    """Remove the temporary files that a killed hookctl of this user and machine left in the folder; their paths."""
+    gone = []
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            parts = name.split(".")
+            if not name.startswith(".") or not name.endswith(SUFFIX) or len(parts) < 5:
+                continue
+            machine, pid = parts[-4], parts[-3]
+            path = os.path.join(folder, name)
+            if machine == _machine() and pid.isdecimal() and not _alive(int(pid)) and _mine(path):
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+                    gone.append(path)
+    return gone
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _mine(path: str) -> bool:
+    try:
+        about = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid()
+
+
+# Backups: the bytes of a settings file before our first write and before each of the last ten.
+
+KEEP = 10
+
+
+def backup_folder(state: str, path: str) -> str:
+    """Where the backups of one settings file lie."""
+    return os.path.join(state, "backups", digest(os.fsencode(path))[:16])
+
+
+def back_up(state: str, path: str, data: bytes, *, first: bool) -> None:
+    """Keep the bytes of a settings file; with `first`, as those that an uninstall may give back."""
+    folder = backup_folder(state, path)
+    sha = digest(data)
+    write_own(os.path.join(folder, "path"), os.fsencode(path) + b"\n")
+    if first:
+        write_own(os.path.join(folder, f"first-{sha}"), data)
+        _unlink_all(folder, [name for name in os.listdir(folder) if name.startswith("first-") and sha not in name])
+    write_own(os.path.join(folder, f"{time.time_ns():020d}-{sha}"), data)
+    _unlink_all(folder, sorted(name for name in os.listdir(folder) if name[:20].isdecimal())[:-KEEP])
+
+
+def find_backup(state: str, path: str, sha: str) -> bytes | None:
+    """The backup with this SHA-256, if it is there and really has it."""
+    folder = backup_folder(state, path)
+    with contextlib.suppress(OSError, HookctlError):
+        for name in os.listdir(folder):
+            if name.endswith(f"-{sha}"):
+                data = read(os.path.join(folder, name)).data
+                if digest(data) == sha:
+                    return data
+    return None
+
+
+def _unlink_all(folder: str, names: list[str]) -> None:
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(folder, name))

@@ -1,0 +1,47 @@
+"""hookctl's own folders and the environment that a run sees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Folders(NamedTuple):
+    """Where a run keeps its things; all paths are absolute."""
+
+    state: str  # ledger, journal, backups, the guard's sessions and logs
+    data: str  # runtime files that settings files point to
+    environ: Mapping[str, str]
+    cwd: str
+
+    @property
+    def ledger(self) -> str:
+        return os.path.join(self.state, "ledger.json")
+
+    @property
+    def journal(self) -> str:
+        return os.path.join(self.state, "journal.json")
+
+    @property
+    def pending(self) -> str:
+        return os.path.join(self.state, "pending")
+
+
+def here() -> Folders:
+    """The folders of this process: HOOKCTL_STATE_DIR and HOOKCTL_DATA_DIR, else the platform's own."""
+    environ = os.environ
+    state, data = environ.get("HOOKCTL_STATE_DIR", ""), environ.get("HOOKCTL_DATA_DIR", "")
+    if not state or not data:
+        import platformdirs
+
+        state = state or platformdirs.user_state_dir("hookctl", appauthor=False)
+        data = data or platformdirs.user_data_dir("hookctl", appauthor=False)
+    return Folders(os.path.abspath(state), os.path.abspath(data), environ, os.getcwd())
+
+
+def asset(*names: str) -> str:
+    """A file of `schemas/` or `templates/`: beside the package in a wheel, above it in a checkout."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    inside = os.path.join(package, *names)
+    return inside if os.path.exists(inside) else os.path.join(os.path.dirname(package), *names)

@@ -1,0 +1,58 @@
+"""Which Python runs the hooks: one that outlives hookctl's own environment (design, section 4)."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+
+_SYSTEM = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
+MINIMUM = (3, 8)
+_ASK = "import sys; print(sys.executable, *sys.version_info[:2], sep='\\n')"
+_VERSION = re.compile(r"[0-9]+\.[0-9]+")
+
+
+def choose(environ: Mapping[str, str]) -> tuple[str, str]:
+    """The interpreter's absolute path, and a warning or an empty text."""
+    for candidate in _candidates(environ):
+        found = ask(candidate)
+        # A shim of a version manager answers with a path that carries a version: it is not the system's.
+        if found and found[1] >= MINIMUM and not _in_venv(found[0]) and not _VERSION.search(os.path.dirname(found[0])):
+            return found[0], ""
+    base = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
+    warning = ""
+    if _VERSION.search(base):
+        warning = (
+            f"no system python3 was found, so the hook runs with {base}; "
+            "when that version goes, run `hookctl install` again (`hookctl doctor` notices)"
+        )
+    return base, warning
+
+
+def ask(program: str) -> tuple[str, tuple[int, int]] | None:
+    """What a Python says of itself, its sys.executable and its version; None if it does not run."""
+    call = [program, "-I", "-S", "-c", _ASK]
+    try:
+        run = subprocess.run(call, capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL)
+        path, major, minor = run.stdout.splitlines()
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return path, (int(major), int(minor))
+
+
+def _in_venv(program: str) -> bool:
+    """-S hides a virtual environment from sys.prefix, so its file is looked for."""
+    folder = os.path.dirname(program)
+    return any(os.path.exists(os.path.join(place, "pyvenv.cfg")) for place in (folder, os.path.dirname(folder)))
+
+
+def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
+    path = environ.get("PATH", "").split(os.pathsep)
+    seen = set()
+    for folder in (*_SYSTEM, *path):
+        program = os.path.join(folder, "python3")
+        if os.path.isabs(folder) and program not in seen and os.access(program, os.X_OK):
+            seen.add(program)
+            yield program

@@ -1,0 +1,79 @@
+"""The ledger: what we wrote where, and what was there before. It holds our own text, never a copy of a whole file."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hookctl import files
+from hookctl.errors import HookctlError
+from hookctl.model import Entry, PackRecord, Record, Wish
+
+VERSION = 1
+
+
+def load(path: str) -> dict[str, Record]:
+    """The records by the real path of their settings file; none where there is no ledger yet."""
+    data = files.read(path).data
+    if data is None:
+        return {}
+    try:
+        text = json.loads(data)
+        version = text["ledger_version"]
+        if not isinstance(version, int):
+            raise TypeError("ledger_version is not a number")
+        if version > VERSION:
+            raise HookctlError(
+                "ledger_newer",
+                f"the ledger has version {version}, and this hookctl knows {VERSION}",
+                path=path,
+                hint="Use the newer hookctl that wrote it.",
+            )
+        return {name: record_from(page) for name, page in text["files"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise HookctlError(
+            "ledger_unreadable",
+            f"the ledger cannot be read ({type(error).__name__}: {error})",
+            path=path,
+            hint="Move it away; `hookctl install` then takes back the hooks that it finds by their names.",
+        ) from None
+
+
+def dump(records: dict[str, Record]) -> bytes:
+    """The ledger's bytes, in an order that does not depend on the history."""
+    pages = {name: record_to(records[name]) for name in sorted(records)}
+    text = json.dumps({"ledger_version": VERSION, "files": pages}, indent=1, ensure_ascii=False)
+    return (text + "\n").encode()
+
+
+def record_to(record: Record) -> dict[str, Any]:
+    """A record as JSON has it."""
+    packs = {name: pack._asdict() for name, pack in record.packs.items()}
+    entries = [_entry_to(entry) for entry in record.entries]
+    return {**record._asdict(), "created_dirs": list(record.created_dirs), "packs": packs, "entries": entries}
+
+
+def record_from(page: dict[str, Any]) -> Record:
+    """A record from its JSON; KeyError, TypeError or ValueError where it is not one."""
+    packs = {name: PackRecord(**pack) for name, pack in page["packs"].items()}
+    entries = tuple(_entry_from(entry) for entry in page["entries"])
+    fields = {**page, "created_dirs": tuple(page["created_dirs"]), "packs": packs, "entries": entries}
+    return Record(**fields)
+
+
+def _entry_to(entry: Entry) -> dict[str, Any]:
+    page: dict[str, Any] = {"path": list(entry.path), "kind": entry.kind}
+    if entry.kind == "container":
+        return page
+    page |= {"mode": entry.mode, "before": {"absent": True} if entry.before is None else {"raw": entry.before}}
+    page |= {"written": entry.written, "owners": {name: wish._asdict() for name, wish in entry.owners.items()}}
+    return page | ({"id": entry.id} if entry.id else {})
+
+
+def _entry_from(page: dict[str, Any]) -> Entry:
+    path = tuple(page["path"])
+    if page["kind"] == "container":
+        return Entry(path, "container")
+    before = None if page["before"].get("absent") else page["before"]["raw"]
+    owners = {name: Wish(**wish) for name, wish in page["owners"].items()}
+    return Entry(path, page["kind"], page["mode"], before, page["written"], owners, page.get("id", ""))

@@ -1,0 +1,174 @@
+"""The values that the layers hand to each other: frozen, without behaviour, and in the words of the design."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+
+
+class Want(NamedTuple):
+    """One entry that a pack wants in a settings file."""
+
+    path: Path  # leaf: the key; element: the array that it goes into
+    kind: str  # leaf | element
+    value: Any  # leaf: the value; element: its fields
+    id: str = ""  # element: PACK/ID
+    forms: str = ""  # element: a regular expression for every command that a released version wrote
+    merge: str = ""  # leaf: max | min | first, where several packs may want the key
+
+
+class Element(NamedTuple):
+    """A hook element of ours as it stands in a settings file, recognised by the head of its command."""
+
+    path: Path
+    id: str
+    fields: dict[str, Any]
+
+
+class Live(NamedTuple):
+    """What a settings file has now, as far as it concerns us: parsed values, never bytes."""
+
+    values: dict[Path, Any]  # leaves and containers that are present
+    raw: dict[Path, str]  # source text of the same leaves
+    elements: tuple[Element, ...]  # in the order of the file
+
+
+class Wish(NamedTuple):
+    """What one pack wants an entry to be."""
+
+    value: Any
+    version: str
+
+
+class Entry(NamedTuple):
+    """What we wrote at one place of a settings file, for whom, and what was there before."""
+
+    path: Path
+    kind: str  # leaf | element | container
+    mode: str = "owned"  # owned | adopted
+    before: str | None = None  # source text; None: nothing was there
+    written: Any = None
+    owners: dict[str, Wish] = {}  # noqa: RUF012 (never changed in place)
+    id: str = ""
+
+
+class PackRecord(NamedTuple):
+    """A pack as it is installed in one settings file."""
+
+    version: str
+    settings: dict[str, Any]
+    folder: str = ""  # where its runtime files lie
+    files: dict[str, str] = {}  # noqa: RUF012 (name to sha256 as we wrote it)
+
+
+class Record(NamedTuple):
+    """The ledger's page for one settings file."""
+
+    host: str
+    scope: str
+    format: str
+    created_file: bool = False
+    created_dirs: tuple[str, ...] = ()
+    packs: dict[str, PackRecord] = {}  # noqa: RUF012
+    sha256_before: str = ""  # of the bytes before our first write; empty: somebody else wrote in between, or no file
+    sha256_after: str = ""  # of the bytes that our last write left
+    entries: tuple[Entry, ...] = ()
+
+
+# What the engine decides to change in a document.
+
+
+class Put(NamedTuple):
+    """Set a leaf; `raw` is a source text to put back as it was."""
+
+    path: Path
+    value: Any = None
+    raw: str | None = None
+
+
+class Drop(NamedTuple):
+    """Take a leaf out."""
+
+    path: Path
+
+
+class AddElement(NamedTuple):
+    """Append an element in a group of its own to the array at path."""
+
+    path: Path
+    fields: dict[str, Any]
+
+
+class EditElement(NamedTuple):
+    """Make an element's fields as given; a field that is None goes."""
+
+    element: Element
+    fields: dict[str, Any]
+
+
+class DropElement(NamedTuple):
+    """Take an element out, and its group if nothing of the operator's is left in it."""
+
+    element: Element
+
+
+class Prune(NamedTuple):
+    """Take a container out if it is empty."""
+
+    path: Path
+
+
+Edit = Put | Drop | AddElement | EditElement | DropElement | Prune
+
+
+class Action(NamedTuple):
+    """One line of a plan or a report: what happens to one entry, or why it is left alone."""
+
+    action: str  # write, replace, remove, adopt, share, take-back, drop, keep; create-file, replace-file, remove-file
+    path: Path
+    kind: str = "leaf"
+    id: str = ""
+    from_state: str = ""
+    to_state: str = ""
+    reason: str = ""
+    owners: tuple[str, ...] = ()
+
+
+class Conflict(NamedTuple):
+    """Two packs want different values at one place."""
+
+    path: Path
+    id: str
+    wishes: dict[str, Any]  # pack to value
+
+
+class Decision(NamedTuple):
+    """What the engine makes of one settings file."""
+
+    edits: tuple[Edit, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    actions: tuple[Action, ...] = ()
+    kept: tuple[Action, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+
+class Change(NamedTuple):
+    """One file of a run: from these bytes to those; None stands for no file."""
+
+    path: str  # real path, every link resolved
+    before: bytes | None
+    after: bytes | None
+    mode: int = 0o600  # of a new file
+    settings: bool = False  # a host's settings file, to be backed up; else a runtime file of ours
+    base: str = ""  # folders above this one are never made or removed for a runtime file
+
+
+class Result(NamedTuple):
+    """What a verb gives back: data for machines, text for people, messages for stderr."""
+
+    data: dict[str, Any]
+    text: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    errors: tuple[dict[str, object], ...] = ()
+    exit_code: int = 0

@@ -1,0 +1,151 @@
+"""The guard's own settings: from mode and knobs to its command, its env values and its configuration file."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any, NamedTuple
+
+from hookctl.errors import USAGE, HookctlError
+from hookctl.folders import asset
+from hookctl.hosts import Host, timeout
+from hookctl.hosts.shapes import event_path, head
+from hookctl.model import Path, Want
+
+MODES = ("breaker", "off")
+LIMIT_KEY = "MAX_STOP_BLOCKS"
+DEFAULT_LIMIT = 5
+UNLIMITED_CAP = "5000"  # a limit of 0 or less never lets go by itself; the host's cap then ends the run
+_QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
+
+
+class Settings(NamedTuple):
+    """What the operator chose at install, as the ledger records it."""
+
+    mode: str = "breaker"
+    knobs: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
+    python: str = ""
+
+
+def settings_from(recorded: dict[str, Any]) -> Settings:
+    """The settings that a ledger page has."""
+    return Settings(recorded.get("mode", "breaker"), dict(recorded.get("knobs", {})), recorded.get("python", ""))
+
+
+def choose(settings: Settings, mode: str, assignments: list[str]) -> Settings:
+    """The settings with this mode (if not empty) and these KEY=VALUE on top; usage errors for unknown ones."""
+    if mode and mode not in MODES:
+        hint = f"Modes: {', '.join(MODES)}."
+        raise HookctlError("usage", f"unknown mode {mode!r}", hint=hint, exit_code=USAGE)
+    knobs = dict(settings.knobs)
+    known = _knobs() if assignments else {}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        name = "max_stop_blocks" if key == LIMIT_KEY else key
+        if not equals or name not in known:
+            hint = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
+            raise HookctlError("usage", f"unknown setting {assignment!r}", hint=hint, exit_code=USAGE)
+        knobs[name] = _parse(name, text.strip(), known[name])
+    return settings._replace(mode=mode or settings.mode, knobs=knobs)
+
+
+def _knobs() -> dict[str, Any]:
+    """The knobs that --set takes; the mode has an option of its own, and the state folder is hookctl's."""
+    with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
+        known = json.load(stream)["properties"]
+    return {name: known[name] for name in known if name not in ("mode", "state_dir", "$schema")}
+
+
+_WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:
+    """A knob's value from the command line, by the type that the schema gives it."""
+    kind = schema["type"]
+    wrong = HookctlError("usage", f"{name} cannot be {text!r}", hint=schema.get("description", ""), exit_code=USAGE)
+    if kind == "integer":
+        if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
+            raise wrong
+        return int(text)
+    if kind == "boolean":
+        if text.lower() not in _WORDS:
+            raise wrong
+        return _WORDS[text.lower()]
+    if kind == "array":
+        values = [part.strip() for part in text.split(",") if part.strip()]
+        if not set(values) <= set(schema.get("items", {}).get("enum", values)):
+            raise wrong
+        return values
+    if text not in schema.get("enum", [text]) or not text.isprintable():
+        raise wrong
+    return text
+
+
+def command(id: str, hook: str, python: str, event: str, host: str) -> str:
+    """The guarded command (design, section 4): whatever is missing or crashes, the host sees 0."""
+    file, program = shlex.quote(hook), shlex.quote(python)
+    guards = f"[ -f {file} ] && [ -r {file} ] && [ -x {program} ]"
+    return f"{head(id)}{guards} && {program} -I -S {file} {event} --host {host}; exit 0"
+
+
+def command_forms(id: str, event: str, host: str) -> str:
+    """A regular expression for every command that a released version wrote for this hook, with any paths."""
+    guards = rf"\[ -f (?P<hook>{_QUOTED}) \] && \[ -r (?P=hook) \] && \[ -x (?P<python>{_QUOTED}) \]"
+    call = rf"(?P=python) -I -S (?P=hook) {re.escape(event)} --host {re.escape(host)}; exit 0"
+    return f"{re.escape(head(id))}{guards} && {call}"
+
+
+def hook_path(text: str, id: str, event: str, host: str) -> str:
+    """The hook file that a registered command runs; empty if the command is not of a form of ours."""
+    match = re.fullmatch(command_forms(id, event, host), text)
+    return "".join(shlex.split(match["hook"])) if match else ""
+
+
+def wants(settings: Settings, host: Host, pack: dict[str, Any], folder: str, limit: str) -> list[Want]:
+    """The guard's entries in a host's settings file; `limit` is the one in effect there, which the cap follows."""
+    if settings.mode == "off":
+        return []
+    found = []
+    for hook in pack["hooks"]:
+        id = f"guard/{hook['id']}"
+        fields = {
+            "type": "command",
+            "command": command(id, f"{folder}/hook.py", settings.python, hook["event"], host.name),
+            "timeout": timeout(host, hook["timeout"]),
+        }
+        path = event_path(host.events[hook["event"]])
+        found.append(Want(path, "element", fields, id, command_forms(id, hook["event"], host.name)))
+    env = tuple(host.data["environment"]["path"])
+    found.append(Want((*env, LIMIT_KEY), "leaf", wanted_limit(settings)))
+    found.append(Want((*env, host.data["cap"]["key"]), "leaf", cap_for(limit)))
+    return found
+
+
+def limit_path(host: Host) -> Path:
+    """Where the limit stands in a host's settings file."""
+    return (*host.data["environment"]["path"], LIMIT_KEY)
+
+
+def wanted_limit(settings: Settings) -> str:
+    """The limit as an env value."""
+    return str(settings.knobs.get("max_stop_blocks", DEFAULT_LIMIT))
+
+
+def cap_for(limit: str) -> str:
+    """The host's cap that lets the guard let go first, with its message (design, section 4)."""
+    blocks = limit_of(limit)
+    return str(max(8, blocks + 3)) if blocks > 0 else UNLIMITED_CAP
+
+
+def limit_of(text: str) -> int:
+    """The limit that the hook reads from an env value: a decimal with blanks around, else the default."""
+    return int(text) if re.fullmatch(r"\s*[+-]?[0-9]{1,9}\s*", text) else DEFAULT_LIMIT
+
+
+def configuration(settings: Settings, state: str) -> dict[str, Any]:
+    """The knobs for config.json; the limit is in the host's env instead."""
+    with open(asset("templates", "guard", "config.json"), encoding="utf-8") as stream:
+        base = json.load(stream)
+    knobs = {name: value for name, value in settings.knobs.items() if name != "max_stop_blocks"}
+    return {**base, "mode": settings.mode, **knobs, "state_dir": state}

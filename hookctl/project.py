@@ -1,0 +1,43 @@
+"""Which folder is the project, and where a run in it keeps its files. The hook finds both in the same way."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+
+
+def find(start: str, environ: Mapping[str, str]) -> str:
+    """The nearest folder upwards that has .hookctl or .git, else `start` (design, section 3).
+
+    HOME counts only if the search starts there, nothing above HOME does, and no folder of another user.
+    """
+    start = os.path.realpath(start)
+    home = os.path.realpath(environ.get("HOME") or os.path.expanduser("~"))
+    folder = start
+    while folder == start or (folder != home and _is_mine(folder)):
+        if any(os.path.lexists(os.path.join(folder, mark)) for mark in (".hookctl", ".git")):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder or folder == home:
+            break
+        folder = above
+    return start
+
+
+def _is_mine(folder: str) -> bool:
+    try:
+        return os.stat(folder).st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def state_folder(state: str, project: str) -> str:
+    """The guard's folder for a project: sessions, log, ACTIVE."""
+    name = hashlib.sha256(os.fsencode(os.path.realpath(project))).hexdigest()[:16]
+    return os.path.join(state, "guard", name)
+
+
+def run_folder(project: str, environ: Mapping[str, str]) -> str:
+    """Where the work in hand is described: .hookctl/run in the project, or $HOOKCTL_RUN_DIR."""
+    return os.path.join(project, environ.get("HOOKCTL_RUN_DIR") or os.path.join(".hookctl", "run"))

@@ -1,0 +1,232 @@
+"""The only place that prints: text for people, one JSON envelope for machines, diffs with secrets masked."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.model import Action, Result
+from hookctl.planner import FilePlan, Plan
+
+ENVELOPE = 1
+_SECRET = re.compile(
+    r"api[-_]?key|token|secret|passw|credential|authorization|private[-_]?key|access[-_]?key|cookie|bearer"
+    r"|(^|[-_])(key|auth|pwd|pass)$|[a-z]Key$",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def is_secret(key: str) -> bool:
+    """Whether a key's name says that its value is nobody's business."""
+    return bool(_SECRET.search(key))
+
+
+def show(command: str, result: Result, *, as_json: bool) -> None:
+    """Print a result: the envelope, or its text on stdout and its messages and errors on stderr."""
+    if as_json:
+        _write(sys.stdout, json.dumps(envelope(command, result), ensure_ascii=False, indent=1) + "\n")
+        return
+    for line in result.text:
+        _write(sys.stdout, _paint(_plain(line), sys.stdout) + "\n")
+    for line in result.messages:
+        say(line)
+    for error in result.errors:
+        say(error_text(error))
+
+
+def say(line: str) -> None:
+    """One message for the person at the terminal, on stderr."""
+    _write(sys.stderr, f"hookctl: {_plain(line)}\n")
+
+
+def envelope(command: str, result: Result) -> dict[str, Any]:
+    """The versioned result for machines (schemas/result.schema.json)."""
+    return {
+        "hookctl_result": ENVELOPE,
+        "command": command,
+        "status": "error" if result.errors or result.exit_code not in (0, 10) else "ok",
+        "exit_code": result.exit_code,
+        "data": result.data,
+        "errors": list(result.errors),
+    }
+
+
+def error_text(error: dict[str, Any]) -> str:
+    """An error in one or two lines: where, what, and what to do."""
+    where = f"{error['path']}:{error['line']}:{error['column']}" if error["line"] else error["path"]
+    first = f"{where}: {error['message']}" if where else str(error["message"])
+    return f"error: {first}" + (f"\n  {error['hint']}" if error["hint"] else "")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:  # `hookctl log | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _plain(text: str) -> str:
+    """Without control characters: a settings file must not be able to drive the terminal."""
+    return _CONTROL.sub("�", text)
+
+
+_COLOURS = {"+": "32", "-": "31", "@": "36", "error": "31", "warning": "33", "ok": "32"}
+
+
+def _paint(line: str, stream: TextIO) -> str:
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return line
+    for mark, colour in _COLOURS.items():
+        if line.startswith(mark):
+            return f"\033[{colour}m{line}\033[0m"
+    return line
+
+
+def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
+    """Rows as lines with aligned columns."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    return [
+        (indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
+        for row in rows
+    ]
+
+
+def tilde(path: str) -> str:
+    """A path as people write it: their home folder as ~."""
+    home = os.path.expanduser("~")
+    return "~" + path[len(home) :] if home != "/" and path.startswith(home + "/") else path
+
+
+# What a plan says.
+
+
+def plan_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
+    """A plan as the result envelope has it."""
+    return {
+        "actions": [_action_data(file, action) for file in plan.files for action in _actions(file)],
+        "kept": [_action_data(file, action) for file in plan.files for action in file.decision.kept],
+        "files": [_file_data(file) for file in plan.files if file.settings],
+        "dry_run": dry_run,
+    }
+
+
+def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
+    """A plan for people: one line an action and what was kept, or a unified diff on a dry run."""
+    if dry_run:
+        return _dry_lines(plan)
+    lines: list[str] = []
+    for file in plan.files:
+        actions = [_action_line(action, done=True) for action in _actions(file)]
+        kept = [_kept_line(action) for action in file.decision.kept]
+        lines += [tilde(file.path), *(f"  {line}" for line in [*actions, *kept])] if actions or kept else []
+    return [*lines, done if not plan.empty else "nothing to do"]
+
+
+def _dry_lines(plan: Plan) -> list[str]:
+    lines = []
+    for file in plan.files:
+        lines += diff(file).splitlines()
+        lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
+        lines += [_kept_line(action) for action in file.decision.kept]
+    if plan.empty:
+        return [*lines, "nothing to do"]
+    return [*lines, "(nothing was written)"]
+
+
+def _actions(file: FilePlan) -> list[Action]:
+    return [*(action for _, action in file.runtime_actions), *file.decision.actions]
+
+
+def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
+    is_file = action.kind == "file"
+    return {
+        "host": file.host,
+        "scope": file.scope,
+        "file": str(action.path[0]) if is_file else file.path,
+        "path": [] if is_file else list(action.path),
+        "kind": action.kind,
+        "id": action.id,
+        "action": action.action,
+        "from": action.from_state,
+        "to": action.to_state,
+        "reason": action.reason,
+        "owners": list(action.owners),
+    }
+
+
+def _file_data(file: FilePlan) -> dict[str, Any]:
+    from hookctl.files import digest
+
+    return {
+        "file": file.path,
+        "sha256_before": digest(file.before.data if file.existed else None),
+        "sha256_after": digest(file.after),
+        "created": not file.existed,
+        "diff": diff(file),
+    }
+
+
+_DONE = {
+    "write": "wrote",
+    "replace": "changed",
+    "remove": "removed",
+    "adopt": "adopted",
+    "share": "shared",
+    "take-back": "took back",
+    "drop": "let go",
+    "create-file": "created",
+    "replace-file": "replaced",
+    "remove-file": "removed",
+}
+_TO_DO = {"create-file": "would create", "replace-file": "would replace", "remove-file": "would remove"}
+
+
+def _action_line(action: Action, *, done: bool) -> str:
+    words = _DONE if done else _TO_DO
+    reason = f" ({action.reason})" if action.reason else ""
+    return f"{words[action.action]} {_place(action)}{reason}"
+
+
+def _kept_line(action: Action) -> str:
+    return f"kept {_place(action)}: {action.reason}"
+
+
+def _place(action: Action) -> str:
+    if action.kind == "file":
+        return tilde(str(action.path[0]))
+    return ".".join(map(str, action.path)) + (f" ({action.id})" if action.id else "")
+
+
+def diff(file: FilePlan) -> str:
+    """The change of a settings file as a unified diff, with the values of secret keys masked."""
+    import difflib
+
+    if not file.settings:
+        return ""
+    before = file.before.redacted(is_secret) if file.existed else ""
+    after = JsonDocument.parse(file.after, where=file.path).redacted(is_secret) if file.after is not None else ""
+    old, new = (_lines(text.removeprefix("\ufeff")) for text in (before, after))
+    names = file.path if file.existed else "/dev/null", file.path if file.after is not None else "/dev/null"
+    return "".join(difflib.unified_diff(old, new, *names))
+
+
+def _lines(text: str) -> list[str]:
+    """Lines without their line ends' kind, so that CRLF does not fill the diff; a missing last one is said."""
+    lines = re.split(r"\r\n|\r|\n", text)
+    last = [f"{lines[-1]}\n\\ No newline at end of file\n"] if lines[-1] else []
+    return [line + "\n" for line in lines[:-1]] + last
+
+
+def commands(plan: Plan) -> Iterable[str]:
+    """Every command that a plan would register, in full."""
+    for file in plan.files:
+        for entry in file.decision.entries:
+            if entry.kind == "element" and isinstance(entry.written, dict):
+                yield str(entry.written.get("command", ""))
