@@ -1,0 +1,446 @@
+"""JSON and JSONC without loss: an edit is a few splices into the text, and every other byte stays.
+
+Each edit is verified: the new text is read again, and its tree must be the old tree with the same edit made on
+plain values. So a wrong rule about commas or comments is a refusal, and never a lost setting.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from hookctl.documents import MISSING, Missing, Path
+from hookctl.documents.scan import BREAK, Child, Container, Scan, Tree, contents, decode, place, scalars, scan, tree_of
+from hookctl.errors import UNEXPECTED, HookctlError
+
+_INDENTED = re.compile(r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])")
+_MASK = '"***"'
+
+
+class _Splice(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+class _New(NamedTuple):
+    """A value to be written: plain, or a source text to be put back as it was."""
+
+    value: Any
+    source: str | None = None
+
+    @property
+    def tree(self) -> Tree:
+        return tree_of(json.dumps(self.value, allow_nan=False) if self.source is None else self.source)
+
+
+class JsonDocument:
+    """An immutable JSON or JSONC document; each edit gives a new one."""
+
+    def __init__(self, text: str, where: str, scanned: Scan) -> None:
+        self._text = text
+        self._scan = scanned
+        self.where = where
+
+    @classmethod
+    def parse(
+        cls, data: bytes, *, where: str = "", comments: bool = True, trailing_commas: bool = True
+    ) -> JsonDocument:
+        """Read the bytes of a file; errors name `where`, line and column (not_utf8, unparsable)."""
+        text = decode(data, where)
+        return cls(text, where, scan(text, where, comments=comments, trailing_commas=trailing_commas))
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file, byte order mark and line ends included."""
+        return self._text.encode("utf-8")
+
+    @property
+    def has_bom(self) -> bool:
+        """Whether the file begins with a byte order mark."""
+        return self._text.startswith("\ufeff")
+
+    @cached_property
+    def value(self) -> Any:
+        """The parsed root value, or MISSING in an empty document."""
+        if self._scan.start < 0:
+            return MISSING
+        return self._plain(self._scan.start, self._scan.end)
+
+    @property
+    def fault(self) -> tuple[str, int, int] | None:
+        """Kind ("comment", "trailing comma"), line and column of the first thing that strict JSON does not allow."""
+        first = [(start, "comment") for start, _ in self._scan.comments[:1]]
+        first += [(comma, "trailing comma") for comma in sorted(self._scan.commas)[:1]]
+        if not first:
+            return None
+        offset, kind = min(first)
+        return (kind, *place(self._text, offset))
+
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+        """Refuse (strict_host) a document that a host with these two flags does not read."""
+        for offset, kind, allowed in (
+            (self._scan.comments[0][0] if self._scan.comments else -1, "comment", comments),
+            (min(self._scan.commas, default=-1), "trailing comma", trailing_commas),
+        ):
+            if offset >= 0 and not allowed:
+                message = f"the host ignores this whole file, because of a {kind}"
+                raise self._error("strict_host", message, offset, "Remove it, then run the command again.")
+
+    def get(self, path: Path) -> Any:
+        """The parsed value at path, or MISSING."""
+        found = self._find(path)
+        return MISSING if isinstance(found, Missing) else self._plain(found.value, found.end)
+
+    def raw(self, path: Path) -> str:
+        """The source text of the value at path; KeyError if there is none."""
+        found = self._find(path)
+        if isinstance(found, Missing):
+            raise KeyError(path)
+        return self._text[found.value : found.end]
+
+    def position(self, path: Path) -> tuple[int, int]:
+        """Line and column of the value at path; of the nearest parent if there is none."""
+        return place(self._text, self._nearest(path))
+
+    def check_path(self, path: Path) -> None:
+        """Refuse (duplicate_key) a path through a key that its object has twice: the host reads the last one."""
+        for length in range(len(path)):
+            holder = self._find(path[:length])
+            if isinstance(holder, Missing) or self._text[holder.value] not in "{[":
+                return
+            same = [c for c in contents(self._scan.shadow, holder.value).children if c.key == path[length]]
+            if len(same) > 1:
+                message = f"the key {path[length]!r} stands here a second time"
+                hint = "The host uses only the last one: remove one of the two, then run the command again."
+                raise self._error("duplicate_key", message, same[1].start, hint)
+
+    def redacted(self, secret: Callable[[str], bool]) -> str:
+        """The text with every scalar under a key that is `secret` masked, and all else byte for byte."""
+        spans = [
+            _Splice(start, end, _MASK)
+            for start, end, keys in scalars(self._scan.shadow)
+            if any(secret(key) for key in keys)
+        ]
+        return _spliced(self._text, spans)
+
+    def set(self, path: Path, value: Any) -> JsonDocument:
+        """Replace the value at path, or insert it behind its siblings; missing parents are made."""
+        return self._put(path, _New(value))
+
+    def set_raw(self, path: Path, text: str) -> JsonDocument:
+        """The same with a source text that an earlier raw() gave."""
+        return self._put(path, _New(None, text))
+
+    def append(self, path: Path, value: Any) -> JsonDocument:
+        """Add an element to the end of the array at path; a missing array and its parents are made."""
+        self.check_path(path)
+        found = self._find(path)
+        if isinstance(found, Missing):
+            return self._put(path, _New([value]))
+        if self._text[found.value] != "[":
+            raise self._shape(path, found.value, "an array")
+        new = _New(value)
+        inside = contents(self._scan.shadow, found.value)
+        return self._verified(self._insertion(inside, None, new), (*path, len(inside.children)), new.tree)
+
+    def remove(self, path: Path) -> JsonDocument:
+        """Take out the member or element at path; the same document if there is none."""
+        self.check_path(path)
+        found = self._find(path)
+        if not path or isinstance(found, Missing):
+            return self
+        holder = self._find(path[:-1])
+        assert isinstance(holder, Child)
+        inside = contents(self._scan.shadow, holder.value)
+        return self._verified(self._removal(inside, inside.children.index(found)), path, MISSING)
+
+    # Finding
+
+    def _plain(self, start: int, end: int) -> Any:
+        try:
+            return json.loads(self._scan.shadow[start:end])
+        except (RecursionError, ValueError) as error:  # ValueError: an integer of thousands of digits
+            raise self._error("unparsable", f"this value cannot be read ({error})", start, "Make it shorter.") from None
+
+    def _find(self, path: Path) -> Child | Missing:
+        """The child at path; where a key stands twice, the last one, as every host reads it."""
+        if self._scan.start < 0:
+            return MISSING
+        found = Child("", self._scan.start, self._scan.start, self._scan.end)
+        for key in path:
+            bracket = self._text[found.value]
+            if bracket != ("{" if isinstance(key, str) else "["):
+                return MISSING
+            matches = [child for child in contents(self._scan.shadow, found.value).children if child.key == key]
+            if not matches:
+                return MISSING
+            found = matches[-1]
+        return found
+
+    def _nearest(self, path: Path) -> int:
+        for length in range(len(path), -1, -1):
+            found = self._find(path[:length])
+            if isinstance(found, Child):
+                return found.value
+        return 0
+
+    def _error(self, code: str, message: str, offset: int, hint: str) -> HookctlError:
+        line, column = place(self._text, offset)
+        return HookctlError(code, message, path=self.where, line=line, column=column, hint=hint)
+
+    def _shape(self, path: Path, offset: int, needed: str) -> HookctlError:
+        name = ".".join(map(str, path)) or "the document"
+        return self._error("wrong_shape", f"{name} is not {needed}", offset, f"Make it {needed}, then try again.")
+
+    # Editing
+
+    def _put(self, path: Path, new: _New) -> JsonDocument:
+        self.check_path(path)
+        found = self._find(path)
+        if isinstance(found, Child):
+            text = self._render(new, self._indent_at(found.value))
+            return self._verified([_Splice(found.value, found.end, text)], path, new.tree)
+        for length in range(len(path) - 1, -1, -1):
+            holder = self._find(path[:length])
+            if isinstance(holder, Child):
+                return self._insert(path, length, holder, new)
+        return self._fill(path, new)
+
+    def _insert(self, path: Path, length: int, holder: Child, new: _New) -> JsonDocument:
+        """Insert below the deepest parent that is there; those that are missing come with the value."""
+        key, below = path[length], path[length + 1 :]
+        if self._text[holder.value] != "{" or not isinstance(key, str):
+            raise self._shape(path[:length], holder.value, "an object")
+        new = self._wrapped(new, below)
+        inside = contents(self._scan.shadow, holder.value)
+        return self._verified(self._insertion(inside, key, new), path[: length + 1], new.tree)
+
+    def _fill(self, path: Path, new: _New) -> JsonDocument:
+        """An empty document: the value goes behind what is there."""
+        new = self._wrapped(new, path)
+        line_end = self._line_end
+        lead = self._text.removeprefix("\ufeff")
+        gap = line_end if self._scan.comments and not BREAK.search(lead[-1:]) else ""
+        text = gap + self._render(new, "") + line_end
+        return self._verified([_Splice(len(self._text), len(self._text), text)], (), new.tree)
+
+    def _wrapped(self, new: _New, keys: Path) -> _New:
+        value = json.loads(new.source) if keys and new.source is not None else new.value
+        for key in reversed(keys):
+            if not isinstance(key, str):
+                raise self._shape(keys, self._nearest(()), "an array that is there already")
+            value = {key: value}
+        return _New(value) if keys else new
+
+    def _insertion(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
+        if not inside.children:
+            return self._into_empty(inside, key, new)
+        last = inside.children[-1]
+        comma = next((c for c in self._scan.commas if last.end <= c < inside.close), None)
+        at = last.end if comma is None else comma + 1
+        if not BREAK.search(self._text, inside.start, inside.children[0].start):
+            return self._on_the_line(inside, at, comma, key, new)
+        siblings = [self._own_indent(child.start) for child in inside.children]
+        indent = next((i for i in reversed(siblings) if i is not None), self._indent_at(inside.start) + self._unit)
+        member = self._line_end + indent + self._member(key, new, indent)
+        spot = self._line_rest(at)
+        if comma is not None:
+            return [_Splice(spot, spot, member + ",")]
+        return [_Splice(at, at, ","), _Splice(spot, spot, member)]
+
+    def _on_the_line(
+        self, inside: Container, at: int, comma: int | None, key: str | None, new: _New
+    ) -> list[_Splice]:
+        """Into a container that begins on its bracket's line: never re-flow it."""
+        separator = ", " if self._colon == ": " else ","
+        if len(inside.children) > 1:
+            between = self._text[inside.children[-2].end : inside.children[-1].start]
+            separator = between if re.fullmatch(r",[ \t]*", between) else separator
+        member = self._member(key, new, self._indent_at(inside.start), one_line=True)
+        text = separator + member if comma is None else separator[1:] + member + ","
+        return [_Splice(at, at, text)]
+
+    def _into_empty(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
+        start, end = inside.start + 1, inside.close
+        if not self._many_lines:
+            return [_Splice(self._behind_comments(start, end), end, self._member(key, new, "", one_line=True))]
+        base = self._indent_at(inside.start)
+        indent = base + self._unit
+        member = self._line_end + indent + self._member(key, new, indent)
+        last = self._behind_comments(start, end)
+        if last == start:
+            return [_Splice(start, end, member + self._line_end + base)]
+        closed = "" if BREAK.search(self._text, last, end) else self._line_end + base
+        return [_Splice(last, last, member + closed)]
+
+    def _removal(self, inside: Container, index: int) -> list[_Splice]:
+        child = inside.children[index]
+        comments = self._comments_in(inside.start, inside.close)
+        if len(inside.children) == 1 and all(child.start <= start < child.end for start, _ in comments):
+            return [_Splice(inside.start + 1, inside.close, "")]
+        is_last = index == len(inside.children) - 1
+        own_comma = self._own_comma(inside, index)
+        end = child.end if own_comma is None else own_comma + 1
+        if own_comma is not None and self._comments_in(child.end, own_comma):
+            # A comment between the value and its comma stays; the two go each by itself.
+            return [*self._cut(child.start, child.end), _Splice(own_comma, own_comma + 1, "")]
+        if not is_last and self._blank(end, inside.children[index + 1].start) and not BREAK.search(
+            self._text, end, inside.children[index + 1].start
+        ):
+            return [_Splice(child.start, inside.children[index + 1].start, "")]
+        if own_comma is not None or index == 0:
+            return self._cut(child.start, end)
+        return self._last_removal(inside.children[index - 1], child, end)
+
+    def _last_removal(self, before: Child, child: Child, end: int) -> list[_Splice]:
+        """The last member takes the comma before it along."""
+        comma = self._scan.shadow.index(",", before.end)
+        if self._comments_in(comma, child.start) or self._own_line(child.start, end):
+            return [_Splice(comma, comma + 1, ""), *self._cut(child.start, end)]
+        return [_Splice(comma, end, "")]
+
+    def _cut(self, start: int, end: int) -> list[_Splice]:
+        """Take a span out: with its lines if it is alone on them, else with the blanks before it."""
+        lines = self._own_line(start, end)
+        if lines:
+            return [_Splice(*lines, "")]
+        lead = start
+        while self._text[lead - 1] in " \t" and self._text[end : end + 1] not in (" ", "\t"):
+            lead -= 1
+        return [_Splice(lead, end, "")]
+
+    def _own_comma(self, inside: Container, index: int) -> int | None:
+        """The comma behind a child: its separator, or the trailing one."""
+        child = inside.children[index]
+        if index == len(inside.children) - 1:
+            return next((c for c in self._scan.commas if child.end <= c < inside.close), None)
+        return self._scan.shadow.index(",", child.end)
+
+    def _verified(self, splices: list[_Splice], path: Path, tree: Tree | Missing) -> JsonDocument:
+        """The spliced document, if it says exactly what was wanted and is as strict as before."""
+        text = _spliced(self._text, splices)
+        if text == self._text:
+            return self
+        strict = self.fault is None
+        try:
+            new = scan(text, self.where, comments=not strict, trailing_commas=not strict)
+            wanted = tree if not path else _edited(self._scan.tree, path, tree)
+            good = new.tree == wanted
+        except (HookctlError, RecursionError):
+            good = False
+        if not good:
+            message = "the edit would not have given the wanted document"
+            error = self._error("unexpected", message, self._nearest(path), "Nothing was written. Report this file.")
+            error.exit_code = UNEXPECTED
+            raise error
+        return JsonDocument(text, self.where, new)
+
+    # The file's style
+
+    @cached_property
+    def _line_end(self) -> str:
+        found = BREAK.search(self._text)
+        return found[0] if found else "\n"
+
+    @cached_property
+    def _unit(self) -> str:
+        """The blanks of the first indented line that begins with something else than a comment's inside."""
+        for match in _INDENTED.finditer(self._text):
+            if self._scan.shadow[match.end()] not in " \t\r\n":
+                return match[1]
+        return "  "
+
+    @cached_property
+    def _many_lines(self) -> bool:
+        start, end = self._scan.start, self._scan.end
+        bare = start < 0 or not self._text[start + 1 : end - 1].strip()
+        return bare or bool(BREAK.search(self._text, start, end))
+
+    @cached_property
+    def _colon(self) -> str:
+        first = re.search(r'"[ \t\r\n]*:([ \t]*)', self._scan.shadow)
+        return ": " if self._many_lines or (first and first[1]) else ":"
+
+    def _render(self, new: _New, indent: str, *, one_line: bool = False) -> str:
+        """A value's text; lines behind the first begin with `indent`."""
+        if new.source is not None:
+            return new.source
+        if self._many_lines and not one_line:
+            text = json.dumps(new.value, indent=self._unit, ensure_ascii=False, allow_nan=False)
+            return text.replace("\n", self._line_end + indent)
+        separators = (", " if self._colon == ": " else ",", self._colon)
+        return json.dumps(new.value, ensure_ascii=False, separators=separators, allow_nan=False)
+
+    def _member(self, key: str | None, new: _New, indent: str, *, one_line: bool = False) -> str:
+        text = self._render(new, indent, one_line=one_line)
+        return text if key is None else json.dumps(key, ensure_ascii=False) + self._colon + text
+
+    # Places in the text
+
+    def _line_start(self, offset: int) -> int:
+        return max(self._text.rfind("\n", 0, offset), self._text.rfind("\r", 0, offset)) + 1
+
+    def _line_stop(self, offset: int) -> int:
+        found = BREAK.search(self._text, offset)
+        return found.start() if found else len(self._text)
+
+    def _indent_at(self, offset: int) -> str:
+        """The indentation of the line that holds the offset."""
+        start = self._line_start(offset)
+        line = self._text[start:offset].removeprefix("\ufeff")
+        return line[: len(line) - len(line.lstrip(" \t"))]
+
+    def _own_indent(self, offset: int) -> str | None:
+        """The blanks before the offset if nothing else stands before it on its line."""
+        lead = self._text[self._line_start(offset) : offset]
+        return lead if not lead.strip(" \t") else None
+
+    def _own_line(self, start: int, end: int) -> tuple[int, int] | None:
+        """The span of whole lines that a span has for itself, with their line break."""
+        stop = self._line_stop(end)
+        if self._own_indent(start) is None or self._text[end:stop].strip(" \t") or stop == len(self._text):
+            return None
+        found = BREAK.match(self._text, stop)
+        return self._line_start(start), found.end() if found else stop
+
+    def _line_rest(self, at: int) -> int:
+        """Where a new line goes behind `at`: the end of the line with its comments, if nothing else follows there."""
+        stop = self._line_stop(at)
+        for start, end in self._scan.comments:
+            if at <= start < stop < end:  # a block comment that goes on below
+                stop = end
+        return stop if self._blank(at, stop) else at
+
+    def _blank(self, start: int, end: int) -> bool:
+        """Whether a span has nothing but blanks and comments."""
+        return not self._scan.shadow[start:end].strip()
+
+    def _comments_in(self, start: int, end: int) -> list[tuple[int, int]]:
+        return [span for span in self._scan.comments if start <= span[0] < end]
+
+    def _behind_comments(self, start: int, end: int) -> int:
+        spans = self._comments_in(start, end)
+        return spans[-1][1] if spans else start
+
+
+def _spliced(text: str, splices: list[_Splice]) -> str:
+    parts, at = [], 0
+    for start, end, new in sorted(splices, key=lambda splice: splice.start):
+        parts += [text[at:start], new]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _edited(tree: Tree, path: Path, new: Tree | Missing) -> Tree:
+    """The same edit on the tree: an independent word on what the text must say afterwards."""
+    key, below = path[0], path[1:]
+    if isinstance(key, int):
+        value = new if not below else _edited(tree[key], below, new)
+        return [*tree[:key], *([] if value is MISSING else [value]), *tree[key + 1 :]]
+    index = next((i for i, (name, _) in enumerate(tree) if name == key), len(tree))
+    value = new if not below else _edited(tree[index][1], below, new)
+    return (*tree[:index], *(() if value is MISSING else ((key, value),)), *tree[index + 1 :])

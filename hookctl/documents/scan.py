@@ -1,0 +1,232 @@
+"""Reading JSON with comments and trailing commas by the standard library's scanner, with exact offsets.
+
+The *shadow* is the text with everything blanked that strict JSON does not allow. It has the text's length, so an
+offset into the one is valid in the other; the scanner reads the shadow, and edits are made in the text.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hookctl.errors import HookctlError
+
+LIMIT = 16 * 1024 * 1024  # bytes
+
+# The comparison tree: an object is a tuple of pairs, so that order and duplicates count; an array is a list; a number
+# is its source text as bytes, so that 1.0, 1e3 and 20 digits stay themselves; the rest is what JSON makes of it.
+Tree = Any
+
+_STRING = r'"(?:[^"\\\r\n]|\\.)*"'
+_COMMENTS = re.compile(_STRING + r"|(?P<comment>//[^\r\n]*|/\*.*?\*/)", re.DOTALL)
+_COMMAS = re.compile(_STRING + r"|(?P<comma>,)(?=[ \t\r\n]*[}\]])", re.DOTALL)
+_NOT_BREAK = re.compile(r"[^\r\n]")
+BREAK = re.compile(r"\r\n|\r|\n")
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
+_AGAIN = "Fix it, then run the command again."
+
+
+class Scan(NamedTuple):
+    """A text that was read: its shadow, its tree, and what strict JSON does not allow."""
+
+    text: str
+    shadow: str
+    start: int  # of the root value; -1 in an empty document
+    end: int
+    tree: Tree
+    comments: tuple[tuple[int, int], ...] = ()
+    commas: frozenset[int] = frozenset()  # trailing ones
+
+
+class Child(NamedTuple):
+    """A member of an object or an element of an array."""
+
+    key: str | int
+    start: int  # of the key, or of the element
+    value: int
+    end: int
+
+
+class Container(NamedTuple):
+    """An object or an array, and what is in it."""
+
+    start: int  # of the opening bracket
+    close: int  # of the closing bracket
+    children: list[Child]
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=tuple, parse_int=str.encode, parse_float=str.encode, parse_constant=_no_constant
+)
+
+
+def decode(data: bytes, where: str) -> str:
+    """The bytes as text, line ends untouched; not_utf8 with its place where they are none."""
+    if len(data) > LIMIT:
+        raise HookctlError("unparsable", "the file is larger than 16 MiB", path=where, hint="Is it the right file?")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line, column = place(data[: error.start].decode("utf-8"), error.start)
+        name = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
+        message, hint = f"the file is {name}", "Save it as UTF-8, then run the command again."
+        raise HookctlError("not_utf8", message, path=where, line=line, column=column, hint=hint) from None
+
+
+def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Scan:
+    """Read a text; unparsable with its place where it is not one document of JSON in this dialect."""
+    collecting = gc.isenabled()
+    gc.disable()  # a large document is a lot of small tuples, none of them garbage
+    try:
+        strict = _strict(text)
+        if strict:
+            return strict
+        return _lenient(text, comments=comments, trailing_commas=trailing_commas)
+    except json.JSONDecodeError as error:
+        raise _unparsable(text, where, error.pos, error.msg) from None
+    except RecursionError:
+        raise HookctlError("unparsable", "it is nested too deeply", path=where, hint="Is it the right file?") from None
+    except ValueError as error:
+        raise _unparsable(text, where, 0, str(error)) from None
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _strict(text: str) -> Scan | None:
+    """The fast way, since nearly every file is strict JSON and then its own shadow."""
+    shadow = _without_bom(text)
+    try:
+        return _read(text, shadow)
+    except (json.JSONDecodeError, ValueError):
+        return None
+
+
+def _lenient(text: str, *, comments: bool, trailing_commas: bool) -> Scan:
+    """Two passes: one expression for both would look for the bracket through comments and go astray."""
+    shadow, spans, commas = _without_bom(text), [], []
+    if comments:
+        spans = [match.span() for match in _COMMENTS.finditer(shadow) if match["comment"]]
+        shadow = _blanked(shadow, spans)
+    if trailing_commas:
+        found = [match.start() for match in _COMMAS.finditer(shadow) if match["comma"]]
+        commas = [offset for offset in found if shadow[:offset].rstrip(" \t\r\n")[-1:] not in ("", "[", "{", ",", ":")]
+        shadow = _blanked(shadow, [(offset, offset + 1) for offset in commas])
+    return _read(text, shadow)._replace(comments=tuple(spans), commas=frozenset(commas))
+
+
+def _without_bom(text: str) -> str:
+    return " " + text[1:] if text.startswith("\ufeff") else text
+
+
+def _blanked(shadow: str, spans: list[tuple[int, int]]) -> str:
+    parts, at = [], 0
+    for start, end in spans:
+        parts += [shadow[at:start], _NOT_BREAK.sub(" ", shadow[start:end])]
+        at = end
+    return "".join([*parts, shadow[at:]])
+
+
+def _read(text: str, shadow: str) -> Scan:
+    start = skip(shadow, 0)
+    if start == len(shadow):
+        return Scan(text, shadow, -1, -1, None)
+    tree, end = _DECODER.raw_decode(shadow, start)
+    behind = skip(shadow, end)
+    if behind < len(shadow):
+        raise json.JSONDecodeError("Extra data", shadow, behind)
+    return Scan(text, shadow, start, end, tree)
+
+
+def skip(shadow: str, at: int) -> int:
+    """The next offset that is not blank."""
+    return _BLANKS.match(shadow, at).end()  # type: ignore[union-attr]  # it matches everywhere
+
+
+def tree_of(text: str) -> Tree:
+    """The tree of one value's strict source text."""
+    return _DECODER.decode(text)
+
+
+def contents(shadow: str, start: int) -> Container:
+    """The children of the object or array whose bracket stands at `start`."""
+    is_object, at, children = shadow[start] == "{", skip(shadow, start + 1), []
+    while shadow[at] not in "}]":
+        key, value = len(children), at
+        if is_object:
+            key, value = _DECODER.raw_decode(shadow, at)
+            value = skip(shadow, skip(shadow, value) + 1)
+        _, end = _DECODER.raw_decode(shadow, value)
+        children.append(Child(key, at, value, end))
+        at = skip(shadow, end)
+        if shadow[at] == ",":
+            at = skip(shadow, at + 1)
+    return Container(start, at, children)
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+')
+
+
+def scalars(shadow: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Every scalar value: its span, and the keys above it."""
+    keys: list[str | None] = []  # one a container that is open; None in an array
+    brackets, is_key = [], False
+    for match in _TOKEN.finditer(shadow):
+        token = match[0]
+        if token in "{[":
+            brackets.append(token)
+            keys.append(None)
+            is_key = token == "{"
+        elif token in "}]":
+            brackets.pop()
+            keys.pop()
+        elif token == ",":
+            is_key = brackets[-1] == "{"
+        elif is_key and token != ":":
+            keys[-1], is_key = json.loads(token), False
+        elif token != ":":
+            yield match.start(), match.end(), tuple(key for key in keys if key is not None)
+
+
+def place(text: str, offset: int) -> tuple[int, int]:
+    """Line and column of an offset, both from 1; a byte order mark takes no column."""
+    breaks = list(BREAK.finditer(text, 0, offset))
+    start = breaks[-1].end() if breaks else int(text.startswith("\ufeff") and offset > 0)
+    return len(breaks) + 1, offset - start + 1
+
+
+_PLAIN = {
+    "Expecting value": "a value is missing here",
+    "Expecting property name enclosed in double quotes": "a name in double quotes is expected here",
+    "Illegal trailing comma before end of object": "a comma is not allowed before the closing bracket",
+    "Illegal trailing comma before end of array": "a comma is not allowed before the closing bracket",
+    "Expecting ',' delimiter": "a comma or the closing bracket is missing here",
+    "Expecting ':' delimiter": "a colon is missing here",
+    "Extra data": "there is something behind the end of the document",
+    "Invalid control character at": "a line break or control character stands inside a string",
+}
+
+
+def _unparsable(text: str, where: str, offset: int, said: str) -> HookctlError:
+    """What is wrong, in plain words and with the likeliest cause."""
+    conflict = _CONFLICT.search(text)
+    if conflict:
+        offset, message = conflict.start(), "the file has merge-conflict marks"
+        hint = "Resolve the conflict, then run the command again."
+    elif said.startswith("Unterminated string") or skip(text, offset) >= len(text):
+        message, hint = "the file ends in the middle", "Restore it (`hookctl doctor` says where its backups lie)."
+    elif text.startswith("/*", offset):
+        message, hint = "this comment has no end, or is not allowed here", _AGAIN
+    else:
+        plain = next((words for start, words in _PLAIN.items() if said.startswith(start)), said)
+        message, hint = f"not valid JSON: {plain}", _AGAIN
+    line, column = place(text, offset)
+    return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
