@@ -1,0 +1,63 @@
+"""The program's outermost edge: every way to end has its exit code here, and no traceback reaches a user."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from hookctl import errors
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; the exit code."""
+    from hookctl import cli
+
+    # Every command but these takes --json; what follows -- belongs to somebody else.
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    as_json = "--json" in own
+    command = next((word for word in own if not word.startswith("-")), "")
+    try:
+        return cli.call(arguments)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nhookctl: interrupted\n")
+        return errors.INTERRUPTED
+    except errors.HookctlError as error:
+        return _fail(command, error, as_json=as_json)
+    except Exception as error:  # the last net: a bug of ours, or a machine that is failing
+        return _fail(command, _unexpected(error), as_json=as_json)
+
+
+def _fail(command: str, error: errors.HookctlError, *, as_json: bool) -> int:
+    from hookctl import report
+    from hookctl.model import Result
+
+    report.show(command, Result({}, errors=(error.as_dict(),), exit_code=error.exit_code), as_json=as_json)
+    return error.exit_code
+
+
+def _unexpected(error: Exception) -> errors.HookctlError:
+    """The error with the place of its traceback, ready to be put into a report."""
+    import platform
+    import traceback
+
+    from hookctl import __version__, files, folders
+
+    about = f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}\n\n"
+    text = about + "".join(traceback.format_exception(error))
+    try:
+        log = os.path.join(folders.here().state, "error.log")
+        files.write_own(log, text.encode("utf-8", "replace"))
+        hint = f"The details are in {log}."
+    except Exception:  # the state folder itself may be what is broken
+        hint = text
+    message = f"unexpected: {type(error).__name__}: {error}"
+    return errors.HookctlError("unexpected", message, hint=hint, exit_code=errors.UNEXPECTED)
+
+
+if __name__ == "__main__":
+    main()

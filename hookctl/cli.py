@@ -1,0 +1,281 @@
+"""Flags to verbs, and nothing else. Each command imports its verb when it is called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hookctl import __version__
+from hookctl.errors import OK, PENDING, USAGE, HookctlError
+
+if TYPE_CHECKING:
+    from hookctl.hosts import Host
+    from hookctl.model import Result
+    from hookctl.planner import Choice
+
+_Pack = Annotated[str, typer.Argument(help="A built-in pack.")]
+_Hosts = Annotated[
+    list[str] | None,
+    typer.Option("--host", help="A host, several times if need be, or `all`: every one that is detected."),
+]
+_Scope = Annotated[str, typer.Option(help="Which settings file: user.")]
+_Mode = Annotated[str, typer.Option(help="What the guard does: breaker, or off.", show_default=False)]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ..."),
+]
+_Reset = Annotated[bool, typer.Option("--reset", help="Back to the defaults; else the recorded settings stay.")]
+_Force = Annotated[
+    bool,
+    typer.Option("--force", help="As the pack wants it, also where you changed it; uninstall gives yours back."),
+]
+_Dry = Annotated[bool, typer.Option("--dry-run", help="Show what would change, as plan does, and write nothing.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+_Project = Annotated[
+    str,
+    typer.Option(help="The project; default: the nearest folder upwards with .hookctl or .git.", show_default=False),
+]
+_Version = Annotated[
+    bool, typer.Option("--version", callback=lambda value: _version(value), is_eager=True, help="Print the version.")
+]
+
+
+def call(arguments: list[str]) -> int:
+    """Parse and run; a usage error is a HookctlError as any other."""
+    named = [name for name in arguments if not name.startswith("-")][:1]
+    # Building the parameters of every command would cost each call as much as its own work.
+    only = named if named and named[0] in _COMMANDS else list(_COMMANDS)
+    try:
+        code = _app(only)(arguments or ["--help"], prog_name="hookctl", standalone_mode=False)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except typer.TyperException as error:
+        name = f"hookctl {named[0]}" if named and named[0] in _COMMANDS else "hookctl"
+        hint = f"`{name} --help` shows how it is used."
+        raise HookctlError("usage", error.format_message(), hint=hint, exit_code=USAGE) from None
+    return code if isinstance(code, int) else OK
+
+
+def _app(names: list[str]) -> typer.Typer:
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    app.callback(help=_ABOUT)(_main)
+    for name in names:
+        function, text, example = _COMMANDS[name]
+        app.command(name, help=f"{text}\n\n\b\nExamples:\n{example}")(function)
+    return app
+
+
+_ABOUT = """Installs hooks and environment settings into coding agents' settings files, and takes them out again,
+without touching a byte of anybody else's.
+
+\b
+Start here:
+  hookctl install --host claude     put the guard into Claude Code's settings
+  hookctl doctor                    check that it works
+  hookctl uninstall                 take it out again
+"""
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"hookctl {__version__}")
+        raise typer.Exit()
+
+
+def _main(version: _Version = False) -> None:
+    pass
+
+
+def _install(
+    pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", assign: _Set = None,
+    reset: _Reset = False, force: _Force = False, dry_run: _Dry = False, json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.verbs.install import install
+
+    hosts, choice = _chosen("install", host, scope, json), _choice(mode, assign, reset, force)
+    return _show("install", lambda f: install(f, pack, hosts, choice, dry_run=dry_run), json)
+
+
+def _plan(
+    pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", assign: _Set = None,
+    reset: _Reset = False, force: _Force = False,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")] = (
+        False
+    ),
+    json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.verbs.install import install
+
+    hosts, choice = _chosen("plan", host, scope, json), _choice(mode, assign, reset, force)
+
+    def verb(folders):  # type: ignore[no-untyped-def]
+        result = install(folders, pack, hosts, choice, dry_run=True)
+        return result._replace(exit_code=PENDING) if exit_code and result.data["files"] and not result.errors else result
+
+    return _show("plan", verb, json)
+
+
+def _uninstall(
+    pack: Annotated[str, typer.Argument(help="A built-in pack.")] = "guard", host: _Hosts = None,
+    scope: _Scope = "user",
+    all_: Annotated[bool, typer.Option("--all", help="Everywhere that the ledger knows of, after asking.")] = False,
+    dry_run: _Dry = False, json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl import hosts as known
+    from hookctl.verbs.uninstall import uninstall
+
+    hosts = _chosen("uninstall", host or known.names(), scope, json)
+    if all_ and not dry_run and not json and not _agreed("Uninstall everywhere that the ledger knows of?"):
+        raise HookctlError("usage", "--all asks first, and there is no terminal", hint="Add --json.", exit_code=USAGE)
+    return _show("uninstall", lambda f: uninstall(f, pack, hosts, everywhere=all_, dry_run=dry_run), json)
+
+
+def _status(json: _Json = False) -> int:
+    from hookctl.verbs.status import status
+
+    return _show("status", status, json)
+
+
+def _doctor(
+    host: _Hosts = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
+    json: _Json = False,
+) -> int:
+    from hookctl.verbs.doctor import doctor
+
+    return _show("doctor", lambda f: doctor(f, _named(f, host), strict=strict), json)
+
+
+def _hosts(json: _Json = False) -> int:
+    from hookctl.verbs.hosts import hosts
+
+    return _show("hosts", hosts, json)
+
+
+_ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "status")
+
+
+def _run(
+    action: Annotated[str, typer.Argument(metavar="ACTION", help=f"One of: {', '.join(_ACTIONS)}.")],
+    count: Annotated[str, typer.Argument(metavar="[N]", help="With remaining: how much work is left.")] = "",
+    remaining: Annotated[str, typer.Option(metavar="N", help="With start: how much work is left.")] = "",
+    owner: Annotated[str, typer.Option(metavar="ID", help="With start: the session that the run belongs to.")] = "",
+    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="With start: how long, as 12h or 30m.")] = "",
+    project: _Project = "", json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.verbs.run import Request, run
+
+    request = Request(action, count, remaining, owner, duration, project)
+    return _show("run", lambda f: run(f, request), json)
+
+
+def _log(
+    session: Annotated[str, typer.Option(metavar="ID", help="Only this session: its id, or its hash.")] = "",
+    since: Annotated[str, typer.Option(metavar="TIME", help="Only what is newer: 2h, 30m, or a date.")] = "",
+    follow: Annotated[bool, typer.Option("--follow", help="Go on printing what comes.")] = False,
+    json: _Json = False,
+) -> int:
+    from hookctl.verbs.log import follow as follow_log
+    from hookctl.verbs.log import log
+
+    if follow:
+        from hookctl.folders import here
+
+        return follow_log(here(), session, since, as_json=json)
+    return _show("log", lambda f: log(f, session, since), json)
+
+
+_COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
+    "install": (
+        _install, "Put a pack's hooks and settings into a host's settings file.",
+        "  hookctl install --host claude\n  hookctl install --host claude --set MAX_STOP_BLOCKS=8",
+    ),
+    "uninstall": (
+        _uninstall, "Take out exactly what is ours; what you changed stays.",
+        "  hookctl uninstall\n  hookctl uninstall --all",
+    ),
+    "plan": (
+        _plan, "Show what install would do, as a unified diff; nothing is written.",
+        "  hookctl plan --host claude\n  hookctl plan --host claude --exit-code",
+    ),
+    "status": (
+        _status, "Show what is installed where, and what the guard will do.",
+        "  hookctl status",
+    ),
+    "doctor": (
+        _doctor, "Check that what is installed really works; exit code 1 if an error is found.",
+        "  hookctl doctor\n  hookctl doctor --strict --json",
+    ),
+    "hosts": (_hosts, "Show every host: its file, its events, how sure, and what is detected here.", "  hookctl hosts"),
+    "run": (
+        _run, "Tell the guard about the work in hand: how much is left, that it moves, that it is to stop.",
+        "  hookctl run remaining 3      three pieces of work are left\n"
+        "  hookctl run heartbeat        something was done\n"
+        "  hookctl run stop             let the agent go, whatever is left",
+    ),
+    "log": (
+        _log, "Show what the guard decided, and why.",
+        "  hookctl log --since 2h\n  hookctl log --follow",
+    ),
+}  # fmt: skip
+
+
+def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
+    from hookctl import report
+    from hookctl.folders import here
+
+    result = verb(here())
+    report.show(command, result, as_json=as_json)
+    return result.exit_code
+
+
+def _choice(mode: str, assign: list[str] | None, reset: bool, force: bool) -> Choice:
+    from hookctl.planner import Choice
+
+    return Choice(mode, tuple(assign or ()), reset, force)
+
+
+def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
+    """The hosts that were named; without --host the detected ones, if somebody at the terminal agrees."""
+    from hookctl import hosts as known
+    from hookctl.folders import here
+
+    if sys.platform == "win32":
+        message = "Windows is not supported yet: no form of the hook's command is proven there"
+        raise HookctlError("usage", message, hint="Use it inside WSL.", exit_code=USAGE)
+    if scope != "user":
+        message, hint = f"scope {scope!r} is not supported in this version", "The only scope is user."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    environ = here().environ
+    detected = [name for name in known.names() if known.detected(known.load(name), environ)]
+    if not names:
+        listed = ", ".join(detected) or "none"
+        if not detected or as_json or not _agreed(f"Detected here: {listed}. Go on with {listed}?"):
+            message, hint = "which host?", f"Detected here: {listed}. Name it: `hookctl {command} --host claude`."
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+        names = detected
+    if "all" in names and not detected:
+        hint = f"Name one of them with --host: {', '.join(known.names())}."
+        raise HookctlError("usage", "no host was detected here", hint=hint, exit_code=USAGE)
+    names = detected if "all" in names else list(dict.fromkeys(names))
+    return [known.load(name) for name in names]
+
+
+def _named(folders, names: list[str] | None) -> list[Host]:  # type: ignore[no-untyped-def]
+    """The hosts that doctor looks at: those named, else every one that is installed or detected."""
+    from hookctl import hosts as known
+
+    if names and "all" not in names:
+        return [known.load(name) for name in dict.fromkeys(names)]
+    return [known.load(name) for name in known.names()]
+
+
+def _agreed(question: str) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    if not typer.confirm(question, err=True):
+        raise typer.Abort
+    return True
