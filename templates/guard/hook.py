@@ -2,7 +2,8 @@
 
 It blocks a stop while work remains, and lets go after MAX_STOP_BLOCKS blocks without progress. Whatever goes wrong, it
 lets the agent go; its exit status is always 0. Python 3.8 or later, standard library only; installed as one file with
-its config.json beside it. The public json, hashlib and os would double the cost of a call, so their C parts are used.
+its config.json beside it. Half of a call's cost is compiling this file, so it is short, and the rest is imports: the
+public json, hashlib and os would double it, so their C parts are used.
 """
 
 import _signal
@@ -12,7 +13,7 @@ import sys
 import time
 
 try:
-    from _sha256 import sha256
+    from _sha256 import sha256  # up to 3.11
 except ImportError:
     try:
         from _sha2 import sha256
@@ -21,112 +22,119 @@ except ImportError:
 
 KIB = 1024
 INPUT_LIMIT = 16 * KIB * KIB
-FILE_LIMIT = 64 * KIB  # config.json, task.json, session files
-OWNER_LIMIT = 256
+FILE_LIMIT = 64 * KIB  # config.json, task.json, a session's state
 TAIL_LIMIT = 256 * KIB
 LOG_LIMIT = 256 * KIB
 RING_LIMIT = 32
-CEILING = 200  # blocks a session since its last human prompt, whatever the settings and the progress
+CEILING = 200  # blocks a session since its last human prompt, whatever settings and progress say
+SWEEP_AFTER = 30 * 24 * 3600
 LONGEST_LOCK_MS = 60_000
-SWEEP_AFTER = 30 * 24 * 3600  # seconds
 
-# knob: (kind, default). A kind is a type; a tuple of words, one of which is meant; or a list: of these words, or of any.
 KNOBS = {
-    "mode": (("breaker", "off"), "breaker"),
-    "max_stop_blocks": (int, 5),
-    "count": (("blocks", "attempts"), "blocks"),
-    "chain_reset": (("progress", "fresh"), "progress"),
-    "latch": (bool, True),
-    "honor_stop_hook_active": (bool, False),
-    "progress": (["heartbeat", "remaining", "action"], ["heartbeat", "remaining", "action"]),
-    "action_novelty": (bool, True),
-    "max_soft_resets": (int, 20),
-    "end_foreign_chains": (bool, True),
-    "owner": (str, ""),
-    "require_arm": (bool, False),
-    "child_env": ([], ["HOOKCTL_CHILD"]),
-    "yield_on_background": (bool, True),
-    "run_dir": (str, ".hookctl/run"),
-    "task_file": (str, ""),
-    "reason": (str, "Work remains ({remaining}). Continue with the next step."),
-    "lock_ms": (int, 500),
-    "state_dir": (str, ""),
+    "mode": "breaker",
+    "max_stop_blocks": 5,
+    "count": "blocks",
+    "chain_reset": "progress",
+    "latch": True,
+    "honor_stop_hook_active": False,
+    "progress": ["heartbeat", "remaining", "action"],
+    "action_novelty": True,
+    "max_soft_resets": 20,
+    "end_foreign_chains": True,
+    "owner": "",
+    "require_arm": False,
+    "child_env": ["HOOKCTL_CHILD"],
+    "yield_on_background": True,
+    "run_dir": ".hookctl/run",
+    "task_file": "",
+    "reason": "Work remains ({remaining}). Continue with the next step.",
+    "lock_ms": 500,
+    "state_dir": "",
+}
+WORDS = {
+    "mode": ("breaker", "off"),
+    "count": ("blocks", "attempts"),
+    "chain_reset": ("progress", "fresh"),
+    "progress": ("heartbeat", "remaining", "action"),
 }
 
 BLOCK = '{"decision":"block","reason":%s}'
 DENY = '{"decision":"deny","reason":%s}'
 SAY = '{"systemMessage":%s}'
 END = '{"continue":false,"stopReason":%s}'
-
-# host: block, release, end (None: the host has no such answer), its project variable, its session variable
+# host: its block, release and end of a turn ("" where it has none), its project and session variables
 HOSTS = {
     "claude": (BLOCK, SAY, END, "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"),
-    "codex": (BLOCK, SAY, END, None, "CODEX_SESSION_ID"),
+    "codex": (BLOCK, SAY, END, "", "CODEX_SESSION_ID"),
     "gemini": (DENY, SAY, END, "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"),
-    "qwen": (BLOCK, SAY, None, "QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID"),
-    "copilot": (BLOCK, None, None, "COPILOT_PROJECT_DIR", None),
-    "openhands": (DENY, None, None, "OPENHANDS_PROJECT_DIR", "OPENHANDS_SESSION_ID"),
-    "cursor": ('{"followup_message":%s}', None, None, None, None),
-    "antigravity": (DENY, None, None, None, None),
-    "droid": (BLOCK, None, None, "FACTORY_PROJECT_DIR", None),
-    "hermes": (BLOCK, None, None, None, None),
+    "qwen": (BLOCK, SAY, "", "QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID"),
+    "copilot": (BLOCK, "", "", "COPILOT_PROJECT_DIR", ""),
+    "openhands": (DENY, "", "", "OPENHANDS_PROJECT_DIR", "OPENHANDS_SESSION_ID"),
+    "cursor": ('{"followup_message":%s}', "", "", "", ""),
+    "antigravity": (DENY, "", "", "", ""),
+    "droid": (BLOCK, "", "", "FACTORY_PROJECT_DIR", ""),
+    "hermes": (BLOCK, "", "", "", ""),
 }
-
-# host: the variable that holds its cap on blocks in a row, and its default
+# host: the variable with its cap on blocks in a row, and its default
 CAPS = {"claude": ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8)}
 
-NEXT = "Send a prompt to go on; `hookctl run conclude` ends the work."
-MESSAGES = {
-    "tripped": "hookctl guard: let go after {n} without progress; work remains ({remaining}). " + NEXT,
-    "host_cap": "hookctl guard: let go after {n} in a row, before the host overrides one; work remains ({remaining}). "
-    + NEXT,
-    "ceiling": "hookctl guard: let go after {n} since the last prompt; work remains ({remaining}). " + NEXT,
-    "lock_timeout": "hookctl guard: let go because another process holds its state; work remains ({remaining}). "
-    + NEXT,
-    "state_error": "hookctl guard: let go because its state cannot be saved; work remains ({remaining}). "
-    "`hookctl doctor` says why.",
-    "stop_loop": "hookctl guard: ended the turn, since another stop hook forces it on without progress. "
-    "Send a prompt to go on.",
+LET_GO = "hookctl guard: let go %s; work remains (%s). Send a prompt to go on; `hookctl run conclude` ends the work."
+WHY = {
+    "tripped": "after %s without progress",
+    "host_cap": "after %s in a row, since the host would override the next one",
+    "ceiling": "after %s since the last prompt",
+    "lock_timeout": "because another process holds its state",
+    "state_error": "because its state cannot be saved",
 }
+STOP_LOOP = "hookctl guard: ended a turn that another stop hook forces on without progress. Send a prompt to go on."
 
-NEW_SESSION = {
-    "v": 1,
-    "blocks": 0,  # given since progress
+UNCOUNTED = {"blocks": None, "attempts": None, "progress": None}
+SESSION = {
+    "blocks": 0,  # since progress
     "attempts": 0,  # stops since progress
     "total": 0,  # blocks since the last human prompt; above CEILING once that was said
     "open": False,  # the latch
     "trips": 0,
-    "soft": 0,  # soft progress used up since the last hard one
-    "streak": 0,  # stops without progress, whoever forced them
+    "soft": 0,  # soft progress since the last hard one
+    "streak": 0,  # stops in a row without progress, whoever forced them
     "host": 0,  # blocks in a row as the host counts them
-    "hb": None,
-    "rem": None,
-    "tx": 0,  # how far the transcript has been read
+    "hb": "",
+    "rem": -1,
+    "tx": 0,  # how far the transcript was read
     "acts": 0,  # tool calls that count
-    "acts_seen": None,  # the same at the last stop; None before the first
+    "acts_seen": -1,  # the same at the last stop; -1 before the first
     "ran": False,  # any tool call since the last stop
-    "ledger": False,  # post-tool events come
+    "ledger": False,  # tool calls come as events
     "ring": [],  # the last tool calls
-    "turn": None,
-    "last": None,  # the last stop, for other registrations of it
+    "turn": "",
+    "stop": "",  # the last stop, which of our registrations answered it, and how
+    "by": [],
+    "said": [],
     "t": 0,
 }
 
 
+class Values:
+    """A dict's values under their names."""
+
+    def __init__(self, values):
+        self.__dict__.update(values)
+
+
 class Expired(BaseException):
-    """The hook has run too long; no handler of ordinary errors may swallow it."""
+    """The hook has run too long; no handler of errors may swallow it."""
 
 
 def expire(*_):
     raise Expired
 
 
-# --- small readers ---------------------------------------------------------------------------------------------------
+# --- JSON, files, environment ----------------------------------------------------------------------------------------
 
 
-def number(text):
-    """A JSON integer; an absurdly long one stays text, since converting it could take minutes."""
-    return int(text) if len(text) < 19 else text
+def number(digits):
+    """An absurdly long number stays text: converting it could take minutes."""
+    return int(digits) if len(digits) < 19 else digits
 
 
 class Dialect:
@@ -140,10 +148,10 @@ try:
     from _json import encode_basestring_ascii, make_encoder, make_scanner
 
     scan = make_scanner(Dialect)
-    chunks = make_encoder(None, None, encode_basestring_ascii, None, ":", ",", True, False, True)
+    pieces = make_encoder(None, None, encode_basestring_ascii, None, ":", ",", True, False, True)
 
     def dump(value):
-        return "".join(chunks(value, 0))
+        return "".join(pieces(value, 0))
 
 except ImportError:
     import json
@@ -155,14 +163,14 @@ except ImportError:
 
 
 def parse(data, errors="strict"):
-    """The value of a JSON document; ValueError for everything else."""
+    """The object that a JSON document holds; ValueError for everything else."""
     text = data.decode("utf-8", errors).lstrip("\ufeff").strip(" \t\r\n")
     try:
         value, end = scan(text, 0)
     except (StopIteration, RecursionError):
-        raise ValueError("not JSON") from None
-    if end != len(text):
-        raise ValueError("text after the JSON document")
+        raise ValueError from None
+    if end < len(text) or type(value) is not dict:
+        raise ValueError
     return value
 
 
@@ -174,46 +182,54 @@ def env(name):
     return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
 
 
-def truth(value):
-    return value.strip().lower() in ("1", "true", "yes", "on") if isinstance(value, str) else bool(value)
+def true(value):
+    return value.strip().lower() in ("1", "true", "yes", "on") if type(value) is str else bool(value)
 
 
-def join(folder, path):
-    return path if path.startswith("/") else folder + "/" + path
+def first_text(values, *names):
+    for name in names:
+        if type(values.get(name)) is str and values[name]:
+            return values[name]
+    return ""
 
 
 def exists(path):
     try:
-        posix.lstat(path)
+        return bool(posix.lstat(path))
     except (OSError, ValueError):
         return False
-    return True
 
 
-def open_regular(path, flags):
-    """A file descriptor of a regular file: a pipe or a device must neither hang us nor feed us without end."""
+def open_file(path, flags):
+    """Open a regular file, and nothing else: a pipe could hang us, a device feed us without end."""
     fd = posix.open(path, flags | posix.O_NONBLOCK | posix.O_CLOEXEC, 0o600)
     if posix.fstat(fd).st_mode & 0o170000 != 0o100000:
-        posix.close(fd)
-        raise OSError("not a regular file")
+        raise OSError
     return fd
 
 
-def read_file(path, limit):
-    fd = open_regular(path, posix.O_RDONLY)
-    try:
-        return posix.read(fd, limit)
-    finally:
-        posix.close(fd)
-
-
 def read_object(path):
-    """A JSON object from a file of ours or of the project; OSError or ValueError if there is none."""
-    data = read_file(path, FILE_LIMIT + 1)
-    value = parse(data)
-    if len(data) > FILE_LIMIT or not isinstance(value, dict):
-        raise ValueError("too large, or not an object")
-    return value
+    data = posix.read(open_file(path, posix.O_RDONLY), FILE_LIMIT + 1)
+    if len(data) > FILE_LIMIT:
+        raise ValueError
+    return parse(data)
+
+
+def read_line(path):
+    try:
+        return posix.read(open_file(path, posix.O_RDONLY), 256).decode("utf-8", "replace").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def make_folder(path):
+    try:
+        posix.mkdir(path, 0o700)
+    except FileExistsError:
+        pass
+    except FileNotFoundError:
+        make_folder(path.rpartition("/")[0])
+        make_folder(path)
 
 
 # --- knobs -----------------------------------------------------------------------------------------------------------
@@ -223,35 +239,27 @@ def from_text(kind, text):
     """What a variable says, in the type of its knob; None if it cannot be read."""
     text = text.strip()
     if kind is int:
-        digits = text[1:] if text.startswith("-") else text
+        digits = text[text.startswith("-") :]
         return int(text) if digits.isdigit() and digits.isascii() and len(digits) < 19 else None
     if kind is bool:
-        words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-        return words.get(text.lower())
-    return [word.strip() for word in text.split(",")] if isinstance(kind, list) else text
+        return True if true(text) else False if text.lower() in ("0", "false", "no", "off") else None
+    return [word.strip() for word in text.split(",")] if kind is list else text
 
 
-def accepted(kind, value):
-    if isinstance(kind, tuple):
-        return value in kind
-    if isinstance(kind, list):
-        words = isinstance(value, list) and all(isinstance(word, str) and word for word in value) and value
-        return bool(words) and all(word in kind for word in value if kind)
-    return type(value) is kind and (kind is not str or bool(value.strip()))
-
-
-def knob(name, config):
+def knob(name, default, config):
     """Environment over config.json over default; what cannot be read is ignored."""
-    kind, default = KNOBS[name]
+    kind = type(default)
     variable = "MAX_STOP_BLOCKS" if name == "max_stop_blocks" else "HOOKCTL_" + name.upper()
     for value in (from_text(kind, env(variable)), config.get(name)):
-        if accepted(kind, value):
+        words = value if kind is list else [value]
+        filled = words and all(type(word) is not str or word.strip() for word in words)
+        if type(value) is kind and filled and all(word in WORDS.get(name, words) for word in words):
             return value
     return default
 
 
 def leading_number(text, default):
-    """The number that a text begins with, as JavaScript's parseFloat reads it: that is how the host reads its cap."""
+    """The number that a text begins with, as JavaScript's parseFloat has it: so the host reads its cap."""
     text = text.strip()[:32]
     for end in range(len(text), 0, -1):
         if not text[:end].strip("0123456789+-.eE"):
@@ -262,7 +270,21 @@ def leading_number(text, default):
     return default
 
 
-# --- folders ---------------------------------------------------------------------------------------------------------
+# --- the call: what the host sent, where the project and our own files are -------------------------------------------
+
+
+def read_input():
+    """The bytes on stdin, and the object in them or None."""
+    data = piece = b""
+    try:
+        while len(data) <= INPUT_LIMIT:
+            piece = posix.read(0, INPUT_LIMIT + 1 - len(data))
+            data += piece
+            if not piece:
+                return data, parse(data, "replace")
+    except (OSError, ValueError, Expired):
+        pass
+    return data, None
 
 
 def enter(path):
@@ -275,22 +297,11 @@ def enter(path):
 
 
 def home_folder():
-    home = env("HOME")
-    if not home.startswith("/"):
-        import pwd
+    if env("HOME").startswith("/"):
+        return env("HOME").rstrip("/")
+    from pwd import getpwuid
 
-        home = pwd.getpwuid(posix.getuid()).pw_dir
-    return home.rstrip("/")
-
-
-def find_project(start, home):
-    """The nearest folder upwards with .hookctl or .git that is ours, below HOME or outside it; else the start."""
-    folder = start
-    while folder and not (home + "/").startswith(folder + "/"):
-        if posix.stat(folder).st_uid == posix.geteuid() and (exists(folder + "/.hookctl") or exists(folder + "/.git")):
-            return folder
-        folder = folder.rpartition("/")[0]
-    return start
+    return getpwuid(posix.getuid()).pw_dir
 
 
 def default_state_dir(home):
@@ -298,270 +309,173 @@ def default_state_dir(home):
     state = env("XDG_STATE_HOME").strip()
     if not state.startswith("/"):
         state = home + ("/Library/Application Support" if sys.platform == "darwin" else "/.local/state")
-    return state.rstrip("/") + "/hookctl"
+    return state + "/hookctl"
 
 
-def make_folder(path):
+def find_project(start, home):
+    """The nearest folder upwards that has .hookctl or .git; not HOME, nothing above it, nobody else's; else start."""
+    folder = start
+    while folder and not (home + "/").startswith(folder + "/"):
+        if (exists(folder + "/.hookctl") or exists(folder + "/.git")) and posix.stat(folder).st_uid == posix.geteuid():
+            return folder
+        folder = folder.rpartition("/")[0]
+    return start
+
+
+def read_call(event, host):
+    """Everything that this call depends on, except the files that change while the agent works."""
+    now = leading_number(env("HOOKCTL_NOW"), time.time())
+    here = enter(".")
+    beside = (here + "/" + __file__ if __file__[0] != "/" else __file__).rpartition("/")[0]
     try:
-        posix.mkdir(path, 0o700)
-    except FileExistsError:
-        pass
+        config = read_object(beside + "/config.json")
     except FileNotFoundError:
-        make_folder(path.rpartition("/")[0])
-        posix.mkdir(path, 0o700)
+        config = {}
+    except (OSError, ValueError):
+        config = None
+    knobs = Values({name: knob(name, default, config or {}) for name, default in KNOBS.items()})
+    lock_s = min(max(knobs.lock_ms, 0), LONGEST_LOCK_MS) / 1000
+    _signal.signal(_signal.SIGALRM, expire)
+    _signal.setitimer(_signal.ITIMER_REAL, lock_s + 0.9)
+
+    data, payload = read_input()
+    readable, payload, key = payload is not None, payload or {}, sha256(data).hexdigest()[:16]
+    cap_variable, cap = CAPS.get(host, ("", 0))
+    cap = leading_number(env(cap_variable), cap)
+    block, release, end, project_variable, session_variable = HOSTS[host]
+    session = first_text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "taskId")
+    session = session or env(session_variable)
+    active = true(payload.get("stop_hook_active", payload.get("stopHookActive")))
+    active = active or (type(payload.get("loop_count")) is int and payload["loop_count"] > 0)
+    subagent = event == "subagent-stop" or payload.get("hook_event_name") == "SubagentStop" or payload.get("agent_id")
+
+    home = home_folder()
+    guard = (knobs.state_dir or default_state_dir(home)) + "/guard"
+    guard = guard if guard[0] == "/" else here + "/" + guard
+    named = enter(env(project_variable)) or enter(first_text(payload, "cwd", "working_dir"))
+    project = find_project(named or here, enter(home) or home)
+    folder = guard + "/" + digest(project)
+    enter(project)  # relative paths of knobs start here
+    return Values(locals())
 
 
-# --- one call --------------------------------------------------------------------------------------------------------
-
-
-def read_input():
-    """What the host sent: the raw bytes and the object, or None where that is unusable."""
-    data = b""
-    while len(data) <= INPUT_LIMIT:
-        piece = posix.read(0, INPUT_LIMIT + 1 - len(data))
-        if not piece:
-            break
-        data += piece
+def read_task(call):
+    """The heartbeat as a hash ("": none), and how much work remains (-1: unknown)."""
     try:
-        payload = parse(data, "replace") if len(data) <= INPUT_LIMIT else None
-    except ValueError:
-        payload = None
-    return data, payload if isinstance(payload, dict) else None
-
-
-class Call:
-    """What one call of the hook knows about its host, session, project and settings."""
-
-    def __init__(self, event, host):
-        self.event, self.host = event, host
-        self.wires = HOSTS[host][:3]
-        self.payload, self.session, self.key, self.numbers = None, "", "", (None, None, None)
-        here, self.folder, self.log_folder = enter("."), "", ""
-        self.me = join(here, __file__).rpartition("/")[0]
-        self.now = leading_number(env("HOOKCTL_NOW"), None) or time.time()
-        try:
-            self.config = read_object(self.me + "/config.json")
-        except FileNotFoundError:
-            self.config = {}
-        except (OSError, ValueError):
-            self.config = None
-        self.knobs = {name: knob(name, self.config or {}) for name in KNOBS}
-        self.lock_s = min(max(self.knobs["lock_ms"], 0), LONGEST_LOCK_MS) / 1000
-        _signal.signal(_signal.SIGALRM, expire)
-        _signal.setitimer(_signal.ITIMER_REAL, self.lock_s + 0.9)
-
-        home = home_folder()
-        guard = join(here, self.knobs["state_dir"] or default_state_dir(home)) + "/guard"
-        self.log_folder = guard
-        data, self.payload = read_input()
-        payload = self.payload or {}
-        self.key = sha256(data).hexdigest()[:16]
-        self.session = self.text("session_id", "sessionId", "conversation_id", "conversationId", "taskId")
-        self.session = self.session or env(HOSTS[host][4] or "")
-        self.active = truth(payload.get("stop_hook_active", payload.get("stopHookActive", False)))
-        if type(payload.get("loop_count")) is int:
-            self.active = self.active or payload["loop_count"] > 0
-
-        home = enter(home) or home
-        named = enter(env(HOSTS[host][3] or "")) or enter(self.text("cwd", "working_dir"))
-        self.project = find_project(named or here, home)
-        self.folder = guard + "/" + digest(self.project)
-        self.log_folder = self.folder if named else guard
-        self.run_dir = join(self.project, self.knobs["run_dir"])
-
-    def text(self, *names):
-        for name in names:
-            value = (self.payload or {}).get(name)
-            if isinstance(value, str) and value:
-                return value
-        return ""
-
-    def marker(self, name):
-        return exists(self.run_dir + "/" + name)
-
-    def owner(self):
-        try:
-            owner = read_file(self.run_dir + "/OWNER", OWNER_LIMIT).decode("utf-8", "replace").strip()
-        except (OSError, ValueError):
-            owner = ""
-        return owner or self.knobs["owner"].strip()
-
-    def armed(self):
-        try:
-            return self.now < float(read_file(self.folder + "/ACTIVE", OWNER_LIMIT))
-        except (OSError, ValueError):
-            return False
-
-    def task(self):
-        """Heartbeat (as its hash) and remaining work; None for what is not there or odd."""
-        try:
-            task = read_object(join(self.project, self.knobs["task_file"] or self.run_dir + "/task.json"))
-        except (OSError, ValueError):
-            task = {}
-        heartbeat, remaining = task.get("heartbeat"), task.get("remaining")
-        if isinstance(remaining, str):
-            remaining = from_text(int, remaining)
-        return (
-            None if heartbeat is None else digest(dump(heartbeat)),
-            remaining if type(remaining) is int else None,
-        )
-
-    def cap(self):
-        """How many blocks in a row the host honours; 0 or less: it has no limit."""
-        variable, default = CAPS.get(self.host, ("", 0))
-        return leading_number(env(variable), default)
-
-    def busy(self):
-        """Does the host wait for something itself, and will it wake the agent?"""
-        lists = (self.payload.get(name) for name in ("background_tasks", "session_crons", "crons"))
-        return self.knobs["yield_on_background"] and any(isinstance(items, list) and items for items in lists)
+        task = read_object(call.knobs.task_file or call.knobs.run_dir + "/task.json")
+    except (OSError, ValueError):
+        task = {}
+    heartbeat, remaining = task.get("heartbeat"), task.get("remaining")
+    if type(remaining) is str:
+        remaining = from_text(int, remaining)
+    return "" if heartbeat is None else digest(dump(heartbeat)), remaining if type(remaining) is int else -1
 
 
 # --- a session's state -----------------------------------------------------------------------------------------------
 
 
-class Session:
-    """A session's state, read and written under its lock."""
-
-    def __init__(self, call):
-        make_folder(call.folder)
-        self.call, self.path = call, call.folder + "/" + digest(call.session) + ".json"
-        self.lock = open_regular(self.path + ".lock", posix.O_RDWR | posix.O_CREAT)
-        end = time.monotonic() + call.lock_s
-        while True:
-            try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= end:
-                    raise
-                time.sleep(0.005)
-        self.state = dict(NEW_SESSION, ring=[])
+def open_session(call):
+    """The session's state, locked until the process ends; BlockingIOError where somebody else holds it too long."""
+    make_folder(call.folder)
+    path = call.folder + "/" + digest(call.session) + ".json"
+    lock = open_file(path + ".lock", posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC)  # the truncation dates it
+    end = time.monotonic() + call.lock_s
+    while True:
         try:
-            stored = read_object(self.path)
-        except FileNotFoundError:
-            sweep(call)
-        except (OSError, ValueError):
-            pass
-        else:
-            self.state.update((name, value) for name, value in stored.items() if fits(name, value))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(0.005)
+    stored = {}
+    try:
+        stored = read_object(path)
+    except FileNotFoundError:
+        sweep(call)
+    except (OSError, ValueError):
+        pass
+    usable = {name: value for name, value in stored.items() if type(value) is type(SESSION.get(name))}
+    return path, Values({**SESSION, "ring": [], "by": [], **usable})
 
-    def save(self):
-        """True if the state lies on disk."""
-        state = dict(self.state, t=int(self.call.now), ring=self.state["ring"][-RING_LIMIT:])
-        try:
-            data = dump(state).encode()
-            fd = open_regular(self.path + ".tmp", posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW)
-            try:
-                whole = posix.write(fd, data) == len(data)
-            finally:
-                posix.close(fd)
-            if whole:
-                posix.rename(self.path + ".tmp", self.path)
-            return whole
-        except OSError:
+
+def save_session(path, state, now):
+    """Whether the state lies on disk."""
+    state.t = int(now)
+    del state.ring[:-RING_LIMIT]
+    data = dump(vars(state)).encode()
+    try:
+        fd = open_file(path + ".tmp", posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC)
+        if posix.write(fd, data) < len(data):
             return False
-
-
-def fits(name, value):
-    """Is this a value that we could have stored under this name?"""
-    default = NEW_SESSION.get(name, ())
-    if name == "last":
-        return isinstance(value, dict) and set(value) == {"key", "by", "verdict"} and len(value["verdict"]) == 4
-    if name in ("hb", "turn"):
-        return value is None or isinstance(value, str)
-    if name in ("rem", "acts_seen"):
-        return value is None or type(value) is int
-    return type(value) is type(default)
+        posix.rename(path + ".tmp", path)
+        return True
+    except OSError:
+        return False
 
 
 def sweep(call):
     """Remove what sessions left behind that nobody has touched for a month."""
     for name in posix.listdir(call.folder):
-        if len(name) == 26 and name.endswith(".json.lock"):
-            lock = call.folder + "/" + name
-            state = lock[: -len(".lock")]
-            if call.now - posix.stat(state if exists(state) else lock).st_mtime > SWEEP_AFTER:
-                for path in (state, lock):
-                    if exists(path):
-                        posix.unlink(path)
+        path = call.folder + "/" + name
+        try:
+            if name[16:21] == ".json" and call.now - posix.lstat(path).st_mtime > SWEEP_AFTER:
+                posix.unlink(path)
+        except OSError:
+            pass  # another hook sweeps too
 
 
 # --- the transcript --------------------------------------------------------------------------------------------------
 
 
 def read_tail(path, state):
-    """The transcript's last lines as (is new since the last stop, line); remembers how far it was read."""
+    """The entries at the end of the transcript that matter: (since the last stop?, line, entry)."""
     try:
-        fd = open_regular(path, posix.O_RDONLY)
+        fd = open_file(path, posix.O_RDONLY)
     except (OSError, ValueError):
         return []
-    try:
-        size = posix.fstat(fd).st_size
-        start = max(0, size - TAIL_LIMIT)
-        data = posix.pread(fd, TAIL_LIMIT, start)
-    finally:
-        posix.close(fd)
-    if size < state["tx"]:
-        state["tx"], state["ring"] = 0, []
-    seen, state["tx"] = state["tx"], size
-    lines, offset = [], start
-    for line in data.split(b"\n"):
-        if offset > start or start == 0:  # else cut by the window
-            lines.append((offset >= seen, line))
-        offset += len(line) + 1
-    return lines
+    size = posix.fstat(fd).st_size
+    offset = max(0, size - TAIL_LIMIT)
+    lines = posix.pread(fd, TAIL_LIMIT, offset).split(b"\n")
+    if size < state.tx:  # another file
+        state.tx, state.ring = 0, []
+    entries, whole = [], offset == 0
+    for line in lines:
+        if whole and line[-1:] == b"}" and any(word in line for word in (b'"tool_use"', b'"function_call"', b'"user"')):
+            try:
+                entry = parse(line, "replace")
+            except ValueError:
+                entry = {}
+            if entry and not entry.get("isSidechain"):
+                entries.append((offset >= state.tx, line, entry))
+        offset, whole = offset + len(line) + 1, True
+    state.tx = size
+    return entries
 
 
-def read_entry(line):
-    try:
-        entry = parse(line, "replace")
-    except ValueError:
-        return {}
-    return entry if isinstance(entry, dict) and not entry.get("isSidechain") else {}
+def tool_calls(entry):
+    """Name and arguments of every tool call in a transcript's entry."""
+    entry = entry["payload"] if type(entry.get("payload")) is dict else entry  # Codex
+    if entry.get("type") == "function_call":
+        yield entry.get("name"), entry.get("arguments")
+    message = entry.get("message")
+    if entry.get("type", "assistant") == "assistant" and type(message) is dict and type(message.get("content")) is list:
+        for item in message["content"]:
+            if type(item) is dict and item.get("type") == "tool_use":
+                yield item.get("name"), item.get("input")
 
 
-def tool_calls(lines):
-    """(name, arguments) of every tool call since the last stop."""
-    for new, line in lines:
-        if not new or line[-1:] != b"}" or not (b"tool_use" in line or b"function_call" in line):
-            continue
-        entry = read_entry(line)
-        if isinstance(entry.get("payload"), dict):  # Codex
-            entry = entry["payload"]
-        if entry.get("type") == "function_call":
-            yield entry.get("name"), entry.get("arguments")
-        message = entry.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
-        if entry.get("type", "assistant") == "assistant" and isinstance(content, list):
-            for item in content:
-                if isinstance(item, dict) and item.get("type") == "tool_use":
-                    yield item.get("name"), item.get("input")
+def last_prompt(entries):
+    """The transcript's last user entry, as its line; stop hooks' feedback (isMeta) and tool results are none."""
+    for _, line, entry in reversed(entries):
+        if entry.get("type") == "user" and not entry.get("isMeta") and b'"tool_result"' not in line:
+            return line
+    return b""
 
 
-def last_user_entry(lines):
-    """The entry that began the turn (its line, and whether a background task wrote it), or (None, False)."""
-    for _, line in reversed(lines):
-        if line[-1:] != b"}" or b'"user"' not in line:
-            continue
-        entry = read_entry(line)
-        message = entry.get("message")
-        if entry.get("type") != "user" or entry.get("isMeta") or not isinstance(message, dict):
-            continue  # isMeta: among others the feedback of stop hooks
-        text = message.get("content")
-        if isinstance(text, list):
-            items = [item for item in text if isinstance(item, dict)]
-            if any(item.get("type") == "tool_result" for item in items):
-                continue
-            text = items[0].get("text") if items else None
-        origin = entry.get("origin")
-        woken = entry.get("turnOrigin") == "task_notification" or is_wake_up(text)
-        return line, woken or (isinstance(origin, dict) and origin.get("kind") == "task-notification")
-    return None, False
-
-
-def is_wake_up(text):
-    return isinstance(text, str) and text.lstrip().startswith("<task-notification>")
+def is_wake_up(line):
+    """Did a background task begin this turn? Then no human did. The quotes: a prompt may well quote the words."""
+    return any(mark in line for mark in (b'"task-notification"', b'"task_notification"', b'"<task-notification>'))
 
 
 # --- what has happened since the last stop ---------------------------------------------------------------------------
@@ -570,261 +484,237 @@ def is_wake_up(text):
 def count_call(state, name, arguments, novelty):
     """Count a tool call, unless the same one is among the last."""
     call = digest(dump([name, arguments]))
-    known = call in state["ring"]
-    if known:
-        state["ring"].remove(call)
-    state["ring"].append(call)
-    if not (known and novelty and arguments is not None):
-        state["acts"] += 1
+    known = call in state.ring
+    state.ring = [other for other in state.ring if other != call] + [call]
+    state.acts += not (known and novelty and arguments is not None)
 
 
 def begin_turn(state, turn, human):
-    state["turn"], state["streak"] = turn, 0
+    state.turn, state.streak = turn, 0
     if human:
-        state.update(blocks=0, attempts=0, total=0, soft=0, open=False)
-
-
-def payload_turn(call):
-    turn = call.text("prompt_id", "turn_id", "prompt")
-    return digest(turn) if turn else None
+        state.blocks = state.attempts = state.total = state.soft = 0
+        state.open = False
 
 
 def observe(call, state, heartbeat, remaining):
     """Bring turn, progress and counters up to this stop; what progress there was: hard, soft or None."""
-    knobs, first = call.knobs, state["acts_seen"] is None
-    lines = read_tail(call.text("transcript_path", "transcriptPath"), state)
-    for name, arguments in tool_calls(lines):
-        state["ran"] = True
-        if not state["ledger"]:
-            count_call(state, name, arguments, knobs["action_novelty"])
+    knobs, entries = call.knobs, read_tail(first_text(call.payload, "transcript_path", "transcriptPath"), state)
+    for name, arguments in [made for new, _, entry in entries if new for made in tool_calls(entry)]:
+        state.ran = True
+        if not state.ledger:
+            count_call(state, name, arguments, knobs.action_novelty)
 
-    turn = payload_turn(call)
-    if turn is None and not call.active:
-        state["streak"] = 0
-    if turn != state["turn"] if turn else not call.active:
-        entry, woken = last_user_entry(lines)
-        turn = turn or (digest(entry.decode("utf-8", "replace")) if entry else state["turn"])
-        if turn != state["turn"]:
-            begin_turn(state, turn, not woken)
+    turn, line = first_text(call.payload, "prompt_id", "turn_id", "prompt"), last_prompt(entries)
+    if not turn and not call.active:
+        state.streak, turn = 0, line.decode("utf-8", "replace")
+    if turn and digest(turn) != state.turn:
+        begin_turn(state, digest(turn), not is_wake_up(line))
 
-    moved = "heartbeat" in knobs["progress"] and heartbeat != state["hb"]
-    fell = "remaining" in knobs["progress"] and None not in (remaining, state["rem"]) and remaining < state["rem"]
-    acted = "action" in knobs["progress"] and state["acts"] > (state["acts_seen"] or 0)
-    progress = None
-    if first:
-        pass  # what happened before the first stop is the baseline
+    progress, seen = None, state.acts_seen
+    moved = "heartbeat" in knobs.progress and heartbeat != state.hb
+    fell = "remaining" in knobs.progress and 0 <= remaining < state.rem
+    if seen < 0:
+        pass  # the first stop: whatever happened before is the baseline
     elif moved or fell:
-        progress, state["soft"] = "hard", 0
-    elif acted:
-        state["streak"] = 0
-        if knobs["max_soft_resets"] <= 0 or state["soft"] < knobs["max_soft_resets"]:
-            progress, state["soft"] = "soft", state["soft"] + 1
+        progress, state.soft = "hard", 0
+    elif "action" in knobs.progress and state.acts > seen:
+        state.streak = 0
+        if not 0 < knobs.max_soft_resets <= state.soft:
+            progress, state.soft = "soft", state.soft + 1
     if progress:
-        state.update(blocks=0, attempts=0, streak=0, open=False)
-    if knobs["chain_reset"] == "fresh" and not call.active:
-        state.update(blocks=0, attempts=0)
+        state.streak, state.open = 0, False
+    if progress or (knobs.chain_reset == "fresh" and not call.active):
+        state.blocks = state.attempts = 0
 
-    state["host"] = state["host"] + 1 if call.active and not state["ran"] else 0
-    state["attempts"] += 1
-    state["streak"] += 1
-    state.update(hb=heartbeat, rem=remaining, acts_seen=state["acts"], ran=False)
+    state.host = state.host + 1 if call.active and not state.ran else 0
+    state.attempts += 1
+    state.streak += 1
+    state.hb, state.rem, state.acts_seen, state.ran = heartbeat, remaining, state.acts, False
     return progress
 
 
-# --- decisions: (decision, code, blocks to speak of, remaining) ------------------------------------------------------
-
-
-def allow(code):
-    return "allow", code, 0, 0
+# --- decisions: (decision, code, blocks to speak of) -----------------------------------------------------------------
 
 
 def silent_gate(call):
     """Why this call is none of the hook's business, or None."""
-    if truth(env("HOOKCTL_DISABLE")):
+    if true(env("HOOKCTL_DISABLE")):
         return "off"
-    if call.payload is None or not call.session:
+    if not call.readable or not call.session:
         return "no_input"
     if call.config is None:
         return "config_error"
-    if call.knobs["mode"] == "off":
+    if call.knobs.mode == "off":
         return "off"
-    if any(truth(env(name)) for name in call.knobs["child_env"]):
+    if any(true(env(name)) for name in call.knobs.child_env):
         return "child"
-    if call.event == "subagent-stop" or call.text("hook_event_name") == "SubagentStop" or call.text("agent_id"):
+    if call.subagent:
         return "subagent"
     return None
 
 
+def armed(call):
+    try:
+        return call.now < float(read_line(call.folder + "/ACTIVE"))
+    except ValueError:
+        return False
+
+
 def gate(call):
     """Why the agent may go whatever remains, or None."""
-    if call.owner() not in ("", call.session):
+    owner = read_line(call.knobs.run_dir + "/OWNER") or call.knobs.owner.strip()
+    if owner and owner != call.session:
         return "not_owner"
-    if call.knobs["require_arm"] and not call.armed():
+    if call.knobs.require_arm and not armed(call):
         return "inactive"
-    if call.marker("STOP"):
+    if exists(call.knobs.run_dir + "/STOP"):
         return "stop"
     return None
 
 
 def breaker(call, state, remaining):
-    """Block while work remains, until the limit."""
-    knobs = call.knobs
-    limit, cap = knobs["max_stop_blocks"], call.cap()
-    if call.marker("CONCLUDE"):
-        return allow("conclude")
-    if remaining is None or remaining <= 0:
-        return allow("no_work")
-    if knobs["honor_stop_hook_active"] and call.active:
-        return allow("honor_active")
-    if state["open"]:
-        return allow("open")
-    if state["total"] > CEILING:
-        return allow("ceiling")
-    if 0 < limit <= state[knobs["count"]]:
-        return "release", "tripped", state["blocks"], remaining
-    if 0 < cap < state["host"] + 1:
-        return "release", "host_cap", state["host"], remaining
-    if state["total"] >= CEILING:
-        return "release", "ceiling", CEILING, remaining
-    return "block", "blocked", state["blocks"] + 1, remaining
+    """Block while work remains, until a limit."""
+    if exists(call.knobs.run_dir + "/CONCLUDE"):
+        return "allow", "conclude", 0
+    if remaining <= 0:
+        return "allow", "no_work", 0
+    if call.knobs.honor_stop_hook_active and call.active:
+        return "allow", "honor_active", 0
+    if state.open:
+        return "allow", "open", 0
+    if state.total > CEILING:
+        return "allow", "ceiling", 0
+    if 0 < call.knobs.max_stop_blocks <= getattr(state, call.knobs.count):
+        return "release", "tripped", state.blocks
+    if 0 < call.cap < state.host + 1:
+        return "release", "host_cap", state.host
+    if state.total >= CEILING:
+        return "release", "ceiling", CEILING
+    return "block", "blocked", state.blocks + 1
 
 
 def forced_loop(call, state):
-    """Do other hooks force this chain on without progress, or up to the stop at which the host overrides them?"""
-    limit, cap = call.knobs["max_stop_blocks"], call.cap()
-    without_progress = 0 < limit <= state["streak"] and (call.active or state["streak"] > 1)
-    at_the_cap = call.active and cap > 0 and state["host"] <= cap < state["host"] + 1
-    return call.knobs["end_foreign_chains"] and (without_progress or at_the_cap)
+    """Do other hooks force this chain on, without progress or up to the stop where the host overrides them?"""
+    idle = 0 < call.knobs.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
+    at_the_cap = call.active and call.cap > 0 and state.host <= call.cap < state.host + 1
+    return call.knobs.end_foreign_chains and (idle or at_the_cap)
 
 
-def record(state, verdict, knobs):
+def settle(state, decision, code, latch):
     """What the decision itself changes."""
-    decision, code = verdict[:2]
     if decision == "block":
-        state["blocks"] += 1
-        state["total"] += 1
-    elif decision == "release":
-        state.update(blocks=0, attempts=0, streak=0, trips=state["trips"] + 1)
-        if code == "ceiling":
-            state["total"] = CEILING + 1
-        else:
-            state["open"] = knobs["latch"]
-    elif decision == "end":
-        state.update(streak=0, trips=state["trips"] + 1)
+        state.blocks += 1
+        state.total += 1
+    elif decision != "allow":
+        state.streak = 0
+        state.trips += 1
+    if decision == "release":
+        state.blocks = state.attempts = 0
+        state.open = latch and code != "ceiling"
+        state.total = CEILING + 1 if code == "ceiling" else state.total
 
 
 def on_stop(call):
-    """The decision on a stop; None where another registration has already logged it."""
+    """The decision on a stop, and its line in the log (None: another registration wrote it)."""
     code = silent_gate(call)
     if code:
-        return allow(code)
-    code = gate(call)
-    concluded = call.marker("CONCLUDE")
-    if call.busy() and not concluded:
-        return allow(code or "background")
-    heartbeat, remaining = call.task()
-    wanted = not code and not concluded and remaining is not None and remaining > 0
+        return "allow", code, 0, -1, dict(UNCOUNTED)
+    code, concluded = gate(call), exists(call.knobs.run_dir + "/CONCLUDE")
+    waits = [call.payload.get(name) for name in ("background_tasks", "session_crons", "crons")]
+    if call.knobs.yield_on_background and not concluded and any(type(wait) is list and wait for wait in waits):
+        return "allow", code or "background", 0, -1, dict(UNCOUNTED)
+    heartbeat, remaining = read_task(call)
+    lost = "allow" if code or concluded or remaining <= 0 else "release"
     try:
-        session = Session(call)
+        path, state = open_session(call)
     except BlockingIOError:
-        return ("release", "lock_timeout", 0, remaining) if wanted else allow("lock_timeout")
+        return lost, "lock_timeout", 0, remaining, dict(UNCOUNTED)
 
-    state, me = session.state, digest(call.me)
-    last = state["last"]
-    if last and last["key"] == call.key and me not in last["by"]:
-        last["by"].append(me)
-        verdict, call.event = tuple(last["verdict"]), ""
-    else:
+    line = None
+    if state.stop != call.key or digest(call.beside) in state.by:
         progress = observe(call, state, heartbeat, remaining)
-        verdict = allow(code) if code else breaker(call, state, remaining)
-        if verdict[0] == "allow" and forced_loop(call, state):
-            verdict = "end", "stop_loop", state["streak"], remaining
-        call.numbers = verdict[2] or state["blocks"], state["attempts"], progress
-        record(state, verdict, call.knobs)
-        state["last"] = {"key": call.key, "by": [me], "verdict": list(verdict)}
-    if not session.save() and verdict[0] == "block":
-        return "release", "state_error", 0, remaining
-    return verdict
+        decision, code, blocks = ("allow", code, 0) if code else breaker(call, state, remaining)
+        if decision == "allow" and forced_loop(call, state):
+            decision, code = "end", "stop_loop"
+        line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
+        settle(state, decision, code, call.knobs.latch)
+        state.stop, state.by, state.said = call.key, [], [decision, code, blocks, remaining]
+    decision, code, blocks, remaining = state.said
+    state.by.append(digest(call.beside))
+    if not save_session(path, state, call.now) and decision == "block":
+        decision, code = "release", "state_error"
+    return decision, code, blocks, remaining, line
 
 
 def on_prompt(call):
     if not silent_gate(call):
-        session = Session(call)
-        begin_turn(session.state, payload_turn(call), not is_wake_up(call.text("prompt")))
-        session.save()
+        path, state = open_session(call)
+        turn = first_text(call.payload, "prompt_id", "turn_id", "prompt")
+        woken = is_wake_up(dump(first_text(call.payload, "prompt")).encode())
+        begin_turn(state, digest(turn) if turn else "", not woken)
+        save_session(path, state, call.now)
 
 
 def on_tool(call):
     if not silent_gate(call):
-        session = Session(call)
-        arguments = next((call.payload[n] for n in ("tool_input", "toolArgs", "tool_args", "args") if n in call.payload), None)
-        count_call(session.state, call.text("tool_name", "toolName"), arguments, call.knobs["action_novelty"])
-        session.state.update(ran=True, ledger=True)
-        session.save()
+        path, state = open_session(call)
+        names = [name for name in ("tool_input", "toolArgs", "tool_args", "args") if name in call.payload]
+        arguments = call.payload[names[0]] if names else None
+        count_call(state, first_text(call.payload, "tool_name", "toolName"), arguments, call.knobs.action_novelty)
+        state.ran = state.ledger = True
+        save_session(path, state, call.now)
 
 
 # --- answer and log --------------------------------------------------------------------------------------------------
 
 
-def answer(call, verdict):
-    """Say it in the host's own words."""
-    decision, code, blocks, remaining = verdict
-    if decision == "allow":
-        return
-    wire = call.wires[("block", "release", "end").index(decision)]
+def answer(call, decision, code, blocks, remaining):
+    """Say it in the host's own words; to allow is to say nothing."""
     if decision == "block":
-        text = call.knobs["reason"].replace("{remaining}", str(remaining))
+        form, text = call.block, call.knobs.reason.replace("{remaining}", str(remaining))
+    elif decision == "release":
+        why = WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks")
+        form, text = call.release, LET_GO % (why, remaining)
     else:
-        text = MESSAGES[code].format(n="%d block%s" % (blocks, "" if blocks == 1 else "s"), remaining=remaining)
-    if wire:
-        posix.write(1, (wire % dump(text)).encode())
+        form, text = call.end if decision == "end" else "", STOP_LOOP
+    if form:
+        posix.write(1, (form % dump(text)).encode())
 
 
-def log(call, verdict):
-    """One line a stop in events.jsonl; numbers and hashes only."""
-    blocks, attempts, progress = call.numbers
-    entry = {
-        "t": int(call.now),
-        "host": call.host,
-        "session": digest(call.session) if call.session else None,
-        "event": call.event,
-        "decision": verdict[0],
-        "code": verdict[1],
-        "blocks": blocks,
-        "attempts": attempts,
-        "progress": progress,
-    }
-    path, line = call.log_folder + "/events.jsonl", (dump(entry) + "\n").encode()
-    make_folder(call.log_folder)
-    if exists(path) and posix.stat(path).st_size + len(line) > LOG_LIMIT:
+def log(call, decision, code, line):
+    """One line a stop in events.jsonl: numbers and hashes only."""
+    line.update(t=int(call.now), host=call.host, event=call.event, decision=decision, code=code)
+    line["session"] = digest(call.session) if call.session else None
+    folder, data = call.folder if call.named else call.guard, (dump(line) + "\n").encode()
+    path = folder + "/events.jsonl"
+    make_folder(folder)
+    if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:
         posix.rename(path, path + ".1")
-    fd = open_regular(path, posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_NOFOLLOW)
-    posix.write(fd, line)
+    posix.write(open_file(path, posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT), data)
 
 
-def main(arguments):
-    if len(arguments) != 3 or arguments[1] != "--host" or arguments[2] not in HOSTS:
+def main(event, flag, host):
+    if flag != "--host" or host not in HOSTS or event not in ("stop", "subagent-stop", "prompt", "post-tool"):
         return
-    event, host = arguments[0], arguments[2]
-    call = Call(event, host)
+    call = read_call(event, host)
     if event == "prompt":
         on_prompt(call)
     elif event == "post-tool":
         on_tool(call)
-    elif event in ("stop", "subagent-stop"):
+    else:
         try:
-            verdict = on_stop(call)
-        except Exception:
-            verdict = allow("state_error")
-        answer(call, verdict)
-        if call.event:
-            log(call, verdict)
+            decision, code, blocks, remaining, line = on_stop(call)
+        except (Exception, Expired):
+            decision, code, blocks, remaining, line = "allow", "state_error", 0, -1, dict(UNCOUNTED)
+        answer(call, decision, code, blocks, remaining)
+        if line:
+            log(call, decision, code, line)
 
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1:])
+        main(*sys.argv[1:])
     except BaseException as error:
         if env("HOOKCTL_DEBUG") == "1":
-            posix.write(2, ("hookctl guard: %r\n" % error).encode("utf-8", "replace"))
+            posix.write(2, ("hookctl guard: " + repr(error) + "\n").encode("utf-8", "replace"))
     posix._exit(0)
