@@ -113,7 +113,8 @@ def _plan(
 
     def verb(folders):  # type: ignore[no-untyped-def]
         result = install(folders, pack, hosts, choice, dry_run=True)
-        return result._replace(exit_code=PENDING) if exit_code and result.data["files"] and not result.errors else result
+        pending = exit_code and result.data["files"] and not result.errors
+        return result._replace(exit_code=PENDING) if pending else result
 
     return _show("plan", verb, json)
 

@@ -12,16 +12,13 @@ def find(start: str, environ: Mapping[str, str]) -> str:
 
     HOME counts only if the search starts there, nothing above HOME does, and no folder of another user.
     """
-    start = os.path.realpath(start)
+    start = folder = os.path.realpath(start)
     home = os.path.realpath(environ.get("HOME") or os.path.expanduser("~"))
-    folder = start
-    while folder == start or (folder != home and _is_mine(folder)):
-        if any(os.path.lexists(os.path.join(folder, mark)) for mark in (".hookctl", ".git")):
+    while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
+        marks = (os.path.join(folder, mark) for mark in (".hookctl", ".git"))
+        if _is_mine(folder) and any(os.path.lexists(mark) for mark in marks):
             return folder
-        above = os.path.dirname(folder)
-        if above == folder or folder == home:
-            break
-        folder = above
+        folder = os.path.dirname(folder)
     return start
 
 
@@ -34,7 +31,7 @@ def _is_mine(folder: str) -> bool:
 
 def state_folder(state: str, project: str) -> str:
     """The guard's folder for a project: sessions, log, ACTIVE."""
-    name = hashlib.sha256(os.fsencode(os.path.realpath(project))).hexdigest()[:16]
+    name = hashlib.sha256(os.path.realpath(project).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return os.path.join(state, "guard", name)
 
 

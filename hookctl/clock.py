@@ -1,0 +1,61 @@
+"""Time as people and the guard's files write it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from hookctl.errors import USAGE, HookctlError
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def now(environ: Mapping[str, str]) -> float:
+    """Seconds since the epoch; HOOKCTL_NOW sets it for tests."""
+    try:
+        return float(environ["HOOKCTL_NOW"])
+    except (KeyError, ValueError):
+        return time.time()
+
+
+def seconds(text: str) -> float:
+    """A duration such as 12h, 90m, 30s or 2d, in seconds."""
+    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?)([smhd])", text.strip())
+    if not match:
+        hint = "Write a number and a unit: 12h, 90m, 30s, 2d."
+        raise HookctlError("usage", f"{text!r} is not a duration", hint=hint, exit_code=USAGE)
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def moment(text: str, now: float) -> float:
+    """A time: a duration ago, or a date with or without a time of day (local), in seconds since the epoch."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        pass
+    try:
+        return now - seconds(text)
+    except HookctlError:
+        hint = "Write 2h for two hours ago, or a date: 2026-11-21T22:00."
+        raise HookctlError("usage", f"{text!r} is not a time", hint=hint, exit_code=USAGE) from None
+
+
+def stamp(at: float) -> str:
+    """A moment in UTC to the microsecond."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def local(at: float) -> str:
+    """A moment in local time, for people."""
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def age(span: float) -> str:
+    """How long ago, in its largest unit."""
+    span = max(0, span)
+    for unit in "dhm":
+        if span >= _UNITS[unit]:
+            return f"{span / _UNITS[unit]:.0f} {unit}"
+    return f"{span:.0f} s"

@@ -1,0 +1,253 @@
+"""hookctl run: the work in hand, as the guard reads it from .hookctl/run in the project."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import Any, NamedTuple
+
+from hookctl import clock, files, hosts, project
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import USAGE, HookctlError
+from hookctl.folders import Folders
+from hookctl.model import Result
+
+DEFAULT_SPAN = "12h"
+_PUBLIC = 0o666  # less the umask: these files are the project's
+
+
+class Request(NamedTuple):
+    """What was asked on the command line, still as text."""
+
+    action: str
+    count: str = ""
+    remaining: str = ""
+    owner: str = ""
+    duration: str = ""
+    project: str = ""
+
+
+class _Run(NamedTuple):
+    """The places of one project's run."""
+
+    project: str
+    folder: str  # of task.json, STOP, CONCLUDE and OWNER
+    state: str  # of ACTIVE and the breadcrumb
+    now: float
+
+
+def run(folders: Folders, request: Request) -> Result:
+    """Do one action on the run of the project that the request, the host or the working folder names."""
+    actions = {
+        "start": _start,
+        "heartbeat": _heartbeat,
+        "remaining": _remaining,
+        "conclude": _conclude,
+        "stop": _stop,
+        "status": _status,
+    }
+    if request.action not in actions:
+        raise _usage(f"unknown action {request.action!r}", f"Actions: {', '.join(actions)}.")
+    if request.count and request.action != "remaining":
+        raise _usage(f"{request.action} takes no number", "Did you mean `hookctl run remaining N`?")
+    if request.action != "start" and (request.remaining or request.owner or request.duration):
+        raise _usage("--remaining, --owner and --for go with `run start`", "See `hookctl run --help`.")
+    place = _place(folders, request)
+    text = actions[request.action](folders, place, request)
+    return Result(_data(place), tuple(text))
+
+
+def _place(folders: Folders, request: Request) -> _Run:
+    if request.project and not os.path.isdir(request.project):
+        raise _usage(f"no such folder: {request.project}", "Give the project's folder with --project.")
+    variables = [hosts.load(name).data["environment"]["project"] for name in hosts.names()]
+    named = next((folders.environ[v] for v in variables if folders.environ.get(v)), folders.cwd)
+    root = os.path.realpath(request.project) if request.project else project.find(named, folders.environ)
+    return _Run(
+        root,
+        project.run_folder(root, folders.environ),
+        project.state_folder(folders.state, root),
+        clock.now(folders.environ),
+    )
+
+
+def _start(folders: Folders, place: _Run, request: Request) -> list[str]:
+    end = place.now + clock.seconds(request.duration or DEFAULT_SPAN)
+    if request.remaining:
+        _set_task(place, "remaining", _count(request.remaining))
+    owner = request.owner or _session(folders)
+    for name in ("STOP", "CONCLUDE", *(() if owner else ("OWNER",))):
+        _clear(os.path.join(place.folder, name))
+    _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
+    if owner:
+        _write(place, "OWNER", owner + "\n")
+    files.write_own(os.path.join(place.state, "ACTIVE"), f"{end:.0f}\n".encode())
+    whose = f", for session {owner}" if owner else ", for every session in it"
+    return [f"the run of {place.project} is on until {clock.local(end)}{whose}", *_work_line(place)]
+
+
+def _heartbeat(folders: Folders, place: _Run, request: Request) -> list[str]:
+    value = clock.stamp(place.now)
+    while value == _task(place).get("heartbeat"):  # only a change counts as progress
+        value += "+"
+    _set_task(place, "heartbeat", value)
+    return [f"heartbeat {value}", *_work_line(place)]
+
+
+def _remaining(folders: Folders, place: _Run, request: Request) -> list[str]:
+    if not request.count:
+        raise _usage("how much is left?", "Give a number: `hookctl run remaining 3`.")
+    _set_task(place, "remaining", _count(request.count))
+    return _work_line(place)
+
+
+def _conclude(folders: Folders, place: _Run, request: Request) -> list[str]:
+    _write(place, "CONCLUDE", "")
+    _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
+    return ["concluded: the guard no longer asks the agent to go on"]
+
+
+def _stop(folders: Folders, place: _Run, request: Request) -> list[str]:
+    _write(place, "STOP", "")
+    _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
+    return ["stopped: the guard lets the agent go at once; `hookctl run start` ends that"]
+
+
+def _status(folders: Folders, place: _Run, request: Request) -> list[str]:
+    data = _data(place)
+    lines = [f"project    {place.project}", f"run folder {place.folder}"]
+    lines.append(f"remaining  {'not said' if data['remaining'] is None else data['remaining']}")
+    lines.append(f"heartbeat  {'none' if data['heartbeat'] is None else json.dumps(data['heartbeat'])}")
+    lines.append(f"owner      {data['owner'] or 'every session'}")
+    if data["active_until"]:
+        lines.append(f"on until   {clock.local(data['active_until'])}")
+    for name in ("STOP", "CONCLUDE"):
+        made = data["ages"].get(name)
+        if made is not None:
+            lines.append(f"{name:10} made {clock.age(made)} ago")
+    task = data["ages"].get("task.json")
+    return lines if task is None else [*lines, f"task.json  written {clock.age(task)} ago"]
+
+
+def _data(place: _Run) -> dict[str, Any]:
+    task, owner, active = _task(place), None, None
+    with contextlib.suppress(HookctlError):
+        owner = files.read(os.path.join(place.folder, "OWNER")).data
+    with contextlib.suppress(HookctlError, ValueError):
+        active = float(files.read(os.path.join(place.state, "ACTIVE")).data or b"")
+    ages = {}
+    for name in ("task.json", "STOP", "CONCLUDE", "OWNER"):
+        with contextlib.suppress(OSError):
+            ages[name] = max(0.0, place.now - os.lstat(os.path.join(place.folder, name)).st_mtime)
+    return {
+        "project": place.project,
+        "run_dir": place.folder,
+        "remaining": task.get("remaining"),
+        "heartbeat": task.get("heartbeat"),
+        "owner": owner[:256].decode("utf-8", "replace").strip() if owner else None,
+        "stop": "STOP" in ages,
+        "conclude": "CONCLUDE" in ages,
+        "active_until": active if active and active > place.now else None,
+        "ages": ages,
+    }
+
+
+def _work_line(place: _Run) -> list[str]:
+    remaining = _task(place).get("remaining")
+    if remaining is None:
+        return [f"no work is named in {place.project}: `hookctl run remaining N` does"]
+    return [f"{remaining} remaining in {place.project}"]
+
+
+def _task(place: _Run) -> dict[str, Any]:
+    """What task.json says; an unreadable one says nothing, as for the hook."""
+    try:
+        value = JsonDocument.parse(files.read(os.path.join(place.folder, "task.json")).data or b"").value
+    except HookctlError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _set_task(place: _Run, key: str, value: Any) -> None:
+    """Set one key of task.json; agents and people write it too, so what they put there stays."""
+    path = os.path.join(place.folder, "task.json")
+    for _ in range(20):
+        _refuse_links(place, path)
+        old = files.read(path)
+        document = JsonDocument.parse(old.data or b"", where=path).set((key,), value)
+        try:
+            _make_folder(place)
+            files.replace(old, document.data, mode=_PUBLIC & ~_umask())
+            return
+        except files.Changed:
+            continue
+    message = "it changes faster than it can be written"
+    raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
+
+
+def _write(place: _Run, name: str, text: str) -> None:
+    path = os.path.join(place.folder, name)
+    for _ in range(20):
+        _refuse_links(place, path)
+        old = files.read(path)
+        with contextlib.suppress(files.Changed):
+            _make_folder(place)
+            files.replace(old, text.encode("utf-8", "surrogateescape"), mode=_PUBLIC & ~_umask())
+            return
+
+
+def _make_folder(place: _Run) -> None:
+    """The run folder; .hookctl comes with a .gitignore, since a run is nobody else's business."""
+    above = os.path.join(place.project, ".hookctl")
+    try:
+        fresh = not os.path.isdir(above)
+        os.makedirs(place.folder, exist_ok=True)
+        if fresh and os.path.isdir(above):
+            with open(os.path.join(above, ".gitignore"), "x", encoding="ascii") as stream:
+                stream.write("run/\n")
+    except OSError as error:
+        raise files.cannot_write(place.folder, error) from None
+
+
+def _refuse_links(place: _Run, path: str) -> None:
+    """A repository could bring a link that leads our writes elsewhere."""
+    ours = place.folder.startswith(place.project + os.sep)
+    for part in (os.path.join(place.project, ".hookctl"), place.folder, path) if ours else (path,):
+        if os.path.islink(part):
+            message, hint = "this is a link, and hookctl does not write through links here", "Remove it."
+            raise HookctlError("linked", message, path=part, hint=hint)
+
+
+def _clear(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise files.cannot_write(path, error) from None
+
+
+def _session(folders: Folders) -> str:
+    """The session whose tool this call runs in, as its host tells it."""
+    for name in hosts.names():
+        session = folders.environ.get(hosts.load(name).data["environment"]["session"], "")
+        if session:
+            return session
+    return ""
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > 9:
+        raise _usage(f"{text!r} is not a count", "Give a whole number, 0 or more.")
+    return int(text)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _usage(message: str, hint: str) -> HookctlError:
+    return HookctlError("usage", message, hint=hint, exit_code=USAGE)
