@@ -31,8 +31,16 @@ def _is_mine(folder: str) -> bool:
 
 def state_folder(state: str, project: str) -> str:
     """The guard's folder for a project: sessions, log, ACTIVE."""
-    name = hashlib.sha256(os.path.realpath(project).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return os.path.join(state, "guard", name)
+    return os.path.join(state, "guard", _hash(os.path.realpath(project)))
+
+
+def session_hash(session: str) -> str:
+    """A session's name in the guard's state and log."""
+    return _hash(session)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def run_folder(project: str, environ: Mapping[str, str]) -> str:

@@ -45,6 +45,11 @@ def say(line: str) -> None:
     _write(sys.stderr, f"hookctl: {_plain(line)}\n")
 
 
+def emit(line: str) -> None:
+    """One line of a result that goes on."""
+    _write(sys.stdout, _plain(line) + "\n")
+
+
 def envelope(command: str, result: Result) -> dict[str, Any]:
     """The versioned result for machines (schemas/result.schema.json)."""
     return {

@@ -1,0 +1,30 @@
+"""The guard's log: a line for each of its decisions, in each project's folder of the state folder."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from typing import Any
+
+from hookctl import files
+from hookctl.errors import HookctlError
+
+
+def read(state: str) -> list[dict[str, Any]]:
+    """Every line that the hook logged, in the order of time; what is no line of it is passed over."""
+    events = []
+    pattern = os.path.join(glob.escape(os.path.join(state, "guard")), "**", "events.jsonl*")
+    for path in sorted(glob.glob(pattern, recursive=True), reverse=True):
+        try:
+            data = files.read(path).data or b""
+        except HookctlError:
+            continue
+        project = os.path.basename(os.path.dirname(path))
+        for line in data.splitlines():
+            try:
+                event = json.loads(line)
+                events.append({**event, "t": float(event["t"]), "project": project})
+            except (ValueError, TypeError, KeyError, RecursionError):
+                continue
+    return sorted(events, key=lambda event: event["t"])

@@ -1,0 +1,68 @@
+"""hookctl doctor: does what is installed really work here? It reads, and writes nothing."""
+
+from __future__ import annotations
+
+from hookctl import errors, files, hosts, planner
+from hookctl.checks import Finding, Scene, cap, client, entries, hook, ledger, settings
+from hookctl.errors import HookctlError
+from hookctl.folders import Folders
+from hookctl.hosts import Host
+from hookctl.model import Record, Result
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+_CHECKS = (settings.check, entries.check, hook.check, cap.check, client.check)
+
+
+def doctor(folders: Folders, wanted: list[Host], *, strict: bool) -> Result:
+    """Every finding about these hosts, the errors first; with `strict`, warnings count as errors."""
+    records, findings = ledger.check(folders)
+    for host in wanted:
+        paths = _paths(folders, host, records)
+        if not paths:
+            message, fix = f"{host.title} is not in use here", f"`hookctl install --host {host.name}`"
+            findings.append(Finding("not_installed", "info", message, host.name, fix=fix))
+        for path in paths:
+            findings += _look(folders, host, path, records.get(files.real(path)))
+    findings.sort(key=lambda finding: _ORDER[finding.level])
+    bad = [f for f in findings if f.level == "error" or (strict and f.level == "warning")]
+    data = {"findings": [finding._asdict() for finding in findings]}
+    return Result(data, tuple(_lines(findings)), exit_code=errors.FAILED if bad else errors.OK)
+
+
+def _paths(folders: Folders, host: Host, records: dict[str, Record]) -> list[str]:
+    """The settings file that the environment names, if the host is in use, and every other that the ledger has."""
+    own = hosts.settings_path(host, "user", folders.environ)
+    known = [path for path, record in records.items() if record.host == host.name and path != files.real(own)]
+    in_use = files.real(own) in records or hosts.detected(host, folders.environ)
+    return [*([own] if in_use else []), *known]
+
+
+def _look(folders: Folders, host: Host, path: str, record: Record | None) -> list[Finding]:
+    scene, findings = Scene(folders, host, path, None, record, None), []
+    try:
+        _, document = planner.read_document(path)
+        scene = scene._replace(document=document)
+        scene = scene._replace(live=planner.look(document, (), record.entries if record else ()))
+    except HookctlError as error:
+        where = f"line {error.line}, column {error.column}: " if error.line else ""
+        findings.append(scene.find(error.code, "error", where + error.message, error.hint))
+    if record is None or "guard" not in record.packs:
+        message, fix = "the guard is not installed here", f"`hookctl install --host {host.name}`"
+        findings.append(scene.find("not_installed", "info", message, fix))
+    for check in _CHECKS:
+        findings += check(scene)
+    return list(dict.fromkeys(findings))
+
+
+def _lines(findings: list[Finding]) -> list[str]:
+    lines = []
+    for finding in findings:
+        where = f"{finding.path}: " if finding.path else ""
+        lines.append(f"{finding.level:8} {where}{finding.message} [{finding.code}]")
+        if finding.fix and finding.level != "info":
+            lines.append(f"         {finding.fix}")
+    counts = [sum(finding.level == level for finding in findings) for level in ("error", "warning")]
+    if not any(counts):
+        return [*lines, "no errors, no warnings"]
+    words = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in zip(counts, ("error", "warning"), strict=True))
+    return [*lines, ", ".join(words)]
