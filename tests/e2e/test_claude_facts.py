@@ -1,13 +1,16 @@
 """The behaviour of the real Claude Code that hookctl relies on; expected values are in pins/claude.toml."""
 
+import contextlib
 import json
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .claude import Place, Run, bash, play, subagent, transcript
+from .claude import Place, Run, bash, play, start, subagent, transcript
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
@@ -38,6 +41,23 @@ def tool_results(run: Run) -> list[str]:
     messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
     blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
     return [json.dumps(block["content"]) for block in blocks if block["type"] == "tool_result"]
+
+
+def processes_of(place: Place) -> list[str]:
+    """Return the command lines of all processes that have this place's home."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"HOME={place.home}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append((folder / "cmdline").read_text().replace("\0", " "))
+    return found
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_the_client_is_the_pinned_version(claude: Client, place: Place) -> None:
@@ -245,3 +265,13 @@ def test_a_run_leaves_the_settings_file_as_it_was(claude: Client, place: Place) 
     place.settings.write_bytes(before)
     assert play(claude, place, ["done"]).requests == 2
     assert place.settings.read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+def test_a_client_that_runs_too_long_is_ended_with_all_its_processes(claude: Client, place: Place) -> None:
+    write_settings(place.settings, permissions={"allow": ["Bash(sleep:*)"]})
+    replies = [bash("sleep 301", run_in_background=True), bash("sleep 302"), "done"]
+    with pytest.raises(AssertionError, match="still running"), start(claude, place, replies) as running:
+        wait_for(lambda: len(processes_of(place)) >= 3)
+        running.finish(timeout=0.1)
+    wait_for(lambda: processes_of(place) == [])

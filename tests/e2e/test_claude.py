@@ -1,0 +1,314 @@
+"""hookctl's promises, kept with the real Claude Code: installed by the command line, run, and taken out again."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from .claude import Place, bash, play, start, subagent
+from .clients import Client
+from .model_server import Script
+from .probe import BLOCK, Probe, make_probe
+from .product import codes, data_folder, decisions, hookctl, hookctl_json, leave_work
+
+pytestmark = pytest.mark.e2e
+
+CORPUS = Path(__file__).parent.parent / "corpus" / "claude"
+LIMIT = 5  # blocks, then the guard lets go
+MESSAGE = "Stop says: hookctl guard: "
+
+# What an operator has before hookctl comes: written by hand, with a Stop hook of its own, no final newline.
+OPERATORS_FILE = """\
+{
+  "permissions" : { "allow": ["Bash(true:*)", "Bash(sleep:*)", "Task", "Agent"] },
+
+  "env": { "OPERATORS_OWN": "yes",
+           "PAGER": "less" },
+  "hooks": {
+    "PreToolUse": [ {"matcher": "Write|Edit", "hooks": [ {"type": "command", "command": "true"} ]} ],
+
+    "Stop": [
+      { "hooks": [ { "type": "command", "command": COMMAND, "timeout": 5.0 } ] }
+    ]
+  },
+  "cleanupPeriodDays"   :   30
+}"""
+
+
+def write_operators_file(path: Path, probe: Probe) -> bytes:
+    """Write the operator's settings around a Stop hook and return their bytes."""
+    path.write_text(OPERATORS_FILE.replace("COMMAND", json.dumps(probe.command)))
+    return path.read_bytes()
+
+
+@pytest.fixture
+def operators_hook(place: Place) -> Probe:
+    """A Stop hook that the operator has beside ours; it only listens."""
+    return make_probe(place.root, "operators")
+
+
+@pytest.fixture
+def installed(place: Place, operators_hook: Probe) -> Place:
+    """A place where hookctl was installed into an operator's settings, and two things are still to do."""
+    write_operators_file(place.settings, operators_hook)
+    hookctl(place, "install", "--host", "claude")
+    leave_work(place)
+    return place
+
+
+def test_without_hookctl_work_in_hand_keeps_nobody(claude: Client, place: Place, operators_hook: Probe) -> None:
+    write_operators_file(place.settings, operators_hook)
+    leave_work(place)
+    assert play(claude, place, ["done"]).requests == 1
+    assert len(operators_hook.heard()) == 1
+
+
+def test_the_agent_is_kept_five_times_and_then_let_go_with_a_message(claude: Client, place: Place) -> None:
+    hookctl(place, "install", "--host", "claude")
+    leave_work(place)
+    run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
+    assert (run.requests, run.code, run.result) == (LIMIT + 1, 0, f"reply {LIMIT + 1}")
+    assert codes(place) == ["blocked"] * LIMIT + ["tripped"]
+    shown = [line["content"] for line in run.system_lines("informational")]
+    assert len(shown) == 1
+    assert shown[0].startswith(MESSAGE)
+    assert "work remains (2)" in shown[0]
+    assert not run.was_overridden
+
+
+def test_the_model_is_told_how_much_work_remains(claude: Client, installed: Place) -> None:
+    run = play(claude, installed, ["done"])
+    told = [json.dumps(entry.request.body["messages"]) for entry in run.log]
+    assert "Work remains (2)" not in told[0]
+    assert "Work remains (2)" in told[1]
+
+
+def test_the_operator_s_own_stop_hook_keeps_firing_beside_ours(
+    claude: Client, installed: Place, operators_hook: Probe
+) -> None:
+    run = play(claude, installed, ["done"])
+    assert run.requests == LIMIT + 1
+    assert [heard.payload["stop_hook_active"] for heard in operators_hook.heard()] == [False] + [True] * LIMIT
+    assert operators_hook.heard()[0].environment["OPERATORS_OWN"] == "yes"
+
+
+def test_without_work_the_agent_stops_at_once(claude: Client, place: Place, operators_hook: Probe) -> None:
+    write_operators_file(place.settings, operators_hook)
+    hookctl(place, "install", "--host", "claude")
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.result, codes(place)) == (1, "done", ["no_work"])
+
+
+def test_work_that_gets_done_lets_the_agent_stop(claude: Client, installed: Place) -> None:
+    def finish(number: int) -> None:
+        if number == 3:
+            leave_work(installed, 0)
+
+    run = play(claude, installed, Script(["done"], before=finish))
+    assert (run.requests, run.result) == (3, "done")
+    assert codes(installed) == ["blocked", "blocked", "no_work"]
+
+
+def test_a_new_tool_call_starts_the_count_again(claude: Client, installed: Place) -> None:
+    run = play(claude, installed, ["one", "two", "three", bash("true 1"), "on and on"])
+    assert codes(installed) == ["blocked"] * (3 + LIMIT) + ["tripped"]
+    assert (run.requests, run.result) == (3 + 1 + LIMIT + 1, "on and on")
+
+
+def test_the_same_tool_call_again_does_not(claude: Client, installed: Place) -> None:
+    run = play(claude, installed, [bash("true 1"), "one", "two", "three", bash("true 1"), "on and on"])
+    assert codes(installed) == ["blocked"] * LIMIT + ["tripped"]
+    assert (run.requests, run.result) == (2 + LIMIT + 1, "on and on")
+
+
+def test_endless_progress_is_let_go_before_the_host_overrides_it(claude: Client, installed: Place) -> None:
+    def beat(number: int) -> None:
+        hookctl(installed, "run", "heartbeat", "--project", str(installed.project))
+
+    run = play(claude, installed, Script([f"reply {number}" for number in range(1, 16)], before=beat))
+    cap = claude.pins["cap"]["default"]
+    assert codes(installed) == ["blocked"] * cap + ["host_cap"]
+    assert (run.requests, run.result) == (cap + 1, f"reply {cap + 1}")
+    assert not run.was_overridden
+
+
+def test_a_cap_of_the_operator_s_own_is_kept_and_respected(claude: Client, place: Place, operators_hook: Probe) -> None:
+    write_operators_file(place.settings, operators_hook)
+    text = place.settings.read_text()
+    place.settings.write_text(text.replace('"PAGER"', f'"{claude.pins["cap"]["key"]}": "3", "PAGER"'))
+    hookctl(place, "install", "--host", "claude")
+    leave_work(place)
+    run = play(claude, place, ["done"])
+    assert codes(place) == ["blocked"] * 3 + ["host_cap"]
+    assert (run.requests, run.result, run.was_overridden) == (4, "done", False)
+
+
+def test_run_stop_from_outside_lets_the_agent_go_at_once(claude: Client, installed: Place) -> None:
+    def stop(number: int) -> None:
+        if number == 3:
+            hookctl(installed, "run", "stop", "--project", str(installed.project))
+
+    run = play(claude, installed, Script(["done"], before=stop))
+    assert (run.requests, run.result) == (3, "done")
+    assert codes(installed) == ["blocked", "blocked", "stop"]
+
+
+def test_work_that_is_named_while_the_agent_runs_counts_at_once(claude: Client, installed: Place) -> None:
+    leave_work(installed, 0)
+    with start(claude, installed, [bash("sleep 1.5"), "done"]) as running:
+        leave_work(installed, 1)
+        run = running.finish()
+    assert (run.requests, run.result) == (1 + LIMIT + 1, "done")
+
+
+# Where a foreign hook blocks at the very stop at which ours ends the turn, Claude Code puts the feedback of that block
+# in the reply's place, so `result` is empty whatever ours says (test_claude_facts.py); the stream has the reply.
+
+
+def test_a_foreign_hook_that_always_blocks_is_ended_without_work(claude: Client, place: Place) -> None:
+    foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
+    write_operators_file(place.settings, foreign)
+    hookctl(place, "install", "--host", "claude")
+    run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
+    assert codes(place) == ["no_work"] * (LIMIT - 1) + ["stop_loop"]
+    assert (run.requests, run.texts[-1]) == (LIMIT, f"reply {LIMIT}")
+    assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
+    assert not run.was_overridden
+
+
+def test_a_foreign_hook_that_always_blocks_is_ended_with_work_in_hand(claude: Client, place: Place) -> None:
+    foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
+    write_operators_file(place.settings, foreign)
+    hookctl(place, "install", "--host", "claude")
+    leave_work(place)
+    run = play(claude, place, [f"reply {number}" for number in range(1, 16)])
+    assert codes(place)[: LIMIT + 1] == ["blocked"] * LIMIT + ["tripped"]
+    assert codes(place)[-1] == "stop_loop"
+    # At the latest where the host's own cap would have ended it.
+    assert run.requests <= claude.pins["cap"]["default"] + 1
+    assert run.texts[-1] == f"reply {run.requests}"
+    assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
+    assert not run.was_overridden
+
+
+def test_a_hook_file_that_was_deleted_by_hand_blocks_nobody(claude: Client, installed: Place) -> None:
+    hook = next(data_folder(installed).rglob("hook.py"))
+    hook.unlink()
+    run = play(claude, installed, ["done"])
+    assert (run.requests, run.result, run.errors) == (1, "done", "")
+
+
+def test_after_uninstall_nothing_of_ours_is_left(claude: Client, place: Place, operators_hook: Probe) -> None:
+    before = write_operators_file(place.settings, operators_hook)
+    hookctl(place, "install", "--host", "claude")
+    assert place.settings.read_bytes() != before
+    leave_work(place)
+    assert play(claude, place, ["done"]).requests == LIMIT + 1
+    hookctl(place, "uninstall")
+    assert place.settings.read_bytes() == before
+    assert play(claude, place, ["done"]).requests == 1
+    assert len(operators_hook.heard()) == LIMIT + 2
+    assert list(data_folder(place).rglob("hook.py")) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tabs-stop-two-groups", "crlf-one-line-arrays", "bom", "commas-first", "minified-no-final-newline"],
+)
+def test_the_host_reads_our_entries_in_files_of_all_styles(claude: Client, place: Place, name: str) -> None:
+    before = (CORPUS / f"{name}.json").read_bytes()
+    place.settings.write_bytes(before)
+    hookctl(place, "install", "--host", "claude")
+    leave_work(place)
+    assert play(claude, place, ["done"]).requests == LIMIT + 1
+    hookctl(place, "uninstall")
+    assert place.settings.read_bytes() == before
+
+
+def test_installed_twice_it_is_still_called_once_a_stop(claude: Client, installed: Place) -> None:
+    before = installed.settings.read_bytes()
+    hookctl(installed, "install", "--host", "claude")
+    assert installed.settings.read_bytes() == before
+    run = play(claude, installed, ["done"])
+    assert run.requests == len(decisions(installed)) == LIMIT + 1
+
+
+def test_a_second_human_prompt_is_kept_again(claude: Client, installed: Place) -> None:
+    first = play(claude, installed, ["one"])
+    second = play(claude, installed, ["two"], "--continue", prompt="go on")
+    assert first.session == second.session
+    assert (first.requests, second.requests) == (LIMIT + 1, LIMIT + 1)
+    assert codes(installed) == (["blocked"] * LIMIT + ["tripped"]) * 2
+
+
+def test_an_agent_that_waits_for_a_background_task_is_not_kept(claude: Client, installed: Place) -> None:
+    leave_work(installed)
+    run = play(claude, installed, [bash("sleep 1.2", run_in_background=True), "waiting", "woken"])
+    assert codes(installed) == ["background"] + ["blocked"] * LIMIT + ["tripped"]
+    assert (run.requests, run.result) == (2 + LIMIT + 1, "woken")
+
+
+def test_a_background_task_s_wake_up_buys_no_new_blocks(claude: Client, installed: Place) -> None:
+    wait = bash("sleep 1", run_in_background=True)
+    run = play(claude, installed, [wait, "waiting", "one", "two", wait, "waiting", "on and on"])
+    assert codes(installed) == ["background", *["blocked"] * 2, "background", *["blocked"] * 3, "tripped"]
+    assert (run.requests, run.result) == (10, "on and on")
+
+
+def test_a_subagent_is_not_kept(claude: Client, installed: Place) -> None:
+    run = play(claude, installed, Script([subagent("MARKER"), "done"], sub_marker="MARKER"))
+    assert (run.count("sub"), run.requests) == (1, 1 + LIMIT + 1)
+    assert codes(installed) == ["blocked"] * LIMIT + ["tripped"]
+
+
+def test_a_config_folder_of_the_operator_s_own_is_used(claude: Client, place: Place, operators_hook: Probe) -> None:
+    folder = place.home / "my claude"
+    folder.mkdir()
+    before = write_operators_file(folder / "settings.json", operators_hook)
+    environment = {claude.pins["variables"]["config_folder"]: str(folder)}
+    hookctl(place, "install", "--host", "claude", environment=environment)
+    leave_work(place)
+    assert not place.settings.exists()
+    assert play(claude, place, ["done"], environment=environment).requests == LIMIT + 1
+    hookctl(place, "uninstall", environment=environment)
+    assert (folder / "settings.json").read_bytes() == before
+    assert play(claude, place, ["done"], environment=environment).requests == 1
+
+
+def test_doctor_is_clean_and_says_when_the_hook_last_ran(claude: Client, installed: Place) -> None:
+    programs = installed.root / "bin"
+    programs.mkdir()
+    (programs / "claude").symlink_to(claude.program)
+    path = {"PATH": f"{programs}:{installed.environment()['PATH']}"}
+
+    def doctor() -> dict[str, str]:
+        findings = hookctl_json(installed, "doctor", "--host", "claude", environment=path)["findings"]
+        assert [finding for finding in findings if finding["level"] != "info"] == []
+        return {finding["code"]: finding["message"] for finding in findings}
+
+    assert set(doctor()) == {"self_test_passed", "never_ran"}
+    play(claude, installed, ["done"])
+    after = doctor()
+    assert set(after) == {"self_test_passed", "last_ran"}
+    assert "tripped" in after["last_ran"]
+
+
+def test_nothing_is_written_elsewhere(claude: Client, installed: Place) -> None:
+    shared = [Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path(tempfile.gettempdir())]
+    before = {entry for folder in shared if folder.is_dir() for entry in folder.iterdir()}
+    run = play(claude, installed, [bash("true 1"), "done"])
+    assert run.requests == 1 + LIMIT + 1
+
+    expected = {"home", "project", "tmp", "state", "data", "runs"}
+    probes = {entry.name for entry in installed.root.iterdir() if entry.name.startswith(("probe", "operators"))}
+    assert {entry.name for entry in installed.root.iterdir()} - probes == expected
+    in_project = {str(path.relative_to(installed.project)) for path in installed.project.rglob("*") if path.is_file()}
+    assert in_project == {".hookctl/.gitignore", ".hookctl/run/task.json"}
+    in_home = {path.relative_to(installed.home).parts[0] for path in installed.home.rglob("*") if path.is_file()}
+    assert in_home <= {".claude", ".claude.json", ".cache"}
+    assert [path for path in installed.home.rglob("*hookctl*")] == []
+
+    new = {entry for folder in shared if folder.is_dir() for entry in folder.iterdir()} - before
+    ours = ("claude", "hookctl", run.session)
+    assert [entry for entry in new if any(word in entry.name for word in ours)] == []
