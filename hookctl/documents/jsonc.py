@@ -288,9 +288,7 @@ class JsonDocument:
         if own_comma is not None and self._comments_in(child.end, own_comma):
             # A comment between the value and its comma stays; the two go each by itself.
             return [*self._cut(child.start, child.end), _Splice(own_comma, own_comma + 1, "")]
-        if not is_last and self._blank(end, inside.children[index + 1].start) and not BREAK.search(
-            self._text, end, inside.children[index + 1].start
-        ):
+        if not is_last and not self._text[end : inside.children[index + 1].start].strip(" \t"):
             return [_Splice(child.start, inside.children[index + 1].start, "")]
         if own_comma is not None or index == 0:
             return self._cut(child.start, end)
@@ -299,17 +297,22 @@ class JsonDocument:
     def _last_removal(self, before: Child, child: Child, end: int) -> list[_Splice]:
         """The last member takes the comma before it along."""
         comma = self._scan.shadow.index(",", before.end)
-        if self._comments_in(comma, child.start) or self._own_line(child.start, end):
+        remarked = self._own_indent(child.start) is not None and self._blank(end, self._line_stop(end))
+        if remarked or self._comments_in(comma, child.start):
             return [_Splice(comma, comma + 1, ""), *self._cut(child.start, end)]
         return [_Splice(comma, end, "")]
 
     def _cut(self, start: int, end: int) -> list[_Splice]:
-        """Take a span out: with its lines if it is alone on them, else with the blanks before it."""
+        """Take a span out: with its lines if it is alone on them, else with the blanks behind or before it."""
         lines = self._own_line(start, end)
         if lines:
             return [_Splice(*lines, "")]
-        lead = start
-        while self._text[lead - 1] in " \t" and self._text[end : end + 1] not in (" ", "\t"):
+        behind, lead = end, start
+        while self._text[behind] in " \t":
+            behind += 1
+        if self._text[behind] not in "\r\n" and (behind > end or self._own_indent(start) is not None):
+            return [_Splice(start, behind, "")]
+        while self._text[lead - 1] in " \t":
             lead -= 1
         return [_Splice(lead, end, "")]
 
