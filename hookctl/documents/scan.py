@@ -93,7 +93,9 @@ def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Sca
     except json.JSONDecodeError as error:
         raise _unparsable(text, where, error.pos, error.msg) from None
     except RecursionError:
-        raise HookctlError("unparsable", "it is nested too deeply", path=where, hint="Is it the right file?") from None
+        line, column = place(text, _deep(text))
+        message, hint = "it is nested too deeply", "Is it the right file?"
+        raise HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint) from None
     except ValueError as error:
         raise _unparsable(text, where, 0, str(error)) from None
     finally:
@@ -149,6 +151,16 @@ def _read(text: str, shadow: str) -> Scan:
 def skip(shadow: str, at: int) -> int:
     """The next offset that is not blank."""
     return _BLANKS.match(shadow, at).end()  # type: ignore[union-attr]  # it matches everywhere
+
+
+def _deep(text: str) -> int:
+    """Where the nesting goes below a hundred levels; counted in a loop, since recursion is what failed."""
+    depth = 0
+    for match in re.finditer(_STRING + r"|[\[\]{}]", text):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
+        if depth > 100:
+            return match.start()
+    return 0
 
 
 def tree_of(text: str) -> Tree:

@@ -1,0 +1,95 @@
+"""Every test gets a home, a state and a data folder of its own; nothing may touch the developer's agents."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from hookctl.__main__ import run
+
+_HOSTS_OWN = ("CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "ANTHROPIC_")
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh HOME; the folder of the test."""
+    for name in list(os.environ):
+        if name.startswith(("XDG_", "HOOKCTL_", *_HOSTS_OWN)) and not name.startswith(("HOOKCTL_TEST", "HOOKCTL_E2E")):
+            monkeypatch.delenv(name)
+    monkeypatch.delenv("MAX_STOP_BLOCKS", raising=False)
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(work)
+    return tmp_path
+
+
+@pytest.fixture
+def settings(isolated: Path) -> Path:
+    """Where Claude Code's user settings would be; the file does not exist yet."""
+    return isolated / "home" / ".claude" / "settings.json"
+
+
+class Outcome(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The envelope on stdout."""
+        return json.loads(self.out)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return self.result["data"]
+
+
+Hookctl = Callable[..., Outcome]
+
+
+@pytest.fixture
+def hookctl(capsys: pytest.CaptureFixture[str]) -> Hookctl:
+    """Run the command line in this process."""
+
+    def call(*arguments: str) -> Outcome:
+        capsys.readouterr()
+        code = run(list(arguments))
+        out, err = capsys.readouterr()
+        return Outcome(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def process() -> Hookctl:
+    """Run the command line as a process of its own, without a terminal."""
+
+    def call(*arguments: str, **environ: str) -> Outcome:
+        command = [sys.executable, "-m", "hookctl", *arguments]
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, **environ}, stdin=subprocess.DEVNULL, timeout=60
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+def put(path: Path, data: bytes | str) -> Path:
+    """A file with these bytes, its folders made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
