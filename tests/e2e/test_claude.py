@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .claude import Place, bash, play, start, subagent
+from .claude import Place, bash, play, subagent
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
@@ -155,10 +155,12 @@ def test_run_stop_from_outside_lets_the_agent_go_at_once(claude: Client, install
 
 
 def test_work_that_is_named_while_the_agent_runs_counts_at_once(claude: Client, installed: Place) -> None:
+    def name_work(number: int) -> None:
+        if number == 2:
+            leave_work(installed, 1)
+
     leave_work(installed, 0)
-    with start(claude, installed, [bash("sleep 1.5"), "done"]) as running:
-        leave_work(installed, 1)
-        run = running.finish()
+    run = play(claude, installed, Script([bash("true 1"), "done"], before=name_work))
     assert (run.requests, run.result) == (1 + LIMIT + 1, "done")
 
 
@@ -243,14 +245,13 @@ def test_a_second_human_prompt_is_kept_again(claude: Client, installed: Place) -
 
 
 def test_an_agent_that_waits_for_a_background_task_is_not_kept(claude: Client, installed: Place) -> None:
-    leave_work(installed)
-    run = play(claude, installed, [bash("sleep 1.2", run_in_background=True), "waiting", "woken"])
+    run = play(claude, installed, [bash("sleep 1.5", run_in_background=True), "waiting", "woken"])
     assert codes(installed) == ["background"] + ["blocked"] * LIMIT + ["tripped"]
     assert (run.requests, run.result) == (2 + LIMIT + 1, "woken")
 
 
 def test_a_background_task_s_wake_up_buys_no_new_blocks(claude: Client, installed: Place) -> None:
-    wait = bash("sleep 1", run_in_background=True)
+    wait = bash("sleep 1.5", run_in_background=True)
     run = play(claude, installed, [wait, "waiting", "one", "two", wait, "waiting", "on and on"])
     assert codes(installed) == ["background", *["blocked"] * 2, "background", *["blocked"] * 3, "tripped"]
     assert (run.requests, run.result) == (10, "on and on")

@@ -222,7 +222,7 @@ def test_a_background_task_s_wake_up_brings_a_new_prompt_id_marked_as_a_notifica
 ) -> None:
     probe = make_probe(place.root)
     write_settings(place.settings, probe, permissions={"allow": ["Bash(sleep:*)"]})
-    run = play(claude, place, [bash("sleep 1.2", run_in_background=True), "waiting", "woken"])
+    run = play(claude, place, [bash("sleep 1.5", run_in_background=True), "waiting", "woken"])
     first, second = (heard.payload for heard in probe.heard())
     assert (run.requests, run.result, flags(probe)) == (3, "woken", "FF")
     assert [len(first["background_tasks"]), len(second["background_tasks"])] == [1, 0]
