@@ -167,7 +167,7 @@ def parse(data, errors="strict"):
     text = data.decode("utf-8", errors).lstrip("\ufeff").strip(" \t\r\n")
     try:
         value, end = scan(text, 0)
-    except (StopIteration, RecursionError):
+    except (StopIteration, RecursionError, SystemError):  # SystemError: json's own error class is not loaded
         raise ValueError from None
     if end < len(text) or type(value) is not dict:
         raise ValueError
@@ -259,12 +259,13 @@ def knob(name, default, config):
 
 
 def leading_number(text, default):
-    """The number that a text begins with, as JavaScript's parseFloat has it: so the host reads its cap."""
+    """The number that a text begins with, digit first, as Claude Code reads its cap ("3abc" is 3, "0x3" 0)."""
     text = text.strip()[:32]
     for end in range(len(text), 0, -1):
-        if not text[:end].strip("0123456789+-.eE"):
+        head = text[:end]
+        if not head.strip("0123456789+-.eE") and head.lstrip("+-")[:1] != ".":
             try:
-                return float(text[:end])
+                return float(head) if abs(float(head)) < 1e300 else default
             except ValueError:
                 pass
     return default
@@ -275,7 +276,7 @@ def leading_number(text, default):
 
 def read_input():
     """The bytes on stdin, and the object in them or None."""
-    data = piece = b""
+    data = bytearray()
     try:
         while len(data) <= INPUT_LIMIT:
             piece = posix.read(0, INPUT_LIMIT + 1 - len(data))
@@ -341,7 +342,7 @@ def read_call(event, host):
     data, payload = read_input()
     readable, payload, key = payload is not None, payload or {}, sha256(data).hexdigest()[:16]
     cap_variable, cap = CAPS.get(host, ("", 0))
-    cap = leading_number(env(cap_variable), cap)
+    cap = int(leading_number(env(cap_variable), cap))
     block, release, end, project_variable, session_variable = HOSTS[host]
     session = first_text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "taskId")
     session = session or env(session_variable)
@@ -474,8 +475,9 @@ def last_prompt(entries):
 
 
 def is_wake_up(line):
-    """Did a background task begin this turn? Then no human did. The quotes: a prompt may well quote the words."""
-    return any(mark in line for mark in (b'"task-notification"', b'"task_notification"', b'"<task-notification>'))
+    """Did a background task begin this turn? A prompt that quotes these words has a backslash before the quotes."""
+    marks = b'"task-notification"', b'"task_notification"', b':"<task-notification>', b': "<task-notification>'
+    return any(mark in line for mark in marks)
 
 
 # --- what has happened since the last stop ---------------------------------------------------------------------------
@@ -586,7 +588,7 @@ def breaker(call, state, remaining):
         return "allow", "ceiling", 0
     if 0 < call.knobs.max_stop_blocks <= getattr(state, call.knobs.count):
         return "release", "tripped", state.blocks
-    if 0 < call.cap < state.host + 1:
+    if 0 < call.cap <= state.host:
         return "release", "host_cap", state.host
     if state.total >= CEILING:
         return "release", "ceiling", CEILING
@@ -596,7 +598,7 @@ def breaker(call, state, remaining):
 def forced_loop(call, state):
     """Do other hooks force this chain on, without progress or up to the stop where the host overrides them?"""
     idle = 0 < call.knobs.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
-    at_the_cap = call.active and call.cap > 0 and state.host <= call.cap < state.host + 1
+    at_the_cap = call.active and 0 < call.cap == state.host
     return call.knobs.end_foreign_chains and (idle or at_the_cap)
 
 
@@ -650,7 +652,7 @@ def on_prompt(call):
     if not silent_gate(call):
         path, state = open_session(call)
         turn = first_text(call.payload, "prompt_id", "turn_id", "prompt")
-        woken = is_wake_up(dump(first_text(call.payload, "prompt")).encode())
+        woken = is_wake_up(dump({"prompt": first_text(call.payload, "prompt")}).encode())
         begin_turn(state, digest(turn) if turn else "", not woken)
         save_session(path, state, call.now)
 

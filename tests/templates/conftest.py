@@ -1,0 +1,10 @@
+from pathlib import Path
+
+import pytest
+
+from .lab import Lab
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path / "lab")

@@ -1,0 +1,118 @@
+"""The runtime hook as a host runs it: a process of its own, with JSON on stdin and nearly no environment."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+TEMPLATES = Path(__file__).parents[2] / "templates" / "guard"
+HOOK = Path(os.environ.get("HOOKCTL_HOOK_UNDER_TEST") or TEMPLATES / "hook.py")
+PYTHON = shutil.which("python3", path="/usr/bin") or getattr(sys, "_base_executable", sys.executable)
+FIRST_USER = {"type": "user", "uuid": "u0", "message": {"role": "user", "content": "please do it"}}
+
+
+class Lab:
+    """A copy of the hook, an empty project and an empty state folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.hook, self.project = root, root / "hook" / "hook.py", root / "project"
+        self.state, self.home, self.transcript = root / "state", root / "home", root / "transcript.jsonl"
+        self.run = self.project / ".hookctl" / "run"
+        for folder in (self.hook.parent, self.run, self.home):
+            folder.mkdir(parents=True)
+        shutil.copy(HOOK, self.hook)
+        self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "HOOKCTL_STATE_DIR": str(self.state)}
+        self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
+        self.host = "claude"
+
+    # what an operator, an agent or a host does
+
+    def config(self, **knobs: Any) -> "Lab":
+        self.hook.with_name("config.json").write_text(json.dumps(knobs))
+        return self
+
+    def task(self, **values: Any) -> "Lab":
+        (self.run / "task.json").write_text(json.dumps(values))
+        return self
+
+    def mark(self, name: str, text: str = "") -> None:
+        (self.run / name).write_text(text)
+
+    def append(self, entry: Any) -> None:
+        self.payload["transcript_path"] = str(self.transcript)
+        with self.transcript.open("a") as file:
+            file.write((entry if isinstance(entry, str) else json.dumps(entry)) + "\n")
+
+    def says(self, text: str = "I think") -> None:
+        self.append(
+            {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": text}]}}
+        )
+
+    def calls(self, command: str, name: str = "Bash") -> None:
+        item = {"type": "tool_use", "id": "t", "name": name, "input": {"command": command}}
+        self.append({"type": "assistant", "message": {"role": "assistant", "content": [item]}})
+
+    def asks(self, text: str = "please go on", **fields: Any) -> None:
+        self.append({"type": "user", "message": {"role": "user", "content": text}, **fields})
+
+    # the hook
+
+    def command(self, event: str, folder: Path | None = None) -> list[str]:
+        hook = self.hook if folder is None else folder / "hook.py"
+        return [PYTHON, "-I", "-S", str(hook), event, "--host", self.host]
+
+    def raw(self, event: str, stdin: bytes, folder: Path | None = None) -> str:
+        """Run the hook; its stdout, once it is sure that the exit status is 0 and stderr empty."""
+        done = subprocess.run(
+            self.command(event, folder),
+            input=stdin,
+            capture_output=True,
+            env=self.environment,
+            cwd=self.root,
+            timeout=30,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b""), done
+        return done.stdout.decode()
+
+    def call(self, event: str, folder: Path | None = None, **fields: Any) -> str:
+        return self.raw(event, json.dumps({**self.payload, **fields}).encode(), folder)
+
+    def stop(self, active: bool | None = False, folder: Path | None = None, **fields: Any) -> str:
+        """One stop, as a letter: Allow, Block, Release, H for a turn that is ended."""
+        flag = {} if active is None else {"stop_hook_active": active}
+        return letter(self.call("stop", folder, **flag, **fields))
+
+    def stops(self, flags: str, **fields: Any) -> str:
+        return "".join(self.stop({"0": False, "1": True, "-": None}[flag], **fields) for flag in flags)
+
+    # what it leaves behind
+
+    def log(self) -> list[dict[str, Any]]:
+        lines = [path.read_text().splitlines() for path in sorted(self.state.glob("guard/**/events.jsonl"))]
+        return [json.loads(line) for part in lines for line in part]
+
+    def codes(self) -> list[str]:
+        return [line["code"] for line in self.log()]
+
+    def session_file(self) -> Path:
+        (path,) = self.state.glob("guard/*/????????????????.json")
+        return path
+
+    def session(self) -> dict[str, Any]:
+        return json.loads(self.session_file().read_text())
+
+
+def letter(stdout: str) -> str:
+    if not stdout:
+        return "A"
+    answer = json.loads(stdout)
+    if answer.get("decision") in ("block", "deny") or "followup_message" in answer:
+        return "B"
+    if answer.get("continue") is False:
+        return "H"
+    assert set(answer) == {"systemMessage"}, answer
+    return "R"

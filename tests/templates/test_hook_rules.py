@@ -1,0 +1,1228 @@
+"""The hook's rules one by one: what no sequence of stops shows."""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from .lab import PYTHON, Lab, letter
+
+WAKE_TEXT = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
+
+
+def name_of(path: Path) -> str:
+    return hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:16]
+
+
+# --- the answer ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "block"),
+    [
+        ("claude", {"decision": "block"}),
+        ("codex", {"decision": "block"}),
+        ("gemini", {"decision": "deny"}),
+        ("qwen", {"decision": "block"}),
+        ("copilot", {"decision": "block"}),
+        ("openhands", {"decision": "deny"}),
+        ("antigravity", {"decision": "deny"}),
+        ("droid", {"decision": "block"}),
+        ("hermes", {"decision": "block"}),
+        ("cursor", {}),
+    ],
+)
+def test_a_block_speaks_the_hosts_dialect_and_nothing_to_do_is_silent(lab: Lab, host: str, block: dict) -> None:
+    lab.host = host
+    assert lab.call("stop") == ""
+    lab.task(remaining=2)
+    reason = "Work remains (2). Continue with the next step."
+    expected = {**block, "reason": reason} if block else {"followup_message": reason}
+    assert json.loads(lab.call("stop", conversation_id="other", session_id="")) == expected
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "qwen"])
+def test_a_release_is_a_message_where_the_host_has_one(lab: Lab, host: str) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    lab.host = host
+    assert lab.stops("01") == "BB"
+    message = json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"]
+    assert message == (
+        "hookctl guard: let go after 2 blocks without progress; work remains (2). "
+        "Send a prompt to go on; `hookctl run conclude` ends the work."
+    )
+
+
+@pytest.mark.parametrize("host", ["copilot", "openhands", "cursor", "antigravity", "droid", "hermes"])
+def test_a_release_is_only_logged_where_the_host_shows_no_message(lab: Lab, host: str) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.host = host
+    assert lab.stops("01") == "BA"
+    assert [(line["decision"], line["code"]) for line in lab.log()] == [("block", "blocked"), ("release", "tripped")]
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"), [("claude", "H"), ("codex", "H"), ("gemini", "H"), ("qwen", "A"), ("openhands", "A")]
+)
+def test_a_turn_is_ended_only_where_that_does_not_force_it_on(lab: Lab, host: str, answer: str) -> None:
+    lab.config(max_stop_blocks=2)
+    lab.host = host
+    assert lab.stops("01") == "A" + answer
+    assert lab.log()[-1]["decision"] == "end"
+
+
+def test_the_message_of_one_block_is_grammatical(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=1)
+    assert lab.stops("0") == "B"
+    assert "after 1 block without" in lab.call("stop", stop_hook_active=True)
+
+
+def test_the_reason_is_the_operators_and_only_the_number_is_put_in(lab: Lab) -> None:
+    lab.config(reason="{remaining} left of {0}; \ud800 %s").task(remaining=7)
+    assert json.loads(lab.call("stop"))["reason"] == "7 left of {0}; \ud800 %s"
+
+
+def test_an_empty_reason_is_ignored(lab: Lab) -> None:
+    lab.config(reason="  ").task(remaining=7)
+    assert json.loads(lab.call("stop"))["reason"].startswith("Work remains (7)")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["stop"],
+        ["stop", "--host"],
+        ["stop", "--host", "nobody"],
+        ["pre-compact", "--host", "claude"],
+        ["stop", "--to", "claude"],
+        ["stop", "--host", "claude", "x"],
+    ],
+)
+def test_unknown_events_hosts_and_arguments_answer_nothing(lab: Lab, arguments: list[str]) -> None:
+    lab.task(remaining=2)
+    stdin = json.dumps(lab.payload).encode()
+    done = subprocess.run(
+        [PYTHON, "-I", "-S", str(lab.hook), *arguments],
+        input=stdin,
+        capture_output=True,
+        env=lab.environment,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not lab.state.exists()
+
+
+def test_a_closed_stdout_is_no_fault(lab: Lab) -> None:
+    lab.task(remaining=2)
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "wb") as broken:
+        done = subprocess.run(
+            lab.command("stop"),
+            input=json.dumps(lab.payload).encode(),
+            stdout=broken,
+            stderr=subprocess.PIPE,
+            env=lab.environment,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_debug_says_on_stderr_what_went_wrong(lab: Lab) -> None:
+    lab.state.write_text("a file")
+    lab.environment["HOOKCTL_DEBUG"] = "1"
+    done = subprocess.run(
+        lab.command("stop"),
+        input=json.dumps(lab.payload).encode(),
+        capture_output=True,
+        env=lab.environment,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.startswith(b"hookctl guard: ")
+
+
+# --- input, session, flag --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        b"",
+        b"{nope",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"{} x",
+        b'{"session_id": 5}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b" " * 17_000_000,
+    ],
+    ids=lambda text: repr(text[:9]),
+)
+def test_unusable_input_lets_go_and_is_logged_beside_the_projects(lab: Lab, stdin: bytes) -> None:
+    lab.task(remaining=2)
+    assert lab.raw("stop", stdin) == ""
+    (line,) = [json.loads(text) for text in (lab.state / "guard" / "events.jsonl").read_text().splitlines()]
+    assert (line["decision"], line["code"], line["session"]) == ("allow", "no_input", None)
+
+
+def test_unusable_input_is_logged_with_the_project_that_the_host_names(lab: Lab) -> None:
+    lab.environment["CLAUDE_PROJECT_DIR"] = str(lab.project)
+    assert lab.raw("stop", b"{nope") == ""
+    assert (lab.state / "guard" / name_of(lab.project) / "events.jsonl").exists()
+
+
+def test_input_just_below_the_limit_is_read_and_just_above_is_not(lab: Lab) -> None:
+    lab.task(remaining=2)
+    text = json.dumps({**lab.payload, "last_assistant_message": ""}).encode()
+    limit = 16 * 1024 * 1024
+    assert letter(lab.raw("stop", text + b" " * (limit - len(text)))) == "B"
+    assert letter(lab.raw("stop", text + b" " * (limit - len(text) + 1))) == "A"
+
+
+def test_a_byte_order_mark_and_broken_utf8_are_read_over(lab: Lab) -> None:
+    lab.task(remaining=2)
+    text = json.dumps({**lab.payload, "last_assistant_message": "@"}).encode()
+    assert letter(lab.raw("stop", b"\xef\xbb\xbf" + text.replace(b"@", b"\xff"))) == "B"
+
+
+def test_stdin_that_never_ends_does_not_hold_the_agent(lab: Lab) -> None:
+    lab.config(lock_ms=0).task(remaining=2)
+    process = subprocess.Popen(lab.command("stop"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=lab.environment)
+    begin = time.monotonic()
+    assert process.wait(timeout=10) == 0
+    assert time.monotonic() - begin < 3
+    assert process.stdin and process.stdout
+    process.stdin.close()
+    assert process.stdout.read() == b""
+    process.stdout.close()
+    assert lab.codes() == ["no_input"]
+
+
+@pytest.mark.parametrize("field", ["session_id", "sessionId", "conversation_id", "conversationId", "taskId"])
+def test_every_hosts_name_of_the_session_is_known(lab: Lab, field: str) -> None:
+    lab.task(remaining=2)
+    del lab.payload["session_id"]
+    assert lab.stop(**{field: "S7"}) == "B"
+    assert lab.session_file().stem == hashlib.sha256(b"S7").hexdigest()[:16]
+
+
+def test_the_session_may_come_from_the_hosts_variable(lab: Lab) -> None:
+    lab.task(remaining=2)
+    del lab.payload["session_id"]
+    assert lab.stop() == "A"
+    assert lab.stop(session_id="") == "A"
+    lab.environment["CLAUDE_CODE_SESSION_ID"] = "S8"
+    assert lab.stop() == "B"
+    assert lab.session_file().stem == hashlib.sha256(b"S8").hexdigest()[:16]
+    assert lab.codes() == ["no_input", "no_input", "blocked"]
+
+
+@pytest.mark.parametrize("session", ["../../../x", "a/b\0c", "\ud800", "x" * 100_000, "..", "\n"])
+def test_a_hostile_session_id_stays_inside_the_state_folder(lab: Lab, session: str) -> None:
+    lab.task(remaining=2)
+    before = sorted(path for path in lab.root.rglob("*") if lab.state not in path.parents)
+    assert lab.stop(session_id=session) == "B"
+    assert sorted(path for path in lab.root.rglob("*") if lab.state not in path.parents) == [*before, lab.state]
+    for path in lab.state.rglob("*"):
+        assert set(path.name) <= set("0123456789abcdef.guardeventsjsonlock") and len(path.name) < 30
+
+
+@pytest.mark.parametrize(
+    ("flag", "active"),
+    [("true", True), ("false", False), ("on", True), ("no", False), (1, True), (0, False), (None, False)],
+)
+def test_the_flag_counts_by_its_meaning(lab: Lab, flag: object, active: bool) -> None:
+    lab.config(honor_stop_hook_active=True).task(remaining=2)
+    assert lab.stop(None, stop_hook_active=flag) == ("A" if active else "B")
+    assert lab.stop(None, stopHookActive=flag) == ("A" if active else "B")
+
+
+def test_cursors_loop_count_is_its_flag(lab: Lab) -> None:
+    lab.config(honor_stop_hook_active=True).task(remaining=2)
+    lab.host = "cursor"
+    assert [lab.stop(None, loop_count=count) for count in (0, 1, True, "1")] == ["B", "A", "B", "B"]
+
+
+@pytest.mark.parametrize("field", ["background_tasks", "session_crons", "crons"])
+def test_a_host_that_waits_itself_is_left_alone(lab: Lab, field: str) -> None:
+    lab.task(remaining=2)
+    assert lab.stop() == "B"
+    assert lab.stop(True, **{field: [{"id": "b1"}]}) == "A"
+    assert (lab.codes()[-1], lab.session()["blocks"], lab.session()["attempts"]) == ("background", 1, 1)
+    assert lab.stop(True, **{field: []}) == "B"
+    assert lab.stop(True, **{field: "no list"}) == "B"
+
+
+def test_conclude_and_the_knob_end_the_waiting(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.mark("CONCLUDE")
+    assert (lab.stop(background_tasks=[1]), lab.codes()[-1]) == ("A", "conclude")
+    (lab.run / "CONCLUDE").unlink()
+    lab.config(yield_on_background=False)
+    assert lab.stop(background_tasks=[1]) == "B"
+
+
+def test_a_chain_is_not_ended_while_the_host_waits(lab: Lab) -> None:
+    lab.mark("STOP")
+    assert lab.stops("0" + "1" * 9, background_tasks=[1]) == "A" * 10
+    assert set(lab.codes()) == {"stop"}
+
+
+@pytest.mark.parametrize("fields", [{"hook_event_name": "SubagentStop"}, {"agent_id": "a1"}])
+def test_subagents_may_stop(lab: Lab, fields: dict) -> None:
+    lab.task(remaining=2)
+    assert lab.stop(**fields) == "A"
+    assert letter(lab.call("subagent-stop")) == "A"
+    assert [(line["event"], line["code"]) for line in lab.log()] == [
+        ("stop", "subagent"),
+        ("subagent-stop", "subagent"),
+    ]
+    assert not list(lab.state.glob("guard/*/*.json"))
+
+
+# --- knobs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", " ", "x", "1.5", "0x3", "1e1", "--3", "1_0", "²", "٣", "9" * 30])
+def test_an_unreadable_number_is_ignored(lab: Lab, text: str) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.environment["MAX_STOP_BLOCKS"] = text
+    assert lab.stops("01") == "BR"
+
+
+@pytest.mark.parametrize("value", [True, "3", 1.5, None, [1], {}, "x", 10**30])
+def test_a_number_of_another_type_in_the_file_is_ignored(lab: Lab, value: object) -> None:
+    lab.config(max_stop_blocks=value, unknown=1).task(remaining=2)
+    assert lab.stops("011111") == "BBBBBR"
+
+
+@pytest.mark.parametrize(("text", "blocks"), [(" 2 ", 2), ("-1", 8), ("007", 7)])
+def test_numbers_are_decimal_with_blanks_around(lab: Lab, text: str, blocks: int) -> None:
+    lab.environment["MAX_STOP_BLOCKS"] = text
+    lab.task(remaining=2)
+    assert lab.stops("0" + "1" * blocks) == "B" * blocks + "R"
+
+
+@pytest.mark.parametrize(
+    ("text", "works"),
+    [
+        ("1", "A"),
+        (" Yes ", "A"),
+        ("ON", "A"),
+        ("true", "A"),
+        ("0", "B"),
+        ("off", "B"),
+        ("False", "B"),
+        ("no", "B"),
+        ("2", "A"),
+        ("", "A"),
+    ],
+)
+def test_switches_in_the_environment_are_words(lab: Lab, text: str, works: str) -> None:
+    lab.config(honor_stop_hook_active=True).task(remaining=2)
+    lab.environment["HOOKCTL_HONOR_STOP_HOOK_ACTIVE"] = text
+    assert lab.stop(True) == works
+
+
+@pytest.mark.parametrize("mode", ["guard", "keepalive", "OFF", "", 5, ["off"]])
+def test_an_unknown_mode_is_ignored(lab: Lab, mode: object) -> None:
+    lab.config(mode=mode).task(remaining=2)
+    assert lab.stop() == "B"
+
+
+def test_the_next_source_counts_where_a_word_is_unknown(lab: Lab) -> None:
+    lab.config(mode="off").task(remaining=2)
+    lab.environment["HOOKCTL_MODE"] = "sometimes"
+    assert lab.stop() == "A"
+    lab.environment["HOOKCTL_MODE"] = "breaker"
+    assert lab.stop() == "B"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (["heartbeat"], None),
+        (["x"], "heartbeat"),
+        (["remaining"], " heartbeat , "),
+        ([], "heartbeat"),
+        (["heartbeat", 5], " heartbeat"),
+    ],
+)
+def test_lists_are_arrays_in_the_file_and_commas_in_the_environment(lab: Lab, value: object, text: str | None) -> None:
+    lab.config(max_stop_blocks=1, progress=value).task(remaining=5)
+    if text:
+        lab.environment["HOOKCTL_PROGRESS"] = text
+    assert lab.stop() == "B"
+    lab.task(remaining=4)
+    works_by_heartbeat_alone = text != " heartbeat , "
+    assert lab.stop(True) == ("R" if works_by_heartbeat_alone else "B")
+
+
+def test_names_that_are_not_knobs_do_not_count(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.environment.update(HOOKCTL_MAX_STOP_BLOCKS="1", HOOKCTL_CONFIG="/x", HOOKCTL_PROJECT_DIR="/")
+    assert lab.stops("011") == "BBB"
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "null", "", "\xff", '{"mode": "off"} x', '{"reason": "' + "x" * 65536 + '"}']
+)
+def test_a_broken_configuration_lets_go_and_is_logged(lab: Lab, text: str) -> None:
+    lab.task(remaining=2)
+    lab.hook.with_name("config.json").write_bytes(text.encode("latin-1"))
+    assert (lab.stop(), lab.codes()) == ("A", ["config_error"])
+
+
+def test_a_configuration_of_64_kib_is_read(lab: Lab) -> None:
+    lab.task(remaining=2)
+    text = '{"mode": "off"}'
+    lab.hook.with_name("config.json").write_text(text + " " * (65536 - len(text)))
+    assert (lab.stop(), lab.codes()) == ("A", ["off"])
+
+
+def test_the_task_file_and_the_run_folder_can_lie_elsewhere(lab: Lab) -> None:
+    (lab.project / "plan.json").write_text('{"remaining": 3}')
+    lab.config(task_file="plan.json")
+    assert lab.stop() == "B"
+    lab.config(run_dir="runs")
+    (lab.project / "runs").mkdir()
+    (lab.project / "runs" / "task.json").write_text('{"remaining": 3}')
+    assert lab.stop() == "B"
+    elsewhere = lab.root / "elsewhere"
+    elsewhere.mkdir()
+    lab.environment["HOOKCTL_RUN_DIR"] = str(elsewhere)
+    assert lab.stop() == "A"
+    (elsewhere / "task.json").write_text('{"remaining": 3}')
+    assert lab.stop() == "B"
+
+
+# --- the project and the state folder --------------------------------------------------------------------------------
+
+
+def project_of(lab: Lab) -> str:
+    (folder,) = [path for path in lab.state.glob("guard/*") if path.is_dir()]
+    return folder.name
+
+
+def test_the_nearest_folder_upwards_with_a_mark_is_the_project(lab: Lab) -> None:
+    inner = lab.project / "a" / "b"
+    inner.mkdir(parents=True)
+    lab.stop(cwd=str(inner))
+    assert project_of(lab) == name_of(lab.project)
+    shutil.rmtree(lab.state)
+    (lab.project / "a" / ".git").write_text("gitdir: elsewhere")
+    lab.stop(cwd=str(inner))
+    assert project_of(lab) == name_of(lab.project / "a")
+
+
+def test_the_hosts_variable_comes_before_the_payload_and_the_payload_before_the_process(lab: Lab) -> None:
+    other = lab.root / "other"
+    other.mkdir()
+    lab.environment["CLAUDE_PROJECT_DIR"] = str(other)
+    lab.stop()
+    assert project_of(lab) == name_of(other)
+    shutil.rmtree(lab.state)
+    lab.environment["CLAUDE_PROJECT_DIR"] = str(lab.root / "gone")
+    lab.stop()
+    assert project_of(lab) == name_of(lab.project)
+    shutil.rmtree(lab.state)
+    lab.stop(cwd=5, working_dir=str(other))
+    assert project_of(lab) == name_of(other)
+    shutil.rmtree(lab.state)
+    lab.stop(cwd="")
+    assert project_of(lab) == name_of(lab.root)
+    assert (lab.state / "guard" / "events.jsonl").exists()
+
+
+def test_links_lead_to_the_real_project(lab: Lab) -> None:
+    (lab.root / "link").symlink_to(lab.project)
+    lab.stop(cwd=str(lab.root / "link"))
+    assert project_of(lab) == name_of(lab.project)
+
+
+@pytest.mark.parametrize("home", ["home", "home/", "link"])
+def test_home_counts_only_where_the_search_starts_and_nothing_above_it(lab: Lab, home: str) -> None:
+    (lab.root / "link").symlink_to(lab.home)
+    lab.environment["HOME"] = str(lab.root / home) + ("/" if home.endswith("/") else "")
+    below = lab.home / "code" / "x"
+    below.mkdir(parents=True)
+    (lab.home / ".git").mkdir()
+    (lab.root / ".git").mkdir()
+    for start in (below, lab.home):
+        shutil.rmtree(lab.state, ignore_errors=True)
+        lab.stop(cwd=str(start))
+        assert project_of(lab) == name_of(start)
+    (lab.home / "code" / ".hookctl").mkdir()
+    shutil.rmtree(lab.state)
+    lab.stop(cwd=str(below))
+    assert project_of(lab) == name_of(lab.home / "code")
+
+
+def test_a_folder_whose_name_begins_like_homes_is_not_above_it(lab: Lab) -> None:
+    start = lab.root / "hom" / "x"
+    start.mkdir(parents=True)
+    (lab.root / "hom" / ".git").mkdir()
+    lab.stop(cwd=str(start))
+    assert project_of(lab) == name_of(lab.root / "hom")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a folder to another user")
+def test_the_folder_of_another_user_is_no_project(lab: Lab) -> None:
+    start = lab.project / "theirs" / "x"
+    start.mkdir(parents=True)
+    (lab.project / "theirs" / ".git").mkdir()
+    os.chown(lab.project / "theirs", 12345, 12345)
+    lab.stop(cwd=str(start))
+    assert project_of(lab) == name_of(lab.project)
+
+
+@pytest.mark.parametrize(
+    ("variable", "expected"),
+    [
+        (None, "home/.local/state/hookctl"),
+        ("xdg", "xdg/hookctl"),
+        (" ", "home/.local/state/hookctl"),
+        ("relative", "home/.local/state/hookctl"),
+    ],
+)
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="the folder of Linux")
+def test_the_default_state_folder_is_the_users_own(lab: Lab, variable: str | None, expected: str) -> None:
+    del lab.environment["HOOKCTL_STATE_DIR"]
+    if variable:
+        lab.environment["XDG_STATE_HOME"] = str(lab.root / variable) if variable == "xdg" else variable
+    lab.stop()
+    assert (lab.root / expected / "guard" / name_of(lab.project)).is_dir()
+
+
+def test_the_configured_state_folder_yields_to_the_environment(lab: Lab) -> None:
+    lab.config(state_dir=str(lab.root / "configured"))
+    lab.stop()
+    assert not (lab.root / "configured").exists()
+    del lab.environment["HOOKCTL_STATE_DIR"]
+    lab.stop()
+    assert (lab.root / "configured" / "guard" / name_of(lab.project)).is_dir()
+
+
+def test_the_home_of_the_password_file_stands_in_for_a_missing_one(lab: Lab) -> None:
+    lab.task(remaining=2)
+    del lab.environment["HOME"]
+    assert lab.stop() == "B"
+
+
+# --- the host's cap, the ceiling -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "blocks"),
+    [
+        *[("3", 3), (" 3 ", 3), ("3.7", 3), ("3abc", 3), ("+3", 3), ("3e", 3), ("1", 1), ("1_0", 1), ("1e1", 10)],
+        *[(None, 8), ("", 8), ("abc", 8), (".5", 8), ("Infinity", 8), ("1e400", 8), ("\u0663", 8)],
+        *[("0", None), ("-1", None), ("0x3", None), ("0.5", None), ("-0", None), ("5000", None)],
+    ],
+)
+def test_the_cap_is_read_as_the_host_reads_it(lab: Lab, value: str | None, blocks: int | None) -> None:
+    lab.config(max_stop_blocks=11).task(remaining=2)
+    if value is not None:
+        lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = value
+    expected = blocks or 11
+    assert lab.stops("0" + "1" * expected) == "B" * expected + "R"
+    assert lab.codes()[-1] == ("host_cap" if blocks else "tripped")
+
+
+def test_heartbeats_do_not_lift_the_hosts_cap(lab: Lab) -> None:
+    answers = ""
+    for beat in range(8):
+        lab.task(remaining=2, heartbeat=beat)
+        answers += lab.stop(beat > 0)
+    assert answers == "B" * 8
+    lab.task(remaining=2, heartbeat="x")
+    message = "after 8 blocks in a row, since the host would override the next one; work remains (2)"
+    assert message in lab.call("stop", stop_hook_active=True)
+    assert (lab.codes()[-1], lab.session()["open"], lab.session()["trips"]) == ("host_cap", True, 1)
+    assert lab.stops("0") == "A"
+    lab.task(remaining=2, heartbeat="y")
+    assert lab.stops("0") == "B"
+
+
+@pytest.mark.parametrize("how", ["calls", "tool", "fresh"])
+def test_a_tool_call_or_a_fresh_stop_starts_the_hosts_count_anew(lab: Lab, how: str) -> None:
+    lab.config(max_stop_blocks=0).task(remaining=2)
+    lab.calls("ls")
+    assert lab.stops("0" + "1" * 6) == "B" * 7
+    if how == "calls":
+        lab.calls("ls")
+    elif how == "tool":
+        lab.call("post-tool", tool_name="Bash", tool_input={"command": "ls"})
+    assert lab.stops("0" if how == "fresh" else "1") == "B"
+    assert lab.stops("1" * 8) == "B" * 7 + "R"
+    assert lab.codes()[-1] == "host_cap"
+
+
+def test_an_identical_tool_call_counts_for_the_hosts_cap_and_not_as_progress(lab: Lab) -> None:
+    lab.config(max_stop_blocks=12).task(remaining=2)
+    lab.calls("ls")
+    answers = lab.stop()
+    for _ in range(12):
+        lab.calls("ls")
+        answers += lab.stop(True)
+    assert answers == "B" * 12 + "R"
+    assert lab.codes()[-1] == "tripped"
+
+
+def test_the_limit_is_said_before_the_hosts_cap_and_that_before_the_ceiling(lab: Lab) -> None:
+    lab.config(max_stop_blocks=8).task(remaining=2)
+    assert lab.stops("0" + "1" * 8) == "B" * 8 + "R"
+    assert lab.codes()[-1] == "tripped"
+    edit(lab, blocks=0, open=False, host=8, total=200)
+    assert (lab.stops("1"), lab.codes()[-1], lab.session()["open"]) == ("R", "host_cap", True)
+
+
+def edit(lab: Lab, **values: object) -> None:
+    state = {**lab.session(), **values}
+    lab.session_file().write_text(json.dumps(state))
+
+
+def test_the_ceiling_holds_whatever_progress_until_a_human_prompt(lab: Lab) -> None:
+    lab.config(max_stop_blocks=0).task(remaining=2)
+    lab.stop(prompt_id="p")
+    edit(lab, total=199)
+    beats = iter(range(100))
+
+    def stop(**fields: object) -> str:
+        lab.task(remaining=2, heartbeat=next(beats))
+        return lab.stop(**{"prompt_id": "p", **fields})
+
+    assert stop() + stop() == "BR"
+    assert "let go after 200 blocks since the last prompt" in json.dumps(json.loads(lab_message(lab, stop)))
+    assert stop() + stop() == "AA"
+    assert (lab.codes()[-1], lab.session()["open"]) == ("ceiling", False)
+    assert stop(prompt_id="q") == "B"
+    assert lab.session()["total"] == 1
+
+
+def lab_message(lab: Lab, stop: object) -> str:
+    """The ceiling's message again, from the state before it."""
+    edit(lab, total=200)
+    lab.task(remaining=2, heartbeat="again")
+    return lab.call("stop", prompt_id="p")
+
+
+def test_two_hundred_blocks_reach_the_ceiling(lab: Lab) -> None:
+    lab.config(max_stop_blocks=0).task(remaining=2)
+    assert lab.stops("0" * 202) == "B" * 200 + "RA"
+    assert lab.codes()[-2:] == ["ceiling", "ceiling"]
+
+
+# --- human prompts and wake-ups --------------------------------------------------------------------------------------
+
+
+def test_a_new_prompt_id_gives_everything_back(lab: Lab) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    assert lab.stops("0111", prompt_id="p") == "BBRA"
+    assert lab.stops("0111", prompt_id="q") == "BBRA"
+    assert lab.stops("0111", turn_id="r") == "BBRA"
+    assert lab.stops("0111", prompt="the text") == "BBRA"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": WAKE_TEXT},
+        {"text": "x", "origin": {"kind": "task-notification"}},
+        {"text": "x", "turnOrigin": "task_notification"},
+    ],
+)
+def test_a_wake_up_gives_nothing_back(lab: Lab, fields: dict) -> None:
+    lab.config(max_stop_blocks=2, end_foreign_chains=False).task(remaining=2)
+    lab.asks("do it")
+    assert lab.stops("011", prompt_id="p") == "BBR"
+    lab.asks(**fields)
+    lab.asks("Stop hook feedback:\ngo on", isMeta=True)
+    lab.append({"type": "user", "message": {"content": [{"type": "tool_result", "content": "x"}]}})
+    lab.append({"type": "user", "isSidechain": True, "message": {"content": "a subagent's"}})
+    assert lab.stops("01", prompt_id="w") == "AA"
+    lab.asks('a human who quotes "task-notification" and "<task-notification>"')
+    assert lab.stops("0", prompt_id="q") == "B"
+
+
+def test_a_new_prompt_without_a_readable_transcript_is_a_humans(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.asks(WAKE_TEXT)
+    assert lab.stops("01", prompt_id="p") == "BR"
+    for _ in range(30):
+        lab.says("x" * 10_000)
+    assert lab.stops("0", prompt_id="q") == "B"
+
+
+def test_without_an_identity_the_transcripts_last_user_entry_counts(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1, end_foreign_chains=False).task(remaining=2)
+    lab.asks("one")
+    assert lab.stops("011") == "BRA"
+    lab.says()
+    assert lab.stops("0") == "A"
+    lab.asks("two")
+    assert lab.stops("1") == "A"
+    assert lab.stops("01") == "BR"
+    lab.asks(WAKE_TEXT)
+    assert lab.stops("0") == "A"
+
+
+def test_a_wake_up_starts_the_streak_anew(lab: Lab) -> None:
+    lab.asks("one")
+    assert lab.stops("0111", prompt_id="p") == "AAAA"
+    lab.asks(WAKE_TEXT)
+    assert lab.stops("01111", prompt_id="w") == "AAAAH"
+
+
+def test_a_prompt_event_gives_everything_back_but_a_wake_up_nothing(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    assert lab.stops("01", prompt_id="p") == "BR"
+    assert lab.call("prompt", prompt=WAKE_TEXT, prompt_id="w") == ""
+    assert lab.stops("0", prompt_id="w") == "A"
+    assert lab.call("prompt", prompt="go on", prompt_id="q") == ""
+    assert lab.stops("01", prompt_id="q") == "BR"
+    assert len(lab.log()) == 5
+
+
+def test_a_prompt_event_of_a_host_without_an_identity_counts_each_time(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.host = "openhands"
+    for _ in range(2):
+        assert lab.stops("--") == "BA"
+        lab.call("prompt", message="the same text")
+    assert lab.stops("-") == "B"
+
+
+@pytest.mark.parametrize("event", ["prompt", "post-tool"])
+@pytest.mark.parametrize("gate", ["off", "child", "subagent", "no session", "broken configuration"])
+def test_prompt_and_tool_events_keep_to_the_gates(lab: Lab, event: str, gate: str) -> None:
+    fields = {"subagent": {"agent_id": "a"}, "no session": {"session_id": ""}}.get(gate, {})
+    if gate == "off":
+        lab.config(mode="off")
+    elif gate == "child":
+        lab.environment["HOOKCTL_CHILD"] = "1"
+    elif gate == "broken configuration":
+        lab.hook.with_name("config.json").write_text("{")
+    assert lab.call(event, prompt="x", tool_name="Bash", tool_input={}, **fields) == ""
+    assert not lab.state.exists()
+
+
+# --- tool calls ------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_arguments_in_another_order_are_the_same_call(lab: Lab) -> None:
+    lab.call("post-tool", tool_name="Bash", tool_input={"a": 1, "b": [2.5, None]})
+    lab.call("post-tool", tool_name="Bash", tool_input={"b": [2.5, None], "a": 1})
+    assert lab.session()["acts"] == 1
+    lab.call("post-tool", tool_name="Read", tool_input={"a": 1, "b": [2.5, None]})
+    lab.call("post-tool", toolName="Read", toolArgs={"a": 2})
+    lab.call("post-tool", tool_name="Read", args={"a": 2})
+    lab.call("post-tool", tool_name="Read", tool_args={"a": 3})
+    assert lab.session()["acts"] == 4
+
+
+def test_a_call_without_arguments_always_counts(lab: Lab) -> None:
+    for _ in range(3):
+        lab.call("post-tool", tool_name="Bash")
+    assert lab.session()["acts"] == 3
+
+
+def test_the_ring_holds_the_last_32_calls_and_a_repeated_one_stays_longer(lab: Lab) -> None:
+    for number in (*range(32), 0, 32):
+        lab.call("post-tool", tool_name="Bash", tool_input=number)
+    assert (lab.session()["acts"], len(lab.session()["ring"])) == (33, 32)
+    lab.call("post-tool", tool_name="Bash", tool_input=0)
+    assert lab.session()["acts"] == 33
+    lab.call("post-tool", tool_name="Bash", tool_input=1)
+    assert lab.session()["acts"] == 34
+
+
+def test_the_ledger_alone_says_what_is_new(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.call("post-tool", tool_name="Bash", tool_input={"command": "a"})
+    assert lab.stop() == "B"
+    lab.calls("b")
+    assert lab.stop(True) == "R"
+
+
+def test_codexs_calls_are_found(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.host = "codex"
+    lab.append({"type": "function_call", "name": "exec_command", "arguments": '{"cmd":"a"}'})
+    assert lab.stop() == "B"
+    lab.append(
+        {
+            "type": "response_item",
+            "payload": {"type": "function_call", "name": "exec_command", "arguments": '{"cmd":"b"}'},
+        }
+    )
+    assert lab.stop(True) == "B"
+    lab.append({"type": "function_call", "name": "exec_command", "arguments": '{"cmd":"c"}'})
+    assert lab.stops("11") == "BR"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"tool_use"',
+        'null "tool_use"',
+        '["tool_use"]',
+        '{"message": ["tool_use"]}',
+        '{"message": {"content": {"type": "tool_use"}}}',
+        '{"message": {"content": [null, "tool_use", {"type": null}, [{"type": "tool_use"}]]}}',
+        '{"type": "api-request-blob", "message": {"content": [{"type": "tool_use", "name": "B", "input": {}}]}}',
+        '{"isSidechain": true, "message": {"content": [{"type": "tool_use", "name": "B", "input": {}}]}}',
+        '{"message": {"content": [{"type": "tool_use", "name": "B", "inp',
+        '{"message": "tool_use", "payload": {"message": 5}}',
+        '{"text": "{\\"type\\": \\"tool_use\\"}"}',
+        '{"type": "function_call_output", "x": "function_call"}',
+        "[" * 100_000 + '"tool_use"}',
+    ],
+)
+def test_what_only_looks_like_a_call_is_none(lab: Lab, line: str) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.says()
+    assert lab.stop() == "B"
+    lab.append(line)
+    assert lab.stop(True) == "R"
+
+
+def test_calls_behind_broken_lines_are_found(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.says()
+    assert lab.stop() == "B"
+    lab.append('{"tool_use"}')
+    lab.append({"message": {"content": [{"type": "tool_use", "name": None, "input": None}]}})
+    assert lab.stops("1") == "B"
+    assert lab.session()["acts"] == 1
+
+
+def test_a_shorter_transcript_is_a_new_one(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.calls("a")
+    lab.says("x" * 1000)
+    assert lab.stop() == "B"
+    lab.transcript.write_text("")
+    lab.calls("a")
+    assert lab.stop(True) == "B"
+    assert lab.stop(True) == "R"
+
+
+def test_only_the_last_256_kib_of_the_transcript_are_read(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.says()
+    assert lab.stop() == "B"
+    lab.calls("far away")
+    lab.says("x" * 256 * 1024)
+    assert lab.stop(True) == "R"
+    lab.calls("near")
+    lab.says("x" * 250 * 1024)
+    assert lab.stop(True) == "B"
+
+
+def test_a_line_that_the_window_cuts_is_skipped_and_a_whole_one_is_not(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.calls("a")
+    assert lab.stop() == "B"
+    with lab.transcript.open("a") as file:
+        file.write('"tool_use"' * 60_000 + "\n")
+    assert lab.stop(True) == "R"
+    assert lab.session()["tx"] == lab.transcript.stat().st_size
+
+
+# --- one stop, several registrations ---------------------------------------------------------------------------------
+
+
+def second(lab: Lab, **knobs: object) -> Path:
+    folder = lab.root / f"other-{len(list(lab.root.iterdir()))}"
+    shutil.copytree(lab.hook.parent, folder)
+    if knobs:
+        (folder / "config.json").write_text(json.dumps(knobs))
+    return folder
+
+
+def test_a_stop_is_counted_once_however_many_registrations_answer_it(lab: Lab) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    folders = [lab.hook.parent, second(lab), second(lab)]
+    answers = [
+        [lab.stop(active, folder) for folder in order]
+        for active, order in [(False, folders), (True, folders[::-1]), (True, folders), (True, folders)]
+    ]
+    assert answers == [["B"] * 3, ["B"] * 3, ["R"] * 3, ["A"] * 3]
+    assert [line["code"] for line in lab.log()] == ["blocked", "blocked", "tripped", "open"]
+
+
+def test_the_second_registration_says_the_same_though_its_limit_differs(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    other = second(lab, max_stop_blocks=9)
+    assert lab.call("stop") == lab.call("stop", other)
+    lab.task(remaining=5)
+    assert lab.call("stop", stop_hook_active=True) == lab.call("stop", other, stop_hook_active=True)
+    assert lab.session()["trips"] == 1
+
+
+def test_another_payload_is_another_stop(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    other = second(lab)
+    assert lab.stop() + lab.stop(False, other, transcript_path="x") == "BR"
+
+
+def test_a_folder_that_has_answered_begins_a_new_stop(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    other = second(lab)
+    assert lab.stop() + lab.stop(False, other) + lab.stop(False, other) + lab.stop() == "BBRR"
+    assert lab.session()["trips"] == 1
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_state_is_private_small_and_tells_nothing(lab: Lab) -> None:
+    lab.config(max_stop_blocks=50, reason="secret reason").task(remaining=2, heartbeat="secret " * 50)
+    lab.environment.update(SECRET="secret", CLAUDE_CODE_STOP_HOOK_BLOCK_CAP="0")
+    for number in range(40):
+        lab.calls(f"secret {number}")
+    lab.stops("0" + "1" * 40, prompt_id="secret", last_assistant_message="secret")
+    files = [path for path in lab.state.rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    folders = [lab.state, *(path for path in lab.state.rglob("*") if path.is_dir())]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
+    assert not [path for path in files if b"secret" in path.read_bytes() or b"S1" in path.read_bytes()]
+    assert lab.session_file().stat().st_size < 2000
+    assert sorted(path.suffix for path in files) == [".json", ".jsonl", ".lock"]
+
+
+def test_the_log_has_one_line_a_stop_with_exactly_these_keys(lab: Lab) -> None:
+    lab.environment["HOOKCTL_NOW"] = "1763755200.9"
+    lab.task(remaining=2, heartbeat=1)
+    lab.stop()
+    lab.task(remaining=2, heartbeat=2)
+    lab.stop(True)
+    session = hashlib.sha256(b"S1").hexdigest()[:16]
+    common = {"t": 1763755200, "host": "claude", "session": session, "event": "stop"}
+    assert lab.log() == [
+        {**common, "decision": "block", "code": "blocked", "blocks": 1, "attempts": 1, "progress": None},
+        {**common, "decision": "block", "code": "blocked", "blocks": 1, "attempts": 1, "progress": "hard"},
+    ]
+
+
+def test_the_log_is_turned_over_at_256_kib(lab: Lab) -> None:
+    lab.stop()
+    (log,) = lab.state.glob("guard/*/events.jsonl")
+    line = len(log.read_bytes())
+    log.write_bytes(b"x" * (256 * 1024 - line))
+    lab.stop()
+    assert log.stat().st_size == 256 * 1024
+    lab.stop()
+    assert (log.stat().st_size, log.with_name("events.jsonl.1").stat().st_size) == (line, 256 * 1024)
+    log.write_bytes(b"y" * 256 * 1024)
+    lab.stop()
+    assert log.with_name("events.jsonl.1").read_bytes() == b"y" * 256 * 1024
+    assert len(list(log.parent.glob("events*"))) == 2
+
+
+def test_sessions_that_nobody_touched_for_a_month_are_swept(lab: Lab) -> None:
+    for session in ("old", "young"):
+        lab.stop(session_id=session)
+    folder = next(lab.state.glob("guard/*"))
+    (folder / "RESPAWN_REQUESTED").touch()
+    (folder / "dispatch.json").touch()
+    old = hashlib.sha256(b"old").hexdigest()[:16]
+    for path in folder.iterdir():
+        age = 30 * 24 * 3600 + (60 if path.name.startswith(old) or path.name.startswith(("R", "d")) else -60)
+        os.utime(path, (time.time() - age,) * 2)
+    kept = {path.name for path in folder.iterdir() if not path.name.startswith(old)}
+    lab.stop(session_id="young")
+    assert list(folder.glob(old + "*"))
+    lab.stop(session_id="new")
+    assert {path.name for path in folder.iterdir()} > kept
+    assert not list(folder.glob(old + "*"))
+
+
+def test_a_lock_in_use_is_not_taken_for_an_old_one(lab: Lab) -> None:
+    lab.stop()
+    lock = Path(f"{lab.session_file()}.lock")
+    os.utime(lock, (1, 1))
+    lab.stop()
+    assert time.time() - lock.stat().st_mtime < 60
+
+
+def test_a_clock_that_goes_backwards_changes_nothing(lab: Lab) -> None:
+    lab.task(remaining=2)
+    answers = ""
+    for number in range(6):
+        lab.environment["HOOKCTL_NOW"] = str(2_000_000_000 - number * 100_000_000)
+        answers += lab.stop(number > 0)
+    assert answers == "BBBBBR"
+
+
+def test_a_held_lock_is_waited_for_and_then_let_go(lab: Lab) -> None:
+    lab.config(lock_ms=300).task(remaining=2)
+    lab.stop()
+    with open(f"{lab.session_file()}.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        begin = time.monotonic()
+        assert lab.stop(True) == "R"
+        assert 0.3 <= time.monotonic() - begin < 1.3
+        assert "another process holds its state; work remains (2)" in lab.call("stop")
+        lab.mark("CONCLUDE")
+        assert lab.stop(True) == "A"
+        lab.task(remaining=0)
+        assert lab.call("post-tool", tool_name="B") + lab.call("prompt") == ""
+    assert lab.codes()[1:] == ["lock_timeout"] * 3
+    assert lab.session()["blocks"] == 1
+
+
+def test_a_lock_that_comes_free_in_time_is_taken(lab: Lab) -> None:
+    lab.config(lock_ms=5000).task(remaining=2)
+    lab.stop()
+    with open(f"{lab.session_file()}.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = subprocess.Popen(
+            lab.command("stop"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=lab.environment
+        )
+        assert process.stdin
+        process.stdin.write(json.dumps(lab.payload).encode())
+        process.stdin.close()
+        time.sleep(0.2)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+    assert process.stdout
+    assert letter(process.stdout.read().decode()) == "B"
+    process.stdout.close()
+    assert process.wait() == 0
+    assert lab.session()["blocks"] == 2
+
+
+def test_forty_at_once_are_counted_exactly(lab: Lab) -> None:
+    lab.config(lock_ms=5000, max_stop_blocks=10, end_foreign_chains=False).task(remaining=2)
+    with ThreadPoolExecutor(40) as pool:
+        answers = list(pool.map(lambda number: lab.call("post-tool", tool_name="Bash", tool_input=number), range(40)))
+        assert (answers, lab.session()["acts"]) == ([""] * 40, 40)
+        letters = sorted(pool.map(lambda _: lab.stop(), range(40)))
+    assert "".join(letters) == "A" * 29 + "B" * 10 + "R"
+    assert len(lab.log()) == 40
+
+
+# --- hostile and broken files ----------------------------------------------------------------------------------------
+
+
+def spoil(path: Path, how: str) -> None:
+    if how == "fifo":
+        os.mkfifo(path)
+    elif how == "zero":
+        path.symlink_to("/dev/zero")
+    elif how == "loop":
+        path.symlink_to(path.name)
+    elif how == "folder":
+        path.mkdir()
+    elif how == "socket":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(os.path.relpath(path) if len(os.path.relpath(path)) < 100 else path.name)
+    elif how == "noise":
+        path.write_bytes(bytes(range(256)) * 1000)
+    elif how == "nul":
+        path.write_bytes(b"\0\0")
+    elif how == "deep":
+        path.write_text("[" * 60_000)
+    elif how == "digits":
+        path.write_text('{"remaining": ' + "9" * 60_000 + "}")
+
+
+HOWS = ["fifo", "zero", "loop", "folder", "noise", "nul", "deep", "digits"]
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_a_spoilt_task_file_is_no_task(lab: Lab, how: str) -> None:
+    spoil(lab.run / "task.json", how)
+    assert (lab.stop(), lab.codes()) == ("A", ["no_work"])
+
+
+def test_a_task_file_of_64_kib_is_read_and_a_larger_one_is_not(lab: Lab) -> None:
+    text = '{"remaining": 2}'
+    (lab.run / "task.json").write_text(text + " " * (65536 - len(text)))
+    assert lab.stop() == "B"
+    (lab.run / "task.json").write_text(text + " " * (65537 - len(text)))
+    assert lab.stop() == "A"
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_a_spoilt_configuration_lets_go(lab: Lab, how: str) -> None:
+    lab.task(remaining=2)
+    spoil(lab.hook.with_name("config.json"), how)
+    assert (lab.stop(), lab.codes()) == ("B", ["blocked"]) if how == "digits" else ("A", ["config_error"])
+
+
+@pytest.mark.parametrize("how", ["fifo", "zero", "loop", "folder"])
+def test_a_spoilt_owner_names_nobody(lab: Lab, how: str) -> None:
+    lab.task(remaining=2)
+    spoil(lab.run / "OWNER", how)
+    assert lab.stop() == "B"
+
+
+def test_an_owner_is_256_bytes_at_most(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.mark("OWNER", "x" * 300)
+    assert lab.stop(session_id="x" * 300) == "A"
+    assert lab.stop(session_id="x" * 256) == "B"
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_a_spoilt_transcript_is_no_progress(lab: Lab, how: str) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    spoil(lab.transcript, how)
+    assert lab.stops("01", transcript_path=str(lab.transcript)) == "BR"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "", 5, "x" * 5000, "/", None])
+def test_an_odd_transcript_path_is_no_progress(lab: Lab, path: object) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    assert lab.stops("01", transcript_path=path) == "BR"
+
+
+@pytest.mark.parametrize("how", ["noise", "nul", "deep", "digits"])
+def test_a_spoilt_session_starts_over_and_stays_bounded(lab: Lab, how: str) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    assert lab.stop() == "B"
+    path = lab.session_file()
+    spoil(path, how)
+    assert lab.stops("111") == "BBR"
+
+
+@pytest.mark.parametrize("how", ["folder"])
+def test_a_session_that_cannot_be_replaced_never_blocks(lab: Lab, how: str) -> None:
+    lab.task(remaining=2)
+    assert lab.stop() == "B"
+    path = lab.session_file()
+    path.unlink()
+    spoil(path, how)
+    assert lab.stops("11") == "RR"
+    assert "its state cannot be saved; work remains (2)" in lab.call("stop")
+    assert lab.codes()[1:] == ["state_error"] * 3
+
+
+def test_a_full_disk_never_blocks(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.stop()
+    Path(f"{lab.session_file()}.tmp").symlink_to("/dev/full")
+    assert lab.stops("1") == "R"
+
+
+@pytest.mark.parametrize("name", ["blocks", "ring", "by", "said", "stop", "open", "hb", "acts_seen"])
+def test_values_of_another_type_in_the_state_start_over(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=3).task(remaining=2)
+    lab.stops("0")
+    edit(lab, **{name: {"x": 1}})
+    assert lab.stops("1") == "B"
+
+
+@pytest.mark.parametrize("where", ["state", "guard", "project", "lock", "events"])
+@pytest.mark.parametrize("how", ["file", "fifo", "loop"])
+def test_a_spoilt_state_folder_lets_go(lab: Lab, where: str, how: str) -> None:
+    lab.task(remaining=2)
+    folder = lab.state / "guard" / name_of(lab.project)
+    lock = folder / (hashlib.sha256(b"S1").hexdigest()[:16] + ".json.lock")
+    path = {
+        "state": lab.state,
+        "guard": lab.state / "guard",
+        "project": folder,
+        "lock": lock,
+        "events": folder / "events.jsonl",
+    }[where]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if how != "file":
+        spoil(path, how)
+    elif where in ("lock", "events"):
+        path.mkdir()
+    else:
+        path.write_text("a file")
+    assert lab.stop() == ("B" if where == "events" else "A")
+    if where == "lock":
+        assert lab.codes() == ["state_error"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("unshare"), reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_lets_go(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.state.mkdir()
+    lab.state.chmod(0o500)
+    if os.geteuid() != 0:
+        assert lab.stop() == "A"
+        return
+    lab.environment["HOOKCTL_STATE_DIR"] = "/proc/hookctl"
+    assert lab.stop() == "A"
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "\0", "x" * 5000])
+def test_odd_folders_in_the_payload_are_passed_over(lab: Lab, path: str) -> None:
+    assert lab.stop(cwd=path) == "A"
+    assert project_of(lab) == name_of(lab.root)
+
+
+def test_a_process_folder_that_is_gone_is_no_fault(lab: Lab) -> None:
+    lab.task(remaining=2)
+    gone = lab.root / "gone"
+    gone.mkdir()
+    script = f'cd "{gone}" && rmdir "{gone}" && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *lab.command("stop")],
+        input=json.dumps(lab.payload).encode(),
+        capture_output=True,
+        env=lab.environment,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, letter(done.stdout.decode())) == (0, b"", "B")
+
+
+def test_nothing_is_written_into_the_project_or_beside_the_hook(lab: Lab) -> None:
+    lab.task(remaining=2)
+    before = sorted(path for folder in (lab.project, lab.hook.parent, lab.home) for path in folder.rglob("*"))
+    lab.stops("0111111")
+    assert before == sorted(path for folder in (lab.project, lab.hook.parent, lab.home) for path in folder.rglob("*"))
+
+
+def test_no_text_of_the_project_or_the_payload_is_said(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2, heartbeat="evil", title="evil")
+    lab.mark("OWNER", "S1")
+    said = lab.call("stop", last_assistant_message="evil") + lab.call("stop", stop_hook_active=True, prompt_id="evil")
+    assert "evil" not in said
+
+
+def test_the_public_modules_stand_in_for_the_c_ones(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.hook.write_text(
+        "import sys\nfor name in ('_sha256', '_sha2'):\n    sys.modules[name] = None\n"
+        "import builtins\nreal = builtins.__import__\n"
+        "def fake(name, *rest):\n    if name == '_json' and rest and rest[0].get('__name__') == '__main__':\n"
+        "        raise ImportError(name)\n    return real(name, *rest)\nbuiltins.__import__ = fake\n"
+        + lab.hook.read_text()
+    )
+    lab.call("post-tool", tool_name="B", tool_input={"b": 1, "a": 2})
+    assert lab.stops("010") == "BRA"
+    assert lab.raw("stop", b"{nope") == ""
+    assert set(lab.log()[0]) == {"t", "host", "session", "event", "decision", "code", "blocks", "attempts", "progress"}
+
+
+def test_a_killed_hook_leaves_no_lock_behind(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.stop()
+    process = subprocess.Popen(lab.command("stop"), stdin=subprocess.PIPE, env=lab.environment)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert process.stdin
+    process.stdin.close()
+    assert lab.stop(True) == "B"

@@ -1,0 +1,184 @@
+"""Sequences of stops as a host sends them, one row each: the configuration, and what happens.
+
+`01=BR` is two stops, the first fresh, the second active (`-`: the host sends no flag), answered by a block and a
+release (A allow, H end of the turn); `[code]` behind it is the last reason in the log. The other words are in `play`.
+"""
+
+from typing import Any
+
+import pytest
+
+from .lab import Lab
+
+SEED0 = {"chain_reset": "fresh", "latch": False, "progress": ["heartbeat", "remaining"]}
+NO_CAP = "env CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0"
+
+SCENARIOS: list[tuple[str, dict[str, Any], str]] = [
+    ("A1 no task file", {}, "0=A[no_work]"),
+    ("A2 no work", {}, "work 0; 0=A[no_work]"),
+    ("A3 work", {}, "work 2; 0=B[blocked]"),
+    ("A4 a string of digits is a number", {}, 'work "2"; 0=B'),
+    ("A5 less than none", {}, "work -1; 0=A[no_work]"),
+    ("A6 a boolean is no number", {}, "work true; 0=A[no_work]"),
+    ("A6 a fraction is no number", {}, "work 2.0; 0=A[no_work]"),
+    ("A6 other text is no number", {}, 'work "2 or 3"; 0=A[no_work]'),
+    ("A6 a digit of another kind is no number", {}, 'work "²"; 0=A[no_work]'),
+    ("A6 a number that nobody can count", {}, "work " + "9" * 5000 + "; 0=A[no_work]"),
+    ("A10 a child", {"child_env": ["AUTO_CHILD"]}, "work 2; 0=B; env AUTO_CHILD=true; 0=A[child]"),
+    ("A10 the usual child", {}, "work 2; env HOOKCTL_CHILD=1; 0=A[child]"),
+    ("A11 false is false", {"child_env": ["C"]}, "work 2; env C=false; 0=B"),
+    ("A13 off", {"mode": "off"}, "work 2; 0=A[off]"),
+    ("A14 disabled", {}, "work 2; env HOOKCTL_DISABLE=1; 0=A[off]"),
+    ("A14 not disabled", {}, "work 2; env HOOKCTL_DISABLE=0; 0=B"),
+    ("B1 a bystander", {}, "work 2; owner S1; S2:0=A[not_owner]; S1:0=B"),
+    ("B1 the knob's owner", {"owner": "S1"}, "work 2; S2:0=A[not_owner]; S1:0=B"),
+    ("B1 the file before the knob", {"owner": "S2"}, "work 2; owner S1; S2:0=A[not_owner]; S1:0=B"),
+    ("B1 an empty file names nobody", {}, "work 2; owner ; S2:0=B"),
+    ("B1 blanks around the owner", {}, "work 2; owner   S1 ; S1:0=B"),
+    ("B2 no owner", {}, "work 2; S2:0=B"),
+    ("B4 a count each", {"max_stop_blocks": 1}, "work 2; a:0=B; b:0=B; a:1=R; b:1=R"),
+    ("C1 five blocks", {}, "work 2; 011111=BBBBBR[tripped]"),
+    ("C2 the message comes once", {}, "work 2; 0111111=BBBBBRA[open]"),
+    ("C2 other hooks go on after the release", {}, "work 2; 011111=BBBBBR; 111=AAH[stop_loop]; 1=A"),
+    ("C3 one block", {"max_stop_blocks": 1}, "work 2; 01=BR"),
+    ("C4 no limit", {"max_stop_blocks": 0}, f"{NO_CAP}; work 2; 0{'1' * 19}={'B' * 20}"),
+    ("C4 below none is no limit", {"max_stop_blocks": -3}, f"{NO_CAP}; work 2; 0{'1' * 7}={'B' * 8}"),
+    ("C4 no limit, but the host's", {"max_stop_blocks": 0}, f"work 2; 0{'1' * 9}={'B' * 8}RA[open]"),
+    ("C6 attempts", {"count": "attempts"}, "work 2; 01111=BBBBR[tripped]"),
+    ("C7 heartbeat", {"max_stop_blocks": 2}, "work 2 t0; 01=BB; work 2 t1; 111=BBR"),
+    ("C9 less work", {"max_stop_blocks": 2}, "work 3; 01=BB; work 2; 111=BBR"),
+    ("C10 more work", {"max_stop_blocks": 2}, "work 3; 01=BB; work 4; 1=R"),
+    ("C12 a heartbeat that vanishes", {"max_stop_blocks": 1}, "work 2 a; 0=B; work 2; 1=B"),
+    ("C13 fresh stops", {**SEED0, "max_stop_blocks": 2}, "work 2; 0101010=BBBBBBB"),
+    ("C13 fresh stops do not count by default", {"max_stop_blocks": 2}, "work 2; 0101=BBRA[open]"),
+    ("C14 a host that says false", {"max_stop_blocks": 3}, "work 2; 0000=BBBR"),
+    ("C14 a host that says true", {"max_stop_blocks": 3}, "work 2; 1111=BBBR"),
+    ("C16 no flag", {"max_stop_blocks": 3}, "host openhands; work 2; ----=BBBA[tripped]"),
+    ("C17 no latch", SEED0, "work 2; 0111110=BBBBBRB"),
+    ("C17 no latch, active", {"latch": False, "max_stop_blocks": 1}, "work 2; 0111=BRBR"),
+    ("C19 progress closes the latch", {}, "work 2 a; 011111=BBBBBR; work 2 b; 0=B"),
+    ("C19 a fresh stop does not", {"max_stop_blocks": 1}, "work 2; 01=BR; 0000=AAAA[open]"),
+    ("C21 honour the flag", {"honor_stop_hook_active": True}, "work 2; 0101=BABA[honor_active]"),
+    ("C23 environment first", {"max_stop_blocks": 1}, "env MAX_STOP_BLOCKS=2; work 2; 011=BBR"),
+    ("C23 unless unreadable", {"max_stop_blocks": 1}, "env MAX_STOP_BLOCKS=abc; work 2; 01=BR"),
+    ("C24 done", {}, "work 1; 01=BB; work 0; 1=A[no_work]"),
+    ("D1 a tool call", {"max_stop_blocks": 2}, "work 2; says; 01=BB; calls ls; 111=BBR"),
+    ("D1 the same call again", {"max_stop_blocks": 2}, "work 2; calls ls; 0=B; calls ls; 1=B; calls ls; 1=R"),
+    ("D1 calls before the first stop", {"max_stop_blocks": 2}, "work 2; calls a; calls b; 011=BBR"),
+    ("D2 only text", {"max_stop_blocks": 2}, "work 2; says; 1=B; says; 1=B; says; 1=R"),
+    ("D2 text about tool_use", {"max_stop_blocks": 1}, 'work 2; says "tool_use"; 0=B; says {"type":"tool_use"}; 1=R'),
+    ("D5 events", {"max_stop_blocks": 2}, "work 2; " + "; ".join(f"tool c{i}; {int(i > 0)}=B" for i in range(6))),
+    ("D5 the same event again", {"max_stop_blocks": 2}, "work 2; tool c; 0=B; tool c; 1=B; tool c; 1=R"),
+    (
+        "D6 without novelty",
+        {"max_stop_blocks": 2, "action_novelty": False},
+        "work 2; " + "; ".join(f"tool c; {int(i > 0)}=B" for i in range(6)),
+    ),
+    (
+        "D7 actions do not count",
+        {**SEED0, "max_stop_blocks": 2},
+        "work 2; calls a; 0=B; calls b; 1=B; calls c; 1=R; 1=B",
+    ),
+    ("D9 no transcript", {"max_stop_blocks": 1}, "no transcript; work 2; 01=BR"),
+    (
+        "D11 the soft allowance",
+        {"max_stop_blocks": 2, "max_soft_resets": 4},
+        "work 2 a; "
+        + "; ".join(f"{'work 2 b; ' if i == 5 else ''}calls c{i}; {int(i > 0)}=B" for i in range(10))
+        + "; calls x; 1=B; 1=R",
+    ),
+    (
+        "D11 used up",
+        {"max_stop_blocks": 2, "max_soft_resets": 4},
+        "work 2; " + "; ".join(f"calls c{i}; {int(i > 0)}=B" for i in range(6)) + "; calls x; 1=R; calls y; 1=A[open]",
+    ),
+    (
+        "D12 no bound",
+        {"max_stop_blocks": 2, "max_soft_resets": 0},
+        "work 2; " + "; ".join(f"calls c{i}; {int(i > 0)}=B" for i in range(30)),
+    ),
+    ("E11 armed, but nothing to do", {}, "0=A; armed 9000000000; 0=A[no_work]"),
+    ("E11 must be armed", {"require_arm": True}, "work 2; 0=A[inactive]; armed 9000000000; 0=B"),
+    (
+        "E11 armed until now",
+        {"require_arm": True},
+        "env HOOKCTL_NOW=1000; work 2; 0=A; armed 1001; 0=B; armed 1000; 0=A[inactive]",
+    ),
+    ("E11 armed by nonsense", {"require_arm": True}, "work 2; 0=A; armed soon; 0=A[inactive]; armed ; 0=A[inactive]"),
+    ("E12 STOP", {}, "work 2; mark STOP; 0=A[stop]"),
+    ("E12 CONCLUDE", {}, "work 2; mark CONCLUDE; 0=A[conclude]"),
+    ("F foreign chain, nothing to do", {}, "01111=AAAAH[stop_loop]; 1111=AAAH; 0111=AAAA; 1=H"),
+    ("F foreign chain, STOP", {}, "work 2; mark STOP; 01111=AAAAH"),
+    ("F foreign chain, CONCLUDE", {}, "work 2; mark CONCLUDE; 01111=AAAAH"),
+    ("F foreign chain, bystander", {}, "work 2; owner S9; 01111=AAAAH"),
+    ("F foreign chain, not armed", {"require_arm": True}, "work 2; 01111=AAAAH"),
+    ("F foreign chain, honour", {"honor_stop_hook_active": True}, "work 2; 0111=BAAA; 1=H"),
+    ("F foreign chain, switched off", {"end_foreign_chains": False}, "011111111111=AAAAAAAAAAAA[no_work]"),
+    ("F foreign chain, no limit but the host's", {"max_stop_blocks": 0}, "01111111=AAAAAAAA; 1=H; 1=A"),
+    ("F foreign chain, no limit at all", {"max_stop_blocks": 0}, f"{NO_CAP}; 0{'1' * 11}={'A' * 12}"),
+    ("F limit one", {"max_stop_blocks": 1}, "0=A; 1=H"),
+    ("F limit one, the first stop is active", {"max_stop_blocks": 1}, "1=H"),
+    ("F progress in between", {}, "calls z; 0=A; 111=AAA; calls a; 1=A; 111=AAA; 1=H"),
+    (
+        "F progress without end",
+        {"max_soft_resets": 1},
+        "calls z; 0=A; " + "; ".join(f"calls c{i}; 1=A" for i in range(9)),
+    ),
+    ("F actions that do not count", {"progress": ["heartbeat"]}, "0=A; calls a; 1=A; calls b; 1=A; calls c; 1=A; 1=H"),
+    ("F less work is progress", {}, "work 0; owner S9; 0111=AAAA; work -1; 1=H"),
+    ("F a heartbeat is progress", {}, "work 0 a; 0111=AAAA; work 0 b; 1111=AAAA; 1=H"),
+    ("F fresh stops are no chain", {}, "000000000=AAAAAAAAA"),
+    ("F a fresh stop begins a chain", {}, "0111=AAAA; 0111=AAAA; 1=H"),
+    ("F the fifth stop of a turn, though fresh", {}, "turn p; 0000=AAAA; 0=H[stop_loop]"),
+    ("F another turn", {}, "turn p; 0111=AAAA; turn q; 1111=AAAA; 1=H"),
+    ("F gates that stop the rule: off", {"mode": "off"}, "0111111=AAAAAAA"),
+    ("F gates that stop the rule: child", {"child_env": ["C"]}, "env C=1; 0111111=AAAAAAA"),
+    ("F a host without an end", {}, "host qwen; 01111=AAAAA[stop_loop]"),
+    ("F after a release", {"max_stop_blocks": 2}, "work 2; 011=BBR; 1=A; 1=H"),
+]
+
+
+def play(lab: Lab, script: str) -> None:
+    for step in script.split("; "):
+        word, _, rest = step.partition(" ")
+        if word == "work":
+            number, _, heartbeat = rest.partition(" ") if '"' not in rest else (rest, "", "")
+            beat = f', "heartbeat": "{heartbeat}"' if heartbeat else ""
+            (lab.run / "task.json").write_text(f'{{"remaining": {number}{beat}}}')
+        elif word == "env":
+            name, _, value = rest.partition("=")
+            lab.environment[name] = value
+        elif word == "owner":
+            lab.mark("OWNER", rest)
+        elif word == "mark":
+            lab.mark(rest)
+        elif word == "armed":
+            (folder,) = lab.state.glob("guard/*") if lab.state.exists() else [lab.state / "guard" / "none"]
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "ACTIVE").write_text(rest)
+        elif word == "host":
+            lab.host = rest
+        elif word == "turn":
+            lab.payload["prompt_id"] = rest
+        elif word == "says":
+            lab.says(rest)
+        elif word == "calls":
+            lab.calls(rest)
+        elif word == "tool":
+            assert lab.call("post-tool", tool_name="Bash", tool_input={"command": rest}) == ""
+        elif step == "no transcript":
+            lab.payload["transcript_path"] = str(lab.root / "gone.jsonl")
+        else:
+            who, _, stops = step.rpartition(":")
+            flags, _, expected = stops.partition("=")
+            letters, _, code = expected.partition("[")
+            assert lab.stops(flags, session_id=who or "S1") == letters, step
+            if code:
+                assert lab.codes()[-1] == code.rstrip("]"), step
+
+
+@pytest.mark.parametrize(("config", "script"), [row[1:] for row in SCENARIOS], ids=[row[0] for row in SCENARIOS])
+def test_the_hook_plays_the_scenario(lab: Lab, config: dict[str, Any], script: str) -> None:
+    if config:
+        lab.config(**config)
+    play(lab, script)
