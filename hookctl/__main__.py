@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -10,6 +11,7 @@ from hookctl import errors
 
 def main() -> None:
     """Run the command line and exit."""
+    gc.disable()  # a call is over before there is any garbage; looking for it costs a tenth of the start
     sys.exit(run(sys.argv[1:]))
 
 

@@ -250,6 +250,8 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     if scope != "user":
         message, hint = f"scope {scope!r} is not supported in this version", "The only scope is user."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    if names and "all" not in names:
+        return [known.load(name) for name in dict.fromkeys(names)]
     environ = here().environ
     detected = [name for name in known.names() if known.detected(known.load(name), environ)]
     if not names:
@@ -257,12 +259,10 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
         if not detected or as_json or not _agreed(f"Detected here: {listed}. Go on with {listed}?"):
             message, hint = "which host?", f"Detected here: {listed}. Name it: `hookctl {command} --host claude`."
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-        names = detected
-    if "all" in names and not detected:
+    if not detected:
         hint = f"Name one of them with --host: {', '.join(known.names())}."
         raise HookctlError("usage", "no host was detected here", hint=hint, exit_code=USAGE)
-    names = detected if "all" in names else list(dict.fromkeys(names))
-    return [known.load(name) for name in names]
+    return [known.load(name) for name in detected]
 
 
 def _named(folders, names: list[str] | None) -> list[Host]:  # type: ignore[no-untyped-def]

@@ -10,8 +10,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import secrets
-import socket
 import stat
 import time
 from typing import NamedTuple
@@ -218,11 +216,11 @@ def sync_folder(folder: str) -> None:
 def _temp_name(path: str) -> str:
     """Machine and process stand in the name, so that only a dead run's files are ever swept."""
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:100]}.{_machine()}.{os.getpid()}.{secrets.token_hex(4)}{SUFFIX}")
+    return os.path.join(folder, f".{name[:100]}.{_machine()}.{os.getpid()}.{os.urandom(4).hex()}{SUFFIX}")
 
 
 def _machine() -> str:
-    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+    return hashlib.sha256(os.uname().nodename.encode()).hexdigest()[:8]
 
 
 def sweep(folder: str) -> list[str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 
 _SYSTEM = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 MINIMUM = (3, 8)
 _ASK = "import sys; print(sys.executable, *sys.version_info[:2], sep='\\n')"
-_VERSION = re.compile(r"[0-9]+\.[0-9]+")
+_VERSION = r"[0-9]+\.[0-9]+"
 
 
 def choose(environ: Mapping[str, str]) -> tuple[str, str]:
@@ -19,11 +18,11 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
     for candidate in _candidates(environ):
         found = ask(candidate)
         # A shim of a version manager answers with a path that carries a version: it is not the system's.
-        if found and found[1] >= MINIMUM and not _in_venv(found[0]) and not _VERSION.search(os.path.dirname(found[0])):
+        if found and found[1] >= MINIMUM and not _in_venv(found[0]) and not re.search(_VERSION, os.path.dirname(found[0])):
             return found[0], ""
     base = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
     warning = ""
-    if _VERSION.search(base):
+    if re.search(_VERSION, base):
         warning = (
             f"no system python3 was found, so the hook runs with {base}; "
             "when that version goes, run `hookctl install` again (`hookctl doctor` notices)"
@@ -33,6 +32,8 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
 
 def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     """What a Python says of itself, its sys.executable and its version; None if it does not run."""
+    import subprocess
+
     call = [program, "-I", "-S", "-c", _ASK]
     try:
         run = subprocess.run(call, capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL)

@@ -106,6 +106,7 @@ def _second_look(plan: Plan, say: Callable[[str], None]) -> None:
 def plan_install(folders: Folders, pack: str, hosts: Iterable[Host], choice: Choice) -> Plan:
     """What an install of the pack at user scope would do for these hosts."""
     content = packs.load(pack)
+    guard.choose(guard.Settings(), choice.mode, list(choice.assignments))  # a slip there is said before any other
     records = ledger.load(folders.ledger)
     return _together(records, [_install_one(folders, records, content, host, choice) for host in hosts], install=True)
 

@@ -9,11 +9,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from hookctl.documents import MISSING, Missing, Path
-from hookctl.documents.scan import BREAK, Child, Container, Scan, Tree, contents, decode, place, scalars, scan, tree_of
+from hookctl.documents.scan import (
+    BREAK,
+    Child,
+    Container,
+    Scan,
+    Tree,
+    contents,
+    decode,
+    first_colon,
+    place,
+    scalars,
+    scan,
+    too_deep,
+    tree_of,
+)
 from hookctl.errors import UNEXPECTED, HookctlError
 
 _INDENTED = re.compile(r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])")
@@ -27,14 +41,32 @@ class _Splice(NamedTuple):
 
 
 class _New(NamedTuple):
-    """A value to be written: plain, or a source text to be put back as it was."""
+    """A value to be written, and its tree; where a source text is put back, a hole stands in the value for it."""
 
     value: Any
+    tree: Tree
     source: str | None = None
 
-    @property
-    def tree(self) -> Tree:
-        return tree_of(json.dumps(self.value, allow_nan=False) if self.source is None else self.source)
+
+_HOLE = "\0"
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_Given = ParamSpec("_Given")
+_Got = TypeVar("_Got")
+
+
+def _bounded(method: Callable[_Given, _Got]) -> Callable[_Given, _Got]:
+    """Refuse what the scanner cannot reach in the stack that is left."""
+
+    @wraps(method)
+    def bounded(*args: _Given.args, **kwargs: _Given.kwargs) -> _Got:
+        try:
+            return method(*args, **kwargs)
+        except RecursionError:
+            document = args[0]
+            raise too_deep(document._text, document.where) from None  # type: ignore[attr-defined]
+
+    return bounded
 
 
 class JsonDocument:
@@ -43,6 +75,7 @@ class JsonDocument:
     def __init__(self, text: str, where: str, scanned: Scan) -> None:
         self._text = text
         self._scan = scanned
+        self._read_contents: dict[int, Container] = {}
         self.where = where
 
     @classmethod
@@ -51,7 +84,10 @@ class JsonDocument:
     ) -> JsonDocument:
         """Read the bytes of a file; errors name `where`, line and column (not_utf8, unparsable)."""
         text = decode(data, where)
-        return cls(text, where, scan(text, where, comments=comments, trailing_commas=trailing_commas))
+        try:
+            return cls(text, where, scan(text, where, comments=comments, trailing_commas=trailing_commas))
+        except RecursionError:
+            raise too_deep(text, where) from None
 
     @property
     def data(self) -> bytes:
@@ -64,6 +100,7 @@ class JsonDocument:
         return self._text.startswith("\ufeff")
 
     @cached_property
+    @_bounded
     def value(self) -> Any:
         """The parsed root value, or MISSING in an empty document."""
         if self._scan.start < 0:
@@ -82,19 +119,20 @@ class JsonDocument:
 
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         """Refuse (strict_host) a document that a host with these two flags does not read."""
-        for offset, kind, allowed in (
-            (self._scan.comments[0][0] if self._scan.comments else -1, "comment", comments),
-            (min(self._scan.commas, default=-1), "trailing comma", trailing_commas),
-        ):
-            if offset >= 0 and not allowed:
-                message = f"the host ignores this whole file, because of a {kind}"
-                raise self._error("strict_host", message, offset, "Remove it, then run the command again.")
+        found = [] if comments else [(start, "comment") for start, _ in self._scan.comments[:1]]
+        found += [] if trailing_commas else [(comma, "trailing comma") for comma in sorted(self._scan.commas)[:1]]
+        if found:
+            offset, kind = min(found)
+            message = f"the host ignores this whole file, because of a {kind}"
+            raise self._error("strict_host", message, offset, "Remove it, then run the command again.")
 
+    @_bounded
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""
         found = self._find(path)
         return MISSING if isinstance(found, Missing) else self._plain(found.value, found.end)
 
+    @_bounded
     def raw(self, path: Path) -> str:
         """The source text of the value at path; KeyError if there is none."""
         found = self._find(path)
@@ -102,17 +140,19 @@ class JsonDocument:
             raise KeyError(path)
         return self._text[found.value : found.end]
 
+    @_bounded
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column of the value at path; of the nearest parent if there is none."""
         return place(self._text, self._nearest(path))
 
+    @_bounded
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a key that its object has twice: the host reads the last one."""
         for length in range(len(path)):
             holder = self._find(path[:length])
             if isinstance(holder, Missing) or self._text[holder.value] not in "{[":
                 return
-            same = [c for c in contents(self._scan.shadow, holder.value).children if c.key == path[length]]
+            same = [c for c in self._contents(holder.value).children if c.key == path[length]]
             if len(same) > 1:
                 message = f"the key {path[length]!r} stands here a second time"
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
@@ -127,26 +167,34 @@ class JsonDocument:
         ]
         return _spliced(self._text, spans)
 
+    @_bounded
     def set(self, path: Path, value: Any) -> JsonDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""
-        return self._put(path, _New(value))
+        return self._put(path, self._new(path, value))
 
+    @_bounded
     def set_raw(self, path: Path, text: str) -> JsonDocument:
         """The same with a source text that an earlier raw() gave."""
-        return self._put(path, _New(None, text))
+        try:
+            tree = scan(text, self.where, comments=True, trailing_commas=True).tree
+        except HookctlError as error:
+            raise self._bug(path, f"the source text is not one value ({error.message})") from None
+        return self._put(path, _New(_HOLE, tree, text))
 
+    @_bounded
     def append(self, path: Path, value: Any) -> JsonDocument:
         """Add an element to the end of the array at path; a missing array and its parents are made."""
         self.check_path(path)
         found = self._find(path)
         if isinstance(found, Missing):
-            return self._put(path, _New([value]))
+            return self._put(path, self._new(path, [value]))
         if self._text[found.value] != "[":
             raise self._shape(path, found.value, "an array")
-        new = _New(value)
-        inside = contents(self._scan.shadow, found.value)
+        new = self._new(path, value)
+        inside = self._contents(found.value)
         return self._verified(self._insertion(inside, None, new), (*path, len(inside.children)), new.tree)
 
+    @_bounded
     def remove(self, path: Path) -> JsonDocument:
         """Take out the member or element at path; the same document if there is none."""
         self.check_path(path)
@@ -155,15 +203,20 @@ class JsonDocument:
             return self
         holder = self._find(path[:-1])
         assert isinstance(holder, Child)
-        inside = contents(self._scan.shadow, holder.value)
+        inside = self._contents(holder.value)
         return self._verified(self._removal(inside, inside.children.index(found)), path, MISSING)
 
     # Finding
 
+    def _contents(self, start: int) -> Container:
+        if start not in self._read_contents:
+            self._read_contents[start] = contents(self._scan.shadow, start)
+        return self._read_contents[start]
+
     def _plain(self, start: int, end: int) -> Any:
         try:
             return json.loads(self._scan.shadow[start:end])
-        except (RecursionError, ValueError) as error:  # ValueError: an integer of thousands of digits
+        except ValueError as error:  # an integer of thousands of digits
             raise self._error("unparsable", f"this value cannot be read ({error})", start, "Make it shorter.") from None
 
     def _find(self, path: Path) -> Child | Missing:
@@ -175,7 +228,7 @@ class JsonDocument:
             bracket = self._text[found.value]
             if bracket != ("{" if isinstance(key, str) else "["):
                 return MISSING
-            matches = [child for child in contents(self._scan.shadow, found.value).children if child.key == key]
+            matches = [child for child in self._contents(found.value).children if child.key == key]
             if not matches:
                 return MISSING
             found = matches[-1]
@@ -198,10 +251,23 @@ class JsonDocument:
 
     # Editing
 
+    def _new(self, path: Path, value: Any) -> _New:
+        try:
+            return _New(value, tree_of(json.dumps(value, allow_nan=False)))
+        except (TypeError, ValueError) as error:
+            raise self._bug(path, f"the new value cannot be written as JSON ({error})") from None
+
+    def _bug(self, path: Path, message: str) -> HookctlError:
+        error = self._error("unexpected", message, self._nearest(path), "Nothing was written. Please report this.")
+        error.exit_code = UNEXPECTED
+        return error
+
     def _put(self, path: Path, new: _New) -> JsonDocument:
         self.check_path(path)
         found = self._find(path)
         if isinstance(found, Child):
+            if new.source is None and new.tree == tree_of(self._scan.shadow[found.value : found.end]):
+                return self
             text = self._render(new, self._indent_at(found.value))
             return self._verified([_Splice(found.value, found.end, text)], path, new.tree)
         for length in range(len(path) - 1, -1, -1):
@@ -214,9 +280,10 @@ class JsonDocument:
         """Insert below the deepest parent that is there; those that are missing come with the value."""
         key, below = path[length], path[length + 1 :]
         if self._text[holder.value] != "{" or not isinstance(key, str):
-            raise self._shape(path[:length], holder.value, "an object")
+            needed = "an object" if isinstance(key, str) else "an array with that element"
+            raise self._shape(path[:length], holder.value, needed)
         new = self._wrapped(new, below)
-        inside = contents(self._scan.shadow, holder.value)
+        inside = self._contents(holder.value)
         return self._verified(self._insertion(inside, key, new), path[: length + 1], new.tree)
 
     def _fill(self, path: Path, new: _New) -> JsonDocument:
@@ -229,12 +296,13 @@ class JsonDocument:
         return self._verified([_Splice(len(self._text), len(self._text), text)], (), new.tree)
 
     def _wrapped(self, new: _New, keys: Path) -> _New:
-        value = json.loads(new.source) if keys and new.source is not None else new.value
+        """The value inside those of its parents that are missing."""
+        value, tree = new.value, new.tree
         for key in reversed(keys):
             if not isinstance(key, str):
                 raise self._shape(keys, self._nearest(()), "an array that is there already")
-            value = {key: value}
-        return _New(value) if keys else new
+            value, tree = {key: value}, ((key, tree),)
+        return _New(value, tree, new.source)
 
     def _insertion(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
         if not inside.children:
@@ -244,8 +312,8 @@ class JsonDocument:
         at = last.end if comma is None else comma + 1
         if not BREAK.search(self._text, inside.start, inside.children[0].start):
             return self._on_the_line(inside, at, comma, key, new)
-        siblings = [self._own_indent(child.start) for child in inside.children]
-        indent = next((i for i in reversed(siblings) if i is not None), self._indent_at(inside.start) + self._unit)
+        siblings = (self._own_indent(child.start) for child in reversed(inside.children))
+        indent = next((own for own in siblings if own is not None), self._indent_at(inside.start) + self._unit)
         member = self._line_end + indent + self._member(key, new, indent)
         spot = self._line_rest(at)
         if comma is not None:
@@ -274,8 +342,9 @@ class JsonDocument:
         last = self._behind_comments(start, end)
         if last == start:
             return [_Splice(start, end, member + self._line_end + base)]
-        closed = "" if BREAK.search(self._text, last, end) else self._line_end + base
-        return [_Splice(last, last, member + closed)]
+        if BREAK.search(self._text, last, end):
+            return [_Splice(last, last, member)]
+        return [_Splice(last, end, member + self._line_end + base)]
 
     def _removal(self, inside: Container, index: int) -> list[_Splice]:
         child = inside.children[index]
@@ -328,18 +397,14 @@ class JsonDocument:
         text = _spliced(self._text, splices)
         if text == self._text:
             return self
-        strict = self.fault is None
+        strict = not self._scan.comments and not self._scan.commas
         try:
             new = scan(text, self.where, comments=not strict, trailing_commas=not strict)
-            wanted = tree if not path else _edited(self._scan.tree, path, tree)
-            good = new.tree == wanted
-        except (HookctlError, RecursionError):
-            good = False
-        if not good:
-            message = "the edit would not have given the wanted document"
-            error = self._error("unexpected", message, self._nearest(path), "Nothing was written. Report this file.")
-            error.exit_code = UNEXPECTED
-            raise error
+        except HookctlError:
+            new = None
+        wanted = tree if not path else _edited(self._scan.tree, path, tree)
+        if new is None or new.tree != wanted:
+            raise self._bug(path, "the edit would not have given the wanted document")
         return JsonDocument(text, self.where, new)
 
     # The file's style
@@ -365,22 +430,20 @@ class JsonDocument:
 
     @cached_property
     def _colon(self) -> str:
-        first = re.search(r'"[ \t\r\n]*:([ \t]*)', self._scan.shadow)
-        return ": " if self._many_lines or (first and first[1]) else ":"
+        spaced = self._many_lines or (first_colon(self._scan.shadow) or ":")[-1] in " \t"
+        return ": " if spaced else ":"
 
     def _render(self, new: _New, indent: str, *, one_line: bool = False) -> str:
         """A value's text; lines behind the first begin with `indent`."""
-        if new.source is not None:
-            return new.source
         if self._many_lines and not one_line:
-            text = json.dumps(new.value, indent=self._unit, ensure_ascii=False, allow_nan=False)
-            return text.replace("\n", self._line_end + indent)
-        separators = (", " if self._colon == ": " else ",", self._colon)
-        return json.dumps(new.value, ensure_ascii=False, separators=separators, allow_nan=False)
+            text = _json(new.value, indent=self._unit).replace("\n", self._line_end + indent)
+        else:
+            text = _json(new.value, separators=(", " if self._colon == ": " else ",", self._colon))
+        return text if new.source is None else text.replace(_json(_HOLE), new.source, 1)
 
     def _member(self, key: str | None, new: _New, indent: str, *, one_line: bool = False) -> str:
         text = self._render(new, indent, one_line=one_line)
-        return text if key is None else json.dumps(key, ensure_ascii=False) + self._colon + text
+        return text if key is None else _json(key) + self._colon + text
 
     # Places in the text
 
@@ -399,8 +462,10 @@ class JsonDocument:
 
     def _own_indent(self, offset: int) -> str | None:
         """The blanks before the offset if nothing else stands before it on its line."""
-        lead = self._text[self._line_start(offset) : offset]
-        return lead if not lead.strip(" \t") else None
+        lead = offset
+        while lead and self._text[lead - 1] in " \t":
+            lead -= 1
+        return self._text[lead:offset] if not lead or self._text[lead - 1] in "\r\n" else None
 
     def _own_line(self, start: int, end: int) -> tuple[int, int] | None:
         """The span of whole lines that a span has for itself, with their line break."""
@@ -415,7 +480,8 @@ class JsonDocument:
         stop = self._line_stop(at)
         for start, end in self._scan.comments:
             if at <= start < stop < end:  # a block comment that goes on below
-                stop = end
+                more = self._line_stop(end)
+                stop = more if self._blank(end, more) else end
         return stop if self._blank(at, stop) else at
 
     def _blank(self, start: int, end: int) -> bool:
@@ -428,6 +494,12 @@ class JsonDocument:
     def _behind_comments(self, start: int, end: int) -> int:
         spans = self._comments_in(start, end)
         return spans[-1][1] if spans else start
+
+
+def _json(value: Any, **style: Any) -> str:
+    """The value as JSON, raw but for half of a surrogate pair, which UTF-8 cannot hold."""
+    text = json.dumps(value, ensure_ascii=False, **style)
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _spliced(text: str, splices: list[_Splice]) -> str:

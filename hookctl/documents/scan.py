@@ -20,13 +20,15 @@ LIMIT = 16 * 1024 * 1024  # bytes
 # is its source text as bytes, so that 1.0, 1e3 and 20 digits stay themselves; the rest is what JSON makes of it.
 Tree = Any
 
-_STRING = r'"(?:[^"\\\r\n]|\\.)*"'
-_COMMENTS = re.compile(_STRING + r"|(?P<comment>//[^\r\n]*|/\*.*?\*/)", re.DOTALL)
-_COMMAS = re.compile(_STRING + r"|(?P<comma>,)(?=[ \t\r\n]*[}\]])", re.DOTALL)
+_STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'
+_COMMENTS = re.compile(_STRING + r'|(?P<found>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)', re.DOTALL)
+_COMMAS = re.compile(_STRING + r'|(?P<found>,)(?=[ \t\r\n]*[}\]])|(?P<open>")', re.DOTALL)
+_CONSTANTS = re.compile(_STRING + r"|(?P<found>NaN|-?Infinity)", re.DOTALL)
+_COLONS = re.compile(_STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?", re.DOTALL)
 _NOT_BREAK = re.compile(r"[^\r\n]")
 BREAK = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
+_CONFLICT = re.compile(r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _AGAIN = "Fix it, then run the command again."
 
 
@@ -59,8 +61,12 @@ class Container(NamedTuple):
     children: list[Child]
 
 
+class _Constant(Exception):
+    """NaN or Infinity, which the standard library reads and JSON does not have."""
+
+
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+    raise _Constant(f"{name} is not a number in JSON")
 
 
 _DECODER = json.JSONDecoder(
@@ -75,29 +81,24 @@ def decode(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line, column = place(data[: error.start].decode("utf-8"), error.start)
+        before = data[: error.start].decode("utf-8")
+        line, column = place(before, len(before))
         name = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
         message, hint = f"the file is {name}", "Save it as UTF-8, then run the command again."
         raise HookctlError("not_utf8", message, path=where, line=line, column=column, hint=hint) from None
 
 
 def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Scan:
-    """Read a text; unparsable with its place where it is not one document of JSON in this dialect."""
+    """Read a text; unparsable with its place where it is not one document of JSON in this dialect.
+
+    RecursionError escapes: how deep is too deep depends on the caller's own depth.
+    """
     collecting = gc.isenabled()
     gc.disable()  # a large document is a lot of small tuples, none of them garbage
     try:
-        strict = _strict(text)
-        if strict:
-            return strict
-        return _lenient(text, comments=comments, trailing_commas=trailing_commas)
+        return _strict(text) or _lenient(text, comments=comments, trailing_commas=trailing_commas)
     except json.JSONDecodeError as error:
-        raise _unparsable(text, where, error.pos, error.msg) from None
-    except RecursionError:
-        line, column = place(text, _deep(text))
-        message, hint = "it is nested too deeply", "Is it the right file?"
-        raise HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint) from None
-    except ValueError as error:
-        raise _unparsable(text, where, 0, str(error)) from None
+        raise _unparsable(text, where, error) from None
     finally:
         if collecting:
             gc.enable()
@@ -105,10 +106,9 @@ def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Sca
 
 def _strict(text: str) -> Scan | None:
     """The fast way, since nearly every file is strict JSON and then its own shadow."""
-    shadow = _without_bom(text)
     try:
-        return _read(text, shadow)
-    except (json.JSONDecodeError, ValueError):
+        return _read(text, _without_bom(text))
+    except json.JSONDecodeError:
         return None
 
 
@@ -116,13 +116,27 @@ def _lenient(text: str, *, comments: bool, trailing_commas: bool) -> Scan:
     """Two passes: one expression for both would look for the bracket through comments and go astray."""
     shadow, spans, commas = _without_bom(text), [], []
     if comments:
-        spans = [match.span() for match in _COMMENTS.finditer(shadow) if match["comment"]]
+        spans = list(_found(_COMMENTS, shadow))
         shadow = _blanked(shadow, spans)
     if trailing_commas:
-        found = [match.start() for match in _COMMAS.finditer(shadow) if match["comma"]]
-        commas = [offset for offset in found if shadow[:offset].rstrip(" \t\r\n")[-1:] not in ("", "[", "{", ",", ":")]
+        commas = [start for start, _ in _found(_COMMAS, shadow) if _is_behind_a_value(shadow, start)]
         shadow = _blanked(shadow, [(offset, offset + 1) for offset in commas])
     return _read(text, shadow)._replace(comments=tuple(spans), commas=frozenset(commas))
+
+
+def _found(pattern: re.Pattern[str], shadow: str) -> Iterator[tuple[int, int]]:
+    """What the pattern finds outside strings, up to one that has no end: nothing behind that can be read anyway."""
+    for match in pattern.finditer(shadow):
+        if match.lastgroup == "open":
+            return
+        if match.lastgroup:
+            yield match.span()
+
+
+def _is_behind_a_value(shadow: str, offset: int) -> bool:
+    while offset and shadow[offset - 1] in " \t\r\n":
+        offset -= 1
+    return offset > 0 and shadow[offset - 1] not in "[{,:"
 
 
 def _without_bom(text: str) -> str:
@@ -141,7 +155,11 @@ def _read(text: str, shadow: str) -> Scan:
     start = skip(shadow, 0)
     if start == len(shadow):
         return Scan(text, shadow, -1, -1, None)
-    tree, end = _DECODER.raw_decode(shadow, start)
+    try:
+        tree, end = _DECODER.raw_decode(shadow, start)
+    except _Constant as error:
+        found = next(_found(_CONSTANTS, shadow))
+        raise json.JSONDecodeError(str(error), shadow, found[0]) from None
     behind = skip(shadow, end)
     if behind < len(shadow):
         raise json.JSONDecodeError("Extra data", shadow, behind)
@@ -153,6 +171,13 @@ def skip(shadow: str, at: int) -> int:
     return _BLANKS.match(shadow, at).end()  # type: ignore[union-attr]  # it matches everywhere
 
 
+def too_deep(text: str, where: str) -> HookctlError:
+    """The refusal of what the scanner cannot reach in the stack that is left."""
+    line, column = place(text, _deep(text))
+    message, hint = "it is nested too deeply", "Is it the right file?"
+    return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
+
+
 def _deep(text: str) -> int:
     """Where the nesting goes below a hundred levels; counted in a loop, since recursion is what failed."""
     depth = 0
@@ -161,6 +186,11 @@ def _deep(text: str) -> int:
         if depth > 100:
             return match.start()
     return 0
+
+
+def first_colon(shadow: str) -> str | None:
+    """The first key's colon and the blanks around it."""
+    return next((match["colon"] for match in _COLONS.finditer(shadow) if match["colon"]), None)
 
 
 def tree_of(text: str) -> Tree:
@@ -227,14 +257,18 @@ _PLAIN = {
 }
 
 
-def _unparsable(text: str, where: str, offset: int, said: str) -> HookctlError:
+def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlError:
     """What is wrong, in plain words and with the likeliest cause."""
+    offset, said, shadow = error.pos, error.msg, error.doc
     conflict = _CONFLICT.search(text)
     if conflict:
         offset, message = conflict.start(), "the file has merge-conflict marks"
         hint = "Resolve the conflict, then run the command again."
-    elif said.startswith("Unterminated string") or skip(text, offset) >= len(text):
+    elif said.startswith("Unterminated string") or skip(shadow, offset) >= len(shadow):
         message, hint = "the file ends in the middle", "Restore it (`hookctl doctor` says where its backups lie)."
+    elif "\0" in text[offset : offset + 2]:
+        message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
+        hint = "Restore it, or save it as UTF-8."
     elif text.startswith("/*", offset):
         message, hint = "this comment has no end, or is not allowed here", _AGAIN
     else:

@@ -62,7 +62,7 @@ _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false":
 
 def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:
     """A knob's value from the command line, by the type that the schema gives it."""
-    kind = schema["type"]
+    kind = schema.get("type", "string")
     wrong = HookctlError("usage", f"{name} cannot be {text!r}", hint=schema.get("description", ""), exit_code=USAGE)
     if kind == "integer":
         if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
