@@ -10,8 +10,11 @@ from typing import Any
 
 TEMPLATES = Path(__file__).parents[2] / "templates" / "guard"
 HOOK = Path(os.environ.get("HOOKCTL_HOOK_UNDER_TEST") or TEMPLATES / "hook.py")
-PYTHON = shutil.which("python3", path="/usr/bin") or getattr(sys, "_base_executable", sys.executable)
-FIRST_USER = {"type": "user", "uuid": "u0", "message": {"role": "user", "content": "please do it"}}
+PYTHON = (
+    os.environ.get("HOOKCTL_PYTHON_UNDER_TEST")
+    or shutil.which("python3", path="/usr/bin")
+    or getattr(sys, "_base_executable", sys.executable)
+)
 
 
 class Lab:
