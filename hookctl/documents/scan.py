@@ -23,6 +23,7 @@ Tree = Any
 _STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'
 _COMMENTS = re.compile(_STRING + r'|(?P<found>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)', re.DOTALL)
 _COMMAS = re.compile(_STRING + r'|(?P<found>,)(?=[ \t\r\n]*[}\]])|(?P<open>")', re.DOTALL)
+_MAYBE_COMMA = re.compile(r",[ \t\r\n]*[}\]]")
 _CONSTANTS = re.compile(_STRING + r"|(?P<found>NaN|-?Infinity)", re.DOTALL)
 _COLONS = re.compile(_STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?", re.DOTALL)
 _NOT_BREAK = re.compile(r"[^\r\n]")
@@ -118,7 +119,7 @@ def _lenient(text: str, *, comments: bool, trailing_commas: bool) -> Scan:
     if comments:
         spans = list(_found(_COMMENTS, shadow))
         shadow = _blanked(shadow, spans)
-    if trailing_commas:
+    if trailing_commas and _MAYBE_COMMA.search(shadow):
         commas = [start for start, _ in _found(_COMMAS, shadow) if _is_behind_a_value(shadow, start)]
         shadow = _blanked(shadow, [(offset, offset + 1) for offset in commas])
     return _read(text, shadow)._replace(comments=tuple(spans), commas=frozenset(commas))

@@ -62,8 +62,8 @@ BY_HAND = (
 )  # fmt: skip
 
 REMARKS = (
-    '/* , ] } // */', '/**/', '// it\'s "odd" {\n', '/* two\n   lines: "a": [1, */', '/* " */', '// /* not open\n', '/***/',
-    '// "old": true,\n', '//\n', '/*/ still in */', '// \\\n',
+    '/* , ] } // */', '/**/', '// it\'s "odd" {\n', '/* two\n   lines: "a": [1, */', '/* " */', '// /* not open\n',
+    '/***/', '// "old": true,\n', '//\n', '/*/ still in */', '// \\\n',
 )  # fmt: skip
 
 
@@ -92,7 +92,8 @@ def jsonc(text: str, seed: int, *, everywhere: bool = False) -> str:
             out.append(remark.replace("\n", end) if char != "\n" else " " + remark.rstrip("\n").replace("\n", end))
         out.append(char)
         in_string = char == '"'
-    head, tail = chance.choice(("", "// mine" + end, "/* mine */ ")), chance.choice(("", "// the end", "/* end */" + end))
+    head = chance.choice(("", "// mine" + end, "/* mine */ "))
+    tail = chance.choice(("", "// the end", "/* end */" + end))
     return head + "".join(out) + tail
 
 
@@ -153,7 +154,7 @@ def documents() -> Iterator[tuple[str, str]]:
 def commented() -> Iterator[tuple[str, str]]:
     """Give the same with comments and trailing commas in odd places."""
     for seed, (name, text) in enumerate(documents()):
-        if not text.startswith(BOM) and line_ends(text) <= {"\n"} or "\r\n" in text:
+        if (not text.startswith(BOM) and line_ends(text) <= {"\n"}) or "\r\n" in text:
             yield f"{name}, comments", jsonc(text.removeprefix(BOM), seed)
     for seed, text in enumerate(BY_HAND):
         for again in range(3):
@@ -161,7 +162,8 @@ def commented() -> Iterator[tuple[str, str]]:
 
 
 INSERTED: tuple[Any, ...] = (
-    "ours", 7, True, None, 0.5, [], {}, {"type": "command", "command": 'a "b" ö 😀', "timeout": 10}, [1, [2, {"x": []}]],
+    "ours", 7, True, None, 0.5, [], {}, {"type": "command", "command": 'a "b" ö 😀', "timeout": 10},
+    [1, [2, {"x": []}]],
 )  # fmt: skip
 
 

@@ -269,7 +269,7 @@ def _judge_removal(old: str, new: str, node: Node, key: str | int) -> None:
     around = old[left:start] + "\0" + old[end:right]
     assert [around[a:b] for a, b in comments(around)] == [now[a:b] for a, b in comments(now)], "a comment is lost"
     assert is_thinned(around.replace("\0", ""), now), "something is new after a removal"
-    assert _bare_commas(now) == max(_bare_commas(around) - 1, 0), "one comma goes with a member, and a trailing one stays"
+    assert _bare_commas(now) == max(_bare_commas(around) - 1, 0), "one comma goes, a trailing one stays"
     kept = iter(lines(now))
     for line in (line for line in lines(around) if "\0" not in line):
         bare = line.replace(",", "").strip(BLANKS)

@@ -1,6 +1,7 @@
 """Many edits over many documents, each judged by a reader that shares no code with the package."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def failures(text: str, variant: str) -> list[str]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_every_edit_of_a_comment_free_document_gives_the_document_wanted_and_keeps_all_other_bytes(variant: str) -> None:
+def test_every_edit_of_a_comment_free_document_gives_what_was_wanted_and_keeps_all_other_bytes(variant: str) -> None:
     found = [f"{name}: {wrong}" for name, text in STRICT.items() for wrong in failures(text, variant)]
     assert found == []
 
@@ -59,9 +60,12 @@ def test_there_are_enough_documents_and_edits() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("bom", ["", BOM])
 @pytest.mark.parametrize("form", FORMS)
-def test_an_edit_of_a_file_that_a_program_wrote_gives_what_that_program_would_write(form: str, bom: str, end: str) -> None:
+def test_an_edit_of_what_a_program_wrote_gives_what_that_program_would_write(form: str, bom: str, end: str) -> None:
     value = json.loads(SETTINGS_TEXT.replace("Infinity", "1.5"))
-    spelled = (lambda value: (bom + canonical(value, form) + "\n").replace("\n", end).encode("utf-8"))
+
+    def spelled(value: Any) -> bytes:
+        return (bom + canonical(value, form) + "\n").replace("\n", end).encode("utf-8")
+
     text = spelled(value).decode("utf-8")
     document = JsonDocument.parse(spelled(value))
     wrong = []
@@ -72,7 +76,7 @@ def test_an_edit_of_a_file_that_a_program_wrote_gives_what_that_program_would_wr
     assert wrong == []
 
 
-@pytest.mark.parametrize("value", [*INSERTED, {"a": {"b": [1, {"c": []}], "é": "\u2028 \x7f"}}, {}, [], [[]], [{}, "x"]])
+@pytest.mark.parametrize("value", [*INSERTED, {"a": {"b": [1, {"c": []}], "é": "\u2028 \x7f"}}, [[]], [{}, "x"]])
 def test_a_document_made_from_nothing_is_what_json_writes(value: object) -> None:
     wanted = json.dumps({"key": value}, indent=2, ensure_ascii=False) + "\n"
     assert JsonDocument.parse(b"").set(("key",), value).data == wanted.encode("utf-8")
