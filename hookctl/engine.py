@@ -112,6 +112,10 @@ class _Desk:
     def wiped(self) -> bool:
         return wiped(self.entries.values(), self.live)
 
+    def standing(self, id: str) -> list[Element]:
+        """The elements of this id that stay so far: a hook that changes its event has just been dropped."""
+        return [element for element in _all(self.live, id) if DropElement(element) not in self.edits]
+
     def act(self, action: str, entry: Entry | Want, states: tuple[str, str], reason: str = "") -> None:
         owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
         self.actions.append(Action(action, entry.path, entry.kind, entry.id, *states, reason, owners))
@@ -139,11 +143,10 @@ class _Desk:
                 self.containers.setdefault(above, Entry(above, "container"))
 
     def write_back(self, but: set[_Key]) -> None:
-        """After a wipe: every other entry of the file again, as its last owner wants it."""
+        """After a wipe: every other entry of the file again, as its owners want it."""
         for key, entry in list(self.entries.items()):
             if key not in but and entry.mode == "owned":
-                wish = list(entry.owners.values())[-1].value
-                self.write(entry._replace(before=None), wish, "missing", reason="all our entries were gone")
+                self.write(entry._replace(before=None), _wish(entry), "missing", reason="all our entries were gone")
 
     def leave(self, pack: str, entry: Entry) -> None:
         """Take `pack` out of the owners; the last one to leave puts back what was there before."""
@@ -169,7 +172,7 @@ class _Desk:
             self.act("replace", entry, ("owned", "foreign"), f"back to {entry.before}")  # 7
 
     def _leave_shared(self, entry: Entry, at: str) -> None:
-        wish = list(entry.owners.values())[-1].value
+        wish = _wish(entry)
         self.entries[entry.path, entry.id] = entry
         if at == "owned" and entry.mode == "owned" and not same(wish, entry.written):
             self.write(entry, wish, "owned", reason="the remaining pack's value")
@@ -206,12 +209,14 @@ def _conflicts(entries: Sequence[Entry], live: Live, pack: str, wants: Sequence[
     index = {(entry.path, entry.id): entry for entry in entries}
     for want in wants:
         entry = index.get((want.path, want.id))
-        if entry is None or want.merge or want.kind != "leaf" or state(entry, live, want.path) != "owned":
+        if entry is None or want.kind != "leaf" or state(entry, live, want.path) != "owned":
             continue
-        others = {name: wish.value for name, wish in entry.owners.items() if name != pack}
+        others = {name: wish for name, wish in entry.owners.items() if name != pack}
+        if want.merge and all(wish.merge == want.merge for wish in others.values()):
+            continue
         # A wish that is in the file already was forced there: it is the other pack's turn to ask.
-        if any(not same(value, want.value) for value in others.values()) and not same(want.value, entry.written):
-            yield Conflict(want.path, want.id, {**others, pack: want.value})
+        if any(not same(wish.value, want.value) for wish in others.values()) and not same(want.value, entry.written):
+            yield Conflict(want.path, want.id, {name: wish.value for name, wish in others.items()} | {pack: want.value})
 
 
 def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bool, wiped: bool) -> None:
@@ -219,23 +224,23 @@ def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bo
     current = desk.live.values.get(want.path, _ABSENT)
     at = state(entry, desk.live, want.path)
     if entry is None:
-        fresh = Entry(want.path, "leaf", owners={pack: Wish(want.value, version)})
+        fresh = Entry(want.path, "leaf", owners={pack: Wish(want.value, version, want.merge)})
         if at == "free":
             desk.write(fresh, want.value, "free")  # 1
         elif same(current, want.value):
             _adopt(desk, fresh, current)  # 3
         else:
-            _take_or_keep(desk, fresh, want, "foreign", force)  # 2
+            _take_or_keep(desk, fresh, want, want.value, "foreign", force)  # 2
         return
-    joined = entry._replace(owners={**entry.owners, pack: Wish(want.value, version)})
+    joined = entry._replace(owners={**entry.owners, pack: Wish(want.value, version, want.merge)})
     desk.entries[want.path, want.id] = joined
-    value = _merged(joined, want)
+    value = _wish(joined, pack)
     if at == "adopted" and current is _ABSENT:
         desk.write(joined._replace(before=None), value, "adopted-gone")  # 5
     elif at == "adopted" and same(current, value):
         desk.entries[want.path, want.id] = joined._replace(written=current)  # 4
     elif at == "adopted":
-        _take_or_keep(desk, joined, want, "adopted", force)  # 4, 6
+        _take_or_keep(desk, joined, want, value, "adopted", force)  # 4, 6
     elif at == "missing":
         if wiped or force:
             desk.write(joined._replace(before=None), value, "missing")  # 11, 12
@@ -243,7 +248,7 @@ def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bo
             desk.keep(joined, "missing", "you removed it; `install --force` writes it again")  # 11
     elif at == "overridden":
         if force or not same(current, value):
-            _take_or_keep(desk, joined, want, "overridden", force)  # 9; 10 says nothing
+            _take_or_keep(desk, joined, want, value, "overridden", force)  # 9; 10 says nothing
     elif not same(current, value):
         desk.write(joined, value, "owned")  # 7, upgrade
     elif pack not in entry.owners:
@@ -256,33 +261,33 @@ def _adopt(desk: _Desk, entry: Entry, current: Any) -> None:
     desk.act("adopt", entry, ("foreign", "adopted"), "your value is the wanted one already")
 
 
-def _take_or_keep(desk: _Desk, entry: Entry, want: Want, at: str, force: bool) -> None:
+def _take_or_keep(desk: _Desk, entry: Entry, want: Want, value: Any, at: str, force: bool) -> None:
     """A value that is not ours: kept with a line, or taken over with `before` captured anew."""
     shown = _text(desk.live, want.path)
     if force:
         entry = entry._replace(before=desk.live.raw[want.path])
-        desk.write(entry, _merged(entry, want), at, reason=f"took over your {shown}")
+        desk.write(entry, value, at, reason=f"took over your {shown}")
         return
-    ours = f"wanted {_show(want.value)}"
-    if at == "overridden" and not same(entry.written, want.value):
-        ours = f"ours was {_show(entry.written)}, now {_show(want.value)}"
+    ours = f"wanted {_show(value)}"
+    if at == "overridden" and not same(entry.written, value):
+        ours = f"ours was {_show(entry.written)}, now {_show(value)}"
     desk.keep(entry, at, f"kept your {shown} ({ours}); `install --force` takes it over")
 
 
-def _merged(entry: Entry, want: Want) -> Any:
-    """The value for all owners: by the merge rule where there is one, else the want itself."""
-    wishes = [wish.value for wish in entry.owners.values()]
-    if want.merge == "first":
-        return wishes[0]
-    if want.merge in ("max", "min"):
-        return (max if want.merge == "max" else min)(wishes, key=int)
-    return want.value
+def _wish(entry: Entry, pack: str = "") -> Any:
+    """The value for all owners: by the merge rule that all of them have, else what `pack` or the last one wants."""
+    wishes = list(entry.owners.values())
+    rules = {wish.merge for wish in wishes}
+    if rules == {"first"}:
+        return wishes[0].value
+    if rules in ({"max"}, {"min"}):
+        return (max if rules == {"max"} else min)((wish.value for wish in wishes), key=int)
+    return entry.owners[pack].value if pack else wishes[-1].value
 
 
 def _install_element(desk: _Desk, want: Want, pack: str, version: str, *, force: bool, wiped: bool) -> None:
     entry = desk.entries.get((want.path, want.id))
-    # An upgrade that moves a hook to another event has dropped the old element just above.
-    found = [element for element in _all(desk.live, want.id) if DropElement(element) not in desk.edits]
+    found = sorted(desk.standing(want.id), key=lambda element: not _is_ours(element, want))
     owners = {**(entry.owners if entry else {}), pack: Wish(want.value, version)}
     if not found:
         fresh = (entry or Entry(want.path, "element", id=want.id))._replace(owners=owners)
@@ -303,13 +308,18 @@ def _install_element(desk: _Desk, want: Want, pack: str, version: str, *, force:
         desk.keep(entry, "doubled", "it is registered twice and runs twice; remove one of the two")  # 17
 
 
+def _is_ours(element: Element, want: Want) -> bool:
+    """Whether a command is one that we write now or wrote once."""
+    command = element.fields.get("command")
+    return command == want.value["command"] or bool(want.forms and re.fullmatch(want.forms, str(command)))
+
+
 def _taken_back(desk: _Desk, want: Want, element: Element, force: bool) -> Entry | None:
     """15: an element of a known form is ours again, without a second one; an edited copy (15a) is not."""
-    command = element.fields.get("command")
-    entry = Entry(want.path, "element", id=want.id, written={**want.value, "command": command})
-    if command == want.value["command"] or (want.forms and re.fullmatch(want.forms, str(command))):
+    entry = Entry(want.path, "element", id=want.id, written=want.value)
+    if _is_ours(element, want):
         desk.act("take-back", entry, ("orphan", "owned"), "the ledger did not know it")
-        return entry
+        return entry._replace(written={**want.value, "command": element.fields["command"]})
     if force:
         return entry
     desk.keep(want, "edited copy", "an edited copy of our hook, left alone; `install --force` puts ours in its place")
@@ -319,24 +329,26 @@ def _taken_back(desk: _Desk, want: Want, element: Element, force: bool) -> Entry
 def _update_element(desk: _Desk, entry: Entry, want: Want, element: Element, force: bool) -> None:
     """Bring an element that is there to what is wanted, field by field, except what the operator changed."""
     live, written = element.fields, entry.written
-    done = entry._replace(written=want.value)
-    desk.entries[want.path, want.id] = done
-    if force:
-        target: dict[str, Any] = {**dict.fromkeys(live), **want.value}
-    elif live.get("command") not in (written.get("command"), want.value.get("command")):
+    if not force and live.get("command") not in (written["command"], want.value["command"]):
         desk.entries[want.path, want.id] = entry
         changed = "" if same(written, want.value) else "; the new command was not applied"
         desk.keep(entry, "edited copy", f"you edited its command{changed}; `install --force` puts ours back")  # 9b
         return
-    else:
-        edited = [name for name in _edited(live, written) if live.get(name) != want.value.get(name)]
-        target = {name: want.value.get(name) for name in {**written, **want.value} if name not in edited}
-        if edited:
-            ours = _fields(want.value, edited)
-            desk.keep(done, "overridden", f"kept your {_fields(live, edited)} (ours: {ours})")  # 9a
+    edited = [] if force else _edited(live, written)
+    names = {**(live if force else written), **want.value}
+    target = {name: want.value.get(name) for name in names if name not in edited}
+    # What we wrote into an edited field stays on record: the field stays theirs, also while it is as wanted (10).
+    record = {name: (written if name in edited else want.value).get(name) for name in {**written, **want.value}}
+    done = entry._replace(written={name: value for name, value in record.items() if value is not None})
+    desk.entries[want.path, want.id] = done
+    other = [name for name in edited if not same(live.get(name), want.value.get(name))]
+    if other:
+        desk.keep(done, "overridden", f"kept your {_fields(live, other)} (ours: {_fields(want.value, other)})")  # 9a
     if any(not same(live.get(name), value) for name, value in target.items()):
         desk.edits.append(EditElement(element, target))
-        desk.act("replace", done, ("overridden" if force else "owned", "owned"))
+        lost = [name for name in {**written, **live} if force and not same(live.get(name), written.get(name))]
+        states = "owned" if same(live, written) else "overridden", "overridden" if edited else "owned"
+        desk.act("replace", done, states, f"took over your {_fields(live, lost)}" if lost else "")
 
 
 def _leave_orphans(desk: _Desk, pack: str, known: set[_Key], wants: Sequence[Want]) -> None:
@@ -345,8 +357,8 @@ def _leave_orphans(desk: _Desk, pack: str, known: set[_Key], wants: Sequence[Wan
     for want in wants:
         if want.kind != "element" or (want.path, want.id) in known:
             continue
-        for element in _all(desk.live, want.id):
-            if not re.fullmatch(want.forms, str(element.fields.get("command"))):
+        for element in desk.standing(want.id):
+            if not _is_ours(element, want):
                 desk.keep(want, "edited copy", "an edited copy of our hook; it stays")
                 continue
             lost = True
@@ -368,7 +380,7 @@ def _first(live: Live, id: str) -> Element | None:
 
 def _edited(live: dict[str, Any], written: dict[str, Any]) -> list[str]:
     """The fields, the command apart, in which an element is not as we wrote it."""
-    return [name for name in {**written, **live} if name != "command" and live.get(name) != written.get(name)]
+    return [name for name in {**written, **live} if name != "command" and not same(live.get(name), written.get(name))]
 
 
 def _fields(fields: dict[str, Any], names: list[str]) -> str:

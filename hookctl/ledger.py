@@ -66,8 +66,13 @@ def _entry_to(entry: Entry) -> dict[str, Any]:
     if entry.kind == "container":
         return page
     page |= {"mode": entry.mode, "before": {"absent": True} if entry.before is None else {"raw": entry.before}}
-    page |= {"written": entry.written, "owners": {name: wish._asdict() for name, wish in entry.owners.items()}}
+    page |= {"written": entry.written, "owners": {name: _wish_to(wish) for name, wish in entry.owners.items()}}
     return page | ({"id": entry.id} if entry.id else {})
+
+
+def _wish_to(wish: Wish) -> dict[str, Any]:
+    page: dict[str, Any] = {"value": wish.value, "version": wish.version}
+    return page | ({"merge": wish.merge} if wish.merge else {})
 
 
 def _entry_from(page: dict[str, Any]) -> Entry:

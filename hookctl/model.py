@@ -39,6 +39,7 @@ class Wish(NamedTuple):
 
     value: Any
     version: str
+    merge: str = ""  # max | min | first; it holds where all owners have the same
 
 
 class Entry(NamedTuple):

@@ -1,0 +1,646 @@
+"""The transition table of ownership: one row for every cell that concerns the engine, its number in the id."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from hookctl import engine
+from hookctl.model import Decision, Drop, DropElement, Entry, Path, Prune, Put, Want, Wish
+from tests import plain
+
+KEY: Path = ("env", "LIMIT")
+CAP: Path = ("env", "CAP")
+STOP: Path = ("hooks", "Stop")
+END: Path = ("hooks", "SessionEnd")
+COMMAND = ": hookctl=p/stop; run /a/hook"
+OLDER = ": hookctl=p/stop; run /b/hook"
+EDITED = ": hookctl=p/stop; my-own /a/hook"
+FORMS = r": hookctl=p/stop; run /\w+/hook"
+THEIRS = {"type": "command", "command": "say done"}
+
+
+@pytest.fixture(autouse=True)
+def isolated() -> None:
+    """The engine is pure: no test here needs a home of its own."""
+
+
+def leaf(value: Any, path: Path = KEY, merge: str = "") -> Want:
+    return Want(path, "leaf", value, merge=merge)
+
+
+def hook(command: str = COMMAND, timeout: Any = 10, path: Path = STOP, **fields: Any) -> Want:
+    return Want(path, "element", {"type": "command", "command": command, "timeout": timeout, **fields}, "p/stop", FORMS)
+
+
+def handler(command: str = COMMAND, **fields: Any) -> dict[str, Any]:
+    return {"type": "command", "command": command, "timeout": 10, **fields}
+
+
+def group(*handlers: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {**fields, "hooks": list(handlers)}
+
+
+def stop(*groups: dict[str, Any]) -> dict[str, Any]:
+    return {"hooks": {"Stop": list(groups)}}
+
+
+def env(**values: Any) -> dict[str, Any]:
+    return {"env": values}
+
+
+def owned(written: Any, path: Path = KEY, before: str | None = None, **wishes: Any) -> Entry:
+    """An entry of pack p (or of those named) that we wrote."""
+    owners = {name: Wish(value, "1") for name, value in (wishes or {"p": written}).items()}
+    return Entry(path, "leaf", "owned", before, written, owners)
+
+
+def adopted(value: Any, *packs: str) -> Entry:
+    return Entry(KEY, "leaf", "adopted", None, value, {name: Wish(value, "1") for name in packs or ("p",)})
+
+
+def element(path: Path = STOP, **fields: Any) -> Entry:
+    written = handler(**fields)
+    return Entry(path, "element", "owned", None, written, {"p": Wish(written, "1")}, "p/stop")
+
+
+def container(*path: str) -> Entry:
+    return Entry(path, "container")
+
+
+class Row(NamedTuple):
+    """One cell: what there is, what is done, and what must come of it."""
+
+    id: str
+    verb: str
+    here: dict[str, Any]
+    entries: list[Entry]
+    wants: list[Want]
+    then: dict[str, Any]
+    ledger: list[Entry]
+    did: list[str] = []  # noqa: RUF012 ("action from>to")
+    kept: list[tuple[str, str]] = []  # noqa: RUF012 (state, and a part of the reason)
+    force: bool = False
+
+
+def install(
+    id: str, here: Any, entries: list[Entry], wants: list[Want], then: Any, ledger: list[Entry],
+    did: list[str] | None = None, kept: list[tuple[str, str]] | None = None, force: bool = False,
+) -> Row:  # fmt: skip
+    return Row(id, "install", here, entries, wants, then, ledger, did or [], kept or [], force)
+
+
+def uninstall(
+    id: str, here: Any, entries: list[Entry], then: Any, ledger: list[Entry], did: list[str] | None = None,
+    kept: list[tuple[str, str]] | None = None, wants: list[Want] | None = None,
+) -> Row:  # fmt: skip
+    return Row(id, "uninstall", here, entries, wants or [], then, ledger, did or [], kept or [])
+
+
+CAPS = owned("8", CAP)  # a second key of ours that is still there: what is missing was removed by hand
+ROWS = [
+    # 1 free
+    install("1", {}, [], [leaf("5")], env(LIMIT="5"), [owned("5"), container("env")], ["write free>owned"]),
+    install("1 in a container of theirs", env(A=1), [], [leaf("5")], env(A=1, LIMIT="5"), [owned("5")],
+            ["write free>owned"]),
+    install("1 in an empty container of theirs", {"env": {}}, [], [leaf("5")], env(LIMIT="5"), [owned("5")],
+            ["write free>owned"]),
+    install("1 force changes nothing", {}, [], [leaf("5")], env(LIMIT="5"), [owned("5"), container("env")],
+            ["write free>owned"], force=True),
+    install("1 element", {}, [], [hook()], stop(group(handler())),
+            [element(), container("hooks"), container("hooks", "Stop")], ["write free>owned"]),
+    install("1 element behind theirs", stop(group(THEIRS)), [], [hook()], stop(group(THEIRS), group(handler())),
+            [element()], ["write free>owned"]),
+    install("1 element in an empty array of theirs", stop(), [], [hook()], stop(group(handler())), [element()],
+            ["write free>owned"]),
+    uninstall("1 nothing to do", {"a": 1}, [], {"a": 1}, [], wants=[leaf("5"), hook()]),
+    # 2 foreign
+    install("2", env(LIMIT="7"), [], [leaf("5")], env(LIMIT="7"), [],
+            kept=[("foreign", 'kept your LIMIT="7" (wanted "5"); `install --force` takes it over')]),
+    install("2 a null is a value", env(LIMIT=None), [], [leaf("5")], env(LIMIT=None), [],
+            kept=[("foreign", "kept your LIMIT=null")]),
+    install("2 force", env(LIMIT="7"), [], [leaf("5")], env(LIMIT="5"), [owned("5", before='"7"')],
+            ["replace foreign>owned"], force=True),
+    uninstall("2 nothing to do", env(LIMIT="7"), [], env(LIMIT="7"), [], wants=[leaf("5")]),
+    # 3 foreign and equal
+    install("3", env(LIMIT="5"), [], [leaf("5")], env(LIMIT="5"), [adopted("5")], ["adopt foreign>adopted"]),
+    install("3 force adopts too", env(LIMIT="5"), [], [leaf("5")], env(LIMIT="5"), [adopted("5")],
+            ["adopt foreign>adopted"], force=True),
+    install("3 a number is not its text", env(LIMIT=5), [], [leaf("5")], env(LIMIT=5), [],
+            kept=[("foreign", "kept your LIMIT=5")]),
+    install("3 true is not 1", env(LIMIT=True), [], [leaf(1)], env(LIMIT=True), [],
+            kept=[("foreign", "kept your LIMIT=true")]),
+    uninstall("3 nothing to do", env(LIMIT="5"), [], env(LIMIT="5"), [], wants=[leaf("5")]),
+    # 4 adopted
+    install("4", env(LIMIT="5"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [adopted("5")]),
+    install("4 force", env(LIMIT="5"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [adopted("5")], force=True),
+    install("4 upgrade", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="5"),
+            [adopted("5")._replace(owners={"p": Wish("6", "1")})],
+            kept=[("adopted", 'kept your LIMIT="5" (wanted "6")')]),
+    install("4 upgrade force", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="6"),
+            [owned("6", before='"5"')], ["replace adopted>owned"], force=True),
+    install("4 upgrade to an equal value", env(LIMIT="6"), [adopted("5")], [leaf("6")], env(LIMIT="6"),
+            [adopted("6")]),
+    install("4 a second pack joins", env(LIMIT="5"), [adopted("5", "q")], [leaf("5")], env(LIMIT="5"),
+            [adopted("5", "q", "p")]),
+    uninstall("4", env(LIMIT="5"), [adopted("5")], env(LIMIT="5"), [], ["drop adopted>foreign"]),
+    uninstall("4 a second pack stays", env(LIMIT="5"), [adopted("5", "p", "q")], env(LIMIT="5"),
+              [adopted("5", "q")], ["drop adopted>adopted"]),
+    # 5 adopted and gone
+    install("5", {"env": {}}, [adopted("5")], [leaf("5")], env(LIMIT="5"), [owned("5")],
+            ["write adopted-gone>owned"]),
+    install("5 upgrade", {"env": {}}, [adopted("5")], [leaf("6")], env(LIMIT="6"), [owned("6")],
+            ["write adopted-gone>owned"]),
+    uninstall("5", {"env": {}}, [adopted("5")], {"env": {}}, [], ["drop adopted>foreign"]),
+    # 6 adopted and edited
+    install("6", env(LIMIT="9"), [adopted("5")], [leaf("5")], env(LIMIT="9"), [adopted("5")],
+            kept=[("adopted", 'kept your LIMIT="9" (wanted "5")')]),
+    install("6 force", env(LIMIT="9"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [owned("5", before='"9"')],
+            ["replace adopted>owned"], force=True),
+    install("6 upgrade", env(LIMIT="9"), [adopted("5")], [leaf("6")], env(LIMIT="9"),
+            [adopted("5")._replace(owners={"p": Wish("6", "1")})], kept=[("adopted", "kept your")]),
+    uninstall("6", env(LIMIT="9"), [adopted("5")], env(LIMIT="9"), [], ["drop adopted>foreign"]),
+    # 7 owned
+    install("7", env(LIMIT="5"), [owned("5")], [leaf("5")], env(LIMIT="5"), [owned("5")]),
+    install("7 force", env(LIMIT="5"), [owned("5")], [leaf("5")], env(LIMIT="5"), [owned("5")], force=True),
+    install("7 upgrade keeps before", env(LIMIT="5"), [owned("5", before='"7"')], [leaf("6")], env(LIMIT="6"),
+            [owned("6", before='"7"')], ["replace owned>owned"]),
+    install("7 upgrade force keeps before", env(LIMIT="5"), [owned("5", before='"7"')], [leaf("6")], env(LIMIT="6"),
+            [owned("6", before='"7"')], ["replace owned>owned"], force=True),
+    uninstall("7", env(LIMIT="5"), [owned("5"), container("env")], {}, [], ["remove owned>free"]),
+    uninstall("7 before comes back", env(LIMIT="5"), [owned("5", before="7")], env(LIMIT=7), [],
+              ["replace owned>foreign"]),
+    uninstall("7 a container of theirs stays", env(LIMIT="5"), [owned("5")], {"env": {}}, [], ["remove owned>free"]),
+    uninstall("7 a container of ours that they use stays", env(LIMIT="5", A=1), [owned("5"), container("env")],
+              env(A=1), [], ["remove owned>free"]),
+    install("7 element", stop(group(handler())), [element()], [hook()], stop(group(handler())), [element()]),
+    install("7 element force", stop(group(handler())), [element()], [hook()], stop(group(handler())), [element()],
+            force=True),
+    install("7 element upgrade in place", stop(group(handler()), group(THEIRS)), [element()],
+            [hook(OLDER, 15)], stop(group(handler(OLDER, timeout=15)), group(THEIRS)),
+            [element(command=OLDER, timeout=15)], ["replace owned>owned"]),
+    install("7 element upgrade takes a field away and adds one", stop(group(handler(once=True))),
+            [element(once=True)], [hook(name="x")], stop(group(handler(name="x"))), [element(name="x")],
+            ["replace owned>owned"]),
+    uninstall("7 element", stop(group(handler())), [element(), container("hooks"), container("hooks", "Stop")], {}, [],
+              ["remove owned>free"]),
+    uninstall("7 element, containers of theirs stay", stop(group(handler())), [element()], stop(), [],
+              ["remove owned>free"]),
+    # 8 no longer wanted
+    install("8", env(LIMIT="5", CAP="8"), [owned("5"), CAPS], [leaf("8", CAP)], env(CAP="8"), [CAPS],
+            ["remove owned>free"]),
+    install("8 before comes back", env(LIMIT="5", CAP="8"), [owned("5", before='"7"'), CAPS], [leaf("8", CAP)],
+            env(LIMIT="7", CAP="8"), [CAPS], ["replace owned>foreign"]),
+    install("8 a co-owner remains", env(LIMIT="5", CAP="8"), [owned("5", p="5", q="5"), CAPS], [leaf("8", CAP)],
+            env(LIMIT="5", CAP="8"), [owned("5", q="5"), CAPS], ["drop owned>owned"]),
+    install("8 overridden", env(LIMIT="9", CAP="8"), [owned("5"), CAPS], [leaf("8", CAP)], env(LIMIT="9", CAP="8"),
+            [CAPS], kept=[("overridden", 'your value stays: LIMIT="9"')]),
+    install("8 missing", env(CAP="8"), [owned("5"), CAPS], [leaf("8", CAP)], env(CAP="8"), [CAPS],
+            ["drop missing>free"]),
+    install("8 all that was left is missing, and the rest is wiped", {}, [owned("5"), CAPS], [leaf("8", CAP)],
+            env(CAP="8"), [CAPS, container("env")], ["drop missing>free", "write missing>owned"]),
+    install("8 what goes away does not count when looking for a wipe", env(LIMIT="5"), [owned("5"), CAPS],
+            [leaf("8", CAP)], env(CAP="8"), [CAPS], ["remove owned>free", "write missing>owned"]),
+    install("8 nothing is wanted any more", {**env(LIMIT="5"), **stop(group(handler()))},
+            [owned("5"), element(), container("env"), container("hooks"), container("hooks", "Stop")], [], {}, [],
+            ["remove owned>free", "remove owned>free"]),
+    install("8 element to another event", stop(group(handler())), [element(), container("hooks", "Stop")],
+            [hook(path=END)], {"hooks": {"SessionEnd": [group(handler())]}},
+            [element(END), container("hooks", "SessionEnd")], ["remove owned>free", "write free>owned"]),
+    install("8 an edited copy that changed its event does not come a second time", stop(group(handler(EDITED))),
+            [element()], [hook(path=END)], stop(group(handler(EDITED))), [],
+            kept=[("edited copy", "its command was edited"), ("edited copy", "left alone")]),
+    # 9 overridden
+    install("9", env(LIMIT="9"), [owned("5")], [leaf("5")], env(LIMIT="9"), [owned("5")],
+            kept=[("overridden", 'kept your LIMIT="9" (wanted "5"); `install --force` takes it over')]),
+    install("9 force captures before again", env(LIMIT="9"), [owned("5", before='"7"')], [leaf("5")], env(LIMIT="5"),
+            [owned("5", before='"9"')], ["replace overridden>owned"], force=True),
+    install("9 upgrade", env(LIMIT="9"), [owned("5")], [leaf("6")], env(LIMIT="9"), [owned("5", p="6")],
+            kept=[("overridden", 'kept your LIMIT="9" (ours was "5", now "6")')]),
+    install("9 upgrade force", env(LIMIT="9"), [owned("5")], [leaf("6")], env(LIMIT="6"), [owned("6", before='"9"')],
+            ["replace overridden>owned"], force=True),
+    uninstall("9", env(LIMIT="9"), [owned("5", before='"7"'), container("env")], env(LIMIT="9"), [],
+              kept=[("overridden", 'your value stays: LIMIT="9"')]),
+    # 9a fields of an element
+    install("9a", stop(group(handler(timeout=30))), [element()], [hook()], stop(group(handler(timeout=30))),
+            [element()], kept=[("overridden", "kept your timeout=30 (ours: timeout=10)")]),
+    install("9a a field of their own", stop(group(handler(async_=True))), [element()], [hook()],
+            stop(group(handler(async_=True))), [element()],
+            kept=[("overridden", "kept your async_=true (ours: no async_)")]),
+    install("9a a matcher of their own", stop(group(handler(), matcher="x")), [element()], [hook()],
+            stop(group(handler(), matcher="x")), [element()],
+            kept=[("overridden", 'kept your matcher="x" (ours: no matcher)')]),
+    install("9a a field taken away", stop(group({"type": "command", "command": COMMAND})), [element()], [hook()],
+            stop(group({"type": "command", "command": COMMAND})), [element()],
+            kept=[("overridden", "kept your no timeout (ours: timeout=10)")]),
+    install("9a 10.0 and true are other values", stop(group(handler(timeout=True))), [element(timeout=1)],
+            [hook(timeout=1)], stop(group(handler(timeout=True))), [element(timeout=1)],
+            kept=[("overridden", "kept your timeout=true (ours: timeout=1)")]),
+    install("9a force", stop(group(handler(timeout=30, async_=True), matcher="x")), [element()], [hook()],
+            stop(group(handler())), [element()], ["replace overridden>owned"], force=True),
+    install("9a upgrade, field by field", stop(group(handler(timeout=30))), [element()], [hook(OLDER, 15)],
+            stop(group(handler(OLDER, timeout=30))), [element(command=OLDER, timeout=10)._replace(
+                owners={"p": Wish(handler(OLDER, timeout=15), "1")})],
+            ["replace overridden>overridden"], [("overridden", "kept your timeout=30 (ours: timeout=15)")]),
+    install("9a upgrade force", stop(group(handler(timeout=30))), [element()], [hook(OLDER, 15)],
+            stop(group(handler(OLDER, timeout=15))), [element(command=OLDER, timeout=15)],
+            ["replace overridden>owned"], force=True),
+    uninstall("9a", stop(group(handler(timeout=30)), group(THEIRS)), [element()], stop(group(THEIRS)), [],
+              ["remove overridden>free"], [("overridden", "your timeout=30 went with the hook")]),
+    uninstall("9a a matcher and a field of their own go too", stop(group(handler(async_=True), matcher="x")),
+              [element()], stop(), [], ["remove overridden>free"],
+              [("overridden", 'your async_=true, matcher="x" went with the hook')]),
+    # 9b the command edited
+    install("9b", stop(group(handler(EDITED))), [element()], [hook()], stop(group(handler(EDITED))), [element()],
+            kept=[("edited copy", "you edited its command; `install --force`")]),
+    install("9b force", stop(group(handler(EDITED, timeout=3))), [element()], [hook()], stop(group(handler())),
+            [element()], ["replace overridden>owned"], force=True),
+    install("9b upgrade", stop(group(handler(EDITED))), [element()], [hook(OLDER, 15)], stop(group(handler(EDITED))),
+            [element()._replace(owners={"p": Wish(handler(OLDER, timeout=15), "1")})],
+            kept=[("edited copy", "you edited its command; the new command was not applied")]),
+    install("9b upgrade force", stop(group(handler(EDITED))), [element()], [hook(OLDER)],
+            stop(group(handler(OLDER))), [element(command=OLDER)], ["replace overridden>owned"], force=True),
+    install("9b their new command is ours of now", stop(group(handler(OLDER))), [element()], [hook(OLDER)],
+            stop(group(handler(OLDER))), [element(command=OLDER)]),
+    uninstall("9b", stop(group(handler(EDITED))), [element()], stop(group(handler(EDITED))), [],
+              kept=[("edited copy", "its command was edited, so it stays")]),
+    # 10 overridden and by chance as wanted now
+    install("10", env(LIMIT="9"), [owned("5")], [leaf("9")], env(LIMIT="9"), [owned("5", p="9")]),
+    install("10 force", env(LIMIT="9"), [owned("5")], [leaf("9")], env(LIMIT="9"), [owned("9", before='"9"')],
+            ["replace overridden>owned"], force=True),
+    uninstall("10", env(LIMIT="9"), [owned("5", p="9")], env(LIMIT="9"), [],
+              kept=[("overridden", "your value stays")]),
+    install("10 a field", stop(group(handler(timeout=30))), [element()], [hook(timeout=30)],
+            stop(group(handler(timeout=30))), [element()._replace(owners={"p": Wish(handler(timeout=30), "1")})]),
+    # 11 one of several is missing
+    install("11", env(CAP="8"), [owned("5"), CAPS], [leaf("5"), leaf("8", CAP)], env(CAP="8"), [owned("5"), CAPS],
+            kept=[("missing", "you removed it; `install --force` writes it again")]),
+    install("11 force", env(CAP="8"), [owned("5", before='"7"'), CAPS], [leaf("5"), leaf("8", CAP)],
+            env(CAP="8", LIMIT="5"), [owned("5"), CAPS], ["write missing>owned"], force=True),
+    install("11 upgrade", env(CAP="8"), [owned("5"), CAPS], [leaf("6"), leaf("8", CAP)], env(CAP="8"),
+            [owned("5", p="6"), CAPS], kept=[("missing", "you removed it")]),
+    install("11 upgrade force", env(CAP="8"), [owned("5"), CAPS], [leaf("6"), leaf("8", CAP)],
+            env(CAP="8", LIMIT="6"), [owned("6"), CAPS], ["write missing>owned"], force=True),
+    install("11 an adopted value that is left is not ours", env(LIMIT="5"), [adopted("5"), CAPS],
+            [leaf("5"), leaf("8", CAP)], env(LIMIT="5", CAP="8"), [adopted("5"), CAPS], ["write missing>owned"]),
+    install("11 an edited value is still there", env(LIMIT="9"), [owned("5"), CAPS], [leaf("5"), leaf("8", CAP)],
+            env(LIMIT="9"), [owned("5"), CAPS], kept=[("overridden", "kept your"), ("missing", "you removed it")]),
+    install("11 element", env(CAP="8"), [element(), CAPS], [hook(), leaf("8", CAP)], env(CAP="8"), [element(), CAPS],
+            kept=[("missing", "you removed it")]),
+    install("11 element force", env(CAP="8"), [element(), CAPS], [hook(), leaf("8", CAP)],
+            {**env(CAP="8"), **stop(group(handler()))},
+            [element(), CAPS, container("hooks"), container("hooks", "Stop")], ["write missing>owned"], force=True),
+    install("11 element upgrade", env(CAP="8"), [element(), CAPS], [hook(OLDER), leaf("8", CAP)], env(CAP="8"),
+            [element()._replace(owners={"p": Wish(handler(OLDER), "1")}), CAPS],
+            kept=[("missing", "you removed it")]),
+    uninstall("11", env(CAP="8"), [owned("5"), CAPS, container("env")], {}, [],
+              ["drop missing>free", "remove owned>free"]),
+    uninstall("11 element", env(CAP="8"), [element(), CAPS, container("env")], {}, [],
+              ["drop missing>free", "remove owned>free"]),
+    # 12 all are missing
+    install("12", {}, [owned("5", before='"7"'), CAPS, container("env")], [leaf("5"), leaf("8", CAP)],
+            env(LIMIT="5", CAP="8"), [owned("5"), CAPS, container("env")], ["write missing>owned"] * 2),
+    install("12 one single entry", {"a": 1}, [owned("5")], [leaf("5")], {"a": 1, **env(LIMIT="5")},
+            [owned("5"), container("env")], ["write missing>owned"]),
+    install("12 upgrade", {}, [owned("5"), CAPS], [leaf("6"), leaf("9", CAP)], env(LIMIT="6", CAP="9"),
+            [owned("6"), owned("9", CAP), container("env")], ["write missing>owned"] * 2),
+    install("12 element", {}, [element(), CAPS], [hook(), leaf("8", CAP)],
+            {**stop(group(handler())), **env(CAP="8")},
+            [element(), CAPS, container("hooks"), container("hooks", "Stop"), container("env")],
+            ["write missing>owned"] * 2),
+    install("12 the entries of every pack", {}, [owned("5"), owned("8", CAP, '"3"', q="8")], [leaf("5")],
+            env(LIMIT="5", CAP="8"), [owned("5"), owned("8", CAP, q="8"), container("env")],
+            ["write missing>owned"] * 2),
+    install("12 the entries of every pack, as they want it now", {}, [owned("5"), owned("8", CAP, q="9")],
+            [leaf("5")], env(LIMIT="5", CAP="9"), [owned("5"), owned("9", CAP, q="9"), container("env")],
+            ["write missing>owned"] * 2),
+    install("12 another pack's element", {}, [element()._replace(owners={"q": Wish(handler(OLDER), "1")}), CAPS],
+            [leaf("8", CAP)], {**env(CAP="8"), **stop(group(handler(OLDER)))},
+            [element(command=OLDER)._replace(owners={"q": Wish(handler(OLDER), "1")}), CAPS, container("env"),
+             container("hooks"), container("hooks", "Stop")], ["write missing>owned"] * 2),
+    install("12 what is adopted is not written back", {}, [owned("5"), adopted("8", "q")._replace(path=CAP)],
+            [leaf("5")], env(LIMIT="5"), [owned("5"), adopted("8", "q")._replace(path=CAP), container("env")],
+            ["write missing>owned"]),
+    install("12 only adopted values were there: nothing was wiped", {"env": {}}, [adopted("5", "q")], [], {"env": {}},
+            [adopted("5", "q")]),
+    uninstall("12", {}, [owned("5"), element(), container("env")], {}, [], ["drop missing>free"] * 2),
+    # 13 conflict, and its ways out
+    install("13 force", env(LIMIT="5"), [owned("5", before='"7"', q="5")], [leaf("6")], env(LIMIT="6"),
+            [owned("6", before='"7"', q="5", p="6")], ["replace owned>owned"], force=True),
+    install("13 what was forced is in the file and asks nobody again", env(LIMIT="6"), [owned("6", q="5", p="6")],
+            [leaf("6")], env(LIMIT="6"), [owned("6", q="5", p="6")]),
+    install("13 an overridden value is no conflict", env(LIMIT="9"), [owned("5", q="5")], [leaf("6")],
+            env(LIMIT="9"), [owned("5", q="5", p="6")], kept=[("overridden", "kept your")]),
+    install("13 max", env(LIMIT="5"), [owned("5")._replace(owners={"q": Wish("5", "1", "max")})],
+            [leaf("12", merge="max")], env(LIMIT="12"),
+            [owned("12")._replace(owners={"q": Wish("5", "1", "max"), "p": Wish("12", "1", "max")})],
+            ["replace owned>owned"]),
+    install("13 max of numbers, not of texts", env(LIMIT="12"), [owned("12")._replace(
+                owners={"q": Wish("12", "1", "max")})], [leaf("5", merge="max")], env(LIMIT="12"),
+            [owned("12")._replace(owners={"q": Wish("12", "1", "max"), "p": Wish("5", "1", "max")})],
+            ["share owned>owned"]),
+    install("13 min", env(LIMIT="12"), [owned("12")._replace(owners={"q": Wish("12", "1", "min")})],
+            [leaf("5", merge="min")], env(LIMIT="5"),
+            [owned("5")._replace(owners={"q": Wish("12", "1", "min"), "p": Wish("5", "1", "min")})],
+            ["replace owned>owned"]),
+    install("13 first", env(LIMIT="12"), [owned("12")._replace(owners={"q": Wish("12", "1", "first")})],
+            [leaf("5", merge="first")], env(LIMIT="12"),
+            [owned("12")._replace(owners={"q": Wish("12", "1", "first"), "p": Wish("5", "1", "first")})],
+            ["share owned>owned"]),
+    uninstall("13 the remaining pack's value, before stays", env(LIMIT="6"),
+              [owned("6", before='"7"', q="5", p="6")], env(LIMIT="5"), [owned("5", before='"7"', q="5")],
+              ["replace owned>owned"]),
+    uninstall("13 the rule goes on among those who remain", env(LIMIT="9"), [owned("9")._replace(
+                  owners={"p": Wish("9", "1", "max"), "q": Wish("7", "1", "max"), "r": Wish("3", "1", "max")})],
+              env(LIMIT="7"),
+              [owned("7")._replace(owners={"q": Wish("7", "1", "max"), "r": Wish("3", "1", "max")})],
+              ["replace owned>owned"]),
+    uninstall("13 overridden: theirs for the remaining pack too", env(LIMIT="9"), [owned("6", q="5", p="6")],
+              env(LIMIT="9"), [owned("6", q="5")], ["drop overridden>overridden"]),
+    install("12 a merged value comes back merged", {}, [CAPS, owned("9")._replace(
+                owners={"q": Wish("9", "1", "max"), "r": Wish("3", "1", "max")})], [leaf("8", CAP)],
+            env(CAP="8", LIMIT="9"), [CAPS, owned("9")._replace(
+                owners={"q": Wish("9", "1", "max"), "r": Wish("3", "1", "max")}), container("env")],
+            ["write missing>owned"] * 2),
+    # 14 two owners, one wish
+    install("14", env(LIMIT="5"), [owned("5", q="5")], [leaf("5")], env(LIMIT="5"), [owned("5", q="5", p="5")],
+            ["share owned>owned"]),
+    install("14 again", env(LIMIT="5"), [owned("5", q="5", p="5")], [leaf("5")], env(LIMIT="5"),
+            [owned("5", q="5", p="5")]),
+    install("14 joining a missing one", env(CAP="8"), [owned("5", q="5"), CAPS], [leaf("5"), leaf("8", CAP)],
+            env(CAP="8"), [owned("5", q="5", p="5"), CAPS], kept=[("missing", "you removed it")]),
+    uninstall("14 the first one leaves", env(LIMIT="5"), [owned("5", p="5", q="5")], env(LIMIT="5"),
+              [owned("5", q="5")], ["drop owned>owned"]),
+    uninstall("14 the last one leaves", env(LIMIT="5"), [owned("5", before='"7"')], env(LIMIT="7"), [],
+              ["replace owned>foreign"]),
+    uninstall("14 another pack's entries stay", env(LIMIT="5", CAP="8"),
+              [owned("5"), owned("8", CAP, q="8"), container("env")], env(CAP="8"),
+              [owned("8", CAP, q="8"), container("env")], ["remove owned>free"]),
+    uninstall("14 an adopted value holds the container", env(LIMIT="5", CAP="8"),
+              [owned("5"), adopted("8", "q")._replace(path=CAP), container("env")], env(CAP="8"),
+              [adopted("8", "q")._replace(path=CAP), container("env")], ["remove owned>free"]),
+    # 15 an element that the ledger does not know
+    install("15", stop(group(handler())), [], [hook()], stop(group(handler())), [element()],
+            ["take-back orphan>owned"]),
+    install("15 then updated in place", stop(group(handler(OLDER)), group(THEIRS)), [], [hook()],
+            stop(group(handler()), group(THEIRS)), [element()], ["take-back orphan>owned", "replace owned>owned"]),
+    install("15 their timeout stays theirs", stop(group(handler(OLDER, timeout=30))), [], [hook()],
+            stop(group(handler(timeout=30))), [element()],
+            ["take-back orphan>owned", "replace overridden>overridden"], [("overridden", "kept your timeout=30")]),
+    uninstall("15", stop(group(handler(OLDER)), group(THEIRS)), [], stop(group(THEIRS)), [], ["remove orphan>free"],
+              wants=[hook()]),
+    uninstall("15 also without a known form", stop(group(handler())), [], stop(), [], ["remove orphan>free"],
+              wants=[hook()._replace(forms="")]),
+    uninstall("15 every one of them", stop(group(handler(OLDER)), group(handler())), [], stop(), [],
+              ["remove orphan>free"] * 2, wants=[hook()]),
+    uninstall("15 another id is another pack's", stop(group(handler(": hookctl=q/stop; run /a/hook"))), [],
+              stop(group(handler(": hookctl=q/stop; run /a/hook"))), [], wants=[hook()]),
+    uninstall("15 an entry under another event is known all the same", stop(group(handler()), group(THEIRS)),
+              [element()], stop(group(THEIRS)), [], ["remove owned>free"], wants=[hook(path=END)]),
+    # 15a an edited copy that the ledger does not know
+    install("15a", stop(group(handler(EDITED))), [], [hook()], stop(group(handler(EDITED))), [],
+            kept=[("edited copy", "left alone; `install --force` puts ours in its place")]),
+    install("15a force", stop(group(handler(EDITED))), [], [hook()], stop(group(handler())), [element()],
+            ["replace overridden>owned"], force=True),
+    uninstall("15a", stop(group(handler(EDITED))), [], stop(group(handler(EDITED))), [],
+              kept=[("edited copy", "it stays")], wants=[hook()]),
+    # 16 a key whose ledger is lost
+    install("16 equal", env(LIMIT="5"), [], [leaf("5")], env(LIMIT="5"), [adopted("5")], ["adopt foreign>adopted"]),
+    install("16 not equal", env(LIMIT="6"), [], [leaf("5")], env(LIMIT="6"), [], kept=[("foreign", "kept your")]),
+    uninstall("16", {**env(LIMIT="5"), **stop(group(handler()))}, [], {**env(LIMIT="5"), **stop()}, [],
+              ["remove orphan>free"], [("foreign", "cannot prove that it is p's, so it stays")],
+              wants=[leaf("5"), hook()]),
+    uninstall("16 nothing to say where the key is not there", stop(group(handler())), [], stop(), [],
+              ["remove orphan>free"], wants=[leaf("5"), hook()]),
+    # 17 twice
+    install("17", stop(group(handler()), group(handler())), [element()], [hook()],
+            stop(group(handler()), group(handler())), [element()], kept=[("doubled", "registered twice")]),
+    install("17 upgrade updates the first", stop(group(handler()), group(handler())), [element()], [hook(OLDER)],
+            stop(group(handler(OLDER)), group(handler())), [element(command=OLDER)], ["replace owned>owned"],
+            [("doubled", "registered twice")]),
+    install("17 one that is ours comes before an edited copy", stop(group(handler(EDITED)), group(handler())),
+            [element()], [hook(timeout=15)], stop(group(handler(EDITED)), group(handler(timeout=15))),
+            [element(timeout=15)], ["replace owned>owned"], [("doubled", "registered twice")]),
+    uninstall("17", stop(group(handler()), group(handler()), group(handler(timeout=3))), [element()], stop(), [],
+              ["remove owned>free"] * 2 + ["remove overridden>free"],
+              [("overridden", "your timeout=3 went with the hook")]),
+    uninstall("17 an edited copy of the two stays", stop(group(handler()), group(handler(EDITED))), [element()],
+              stop(group(handler(EDITED))), [], ["remove owned>free"], [("edited copy", "so it stays")]),
+    # 18 moved
+    install("18 into a group of theirs", stop(group(THEIRS, handler(), matcher="x")), [element()], [hook()],
+            stop(group(THEIRS, handler(), matcher="x")), [element()]),
+    install("18 to another event", {"hooks": {"SubagentStop": [group(handler())]}}, [element()], [hook()],
+            {"hooks": {"SubagentStop": [group(handler())]}}, [element()]),
+    install("18 updated where it is", {"hooks": {"SubagentStop": [group(THEIRS, handler())]}}, [element()],
+            [hook(timeout=15)], {"hooks": {"SubagentStop": [group(THEIRS, handler(timeout=15))]}},
+            [element(timeout=15)], ["replace owned>owned"]),
+    uninstall("18 removed where it is", stop(group(THEIRS, handler(), matcher="x")), [element()],
+              stop(group(THEIRS, matcher="x")), [], ["remove owned>free"]),
+    uninstall("18 removed from another event", {"hooks": {"Stop": [], "SubagentStop": [group(handler())]}},
+              [element(), container("hooks", "Stop")], {"hooks": {"SubagentStop": []}}, [], ["remove owned>free"]),
+]  # fmt: skip
+
+
+def decide(row: Row) -> Decision:
+    live = plain.live(row.here)
+    if row.verb == "install":
+        return engine.install(row.entries, live, "p", "1", row.wants, force=row.force)
+    return engine.uninstall(row.entries, live, "p", row.wants)
+
+
+def comparable(entries: Any) -> list[Any]:
+    return sorted((json.dumps(entry, sort_keys=False) for entry in entries), key=str)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"row {row.id} {row.verb}" for row in ROWS])
+def test_the_table_of_ownership(row: Row) -> None:
+    here, entries = copy.deepcopy(row.here), copy.deepcopy(row.entries)
+    done = decide(row)
+    assert plain.carried_out(row.here, done.edits) == row.then
+    assert comparable(done.entries) == comparable(row.ledger)
+    assert [f"{a.action} {a.from_state}>{a.to_state}" for a in done.actions] == row.did
+    assert [keep.from_state for keep in done.kept] == [at for at, _ in row.kept]
+    for keep, (_, reason) in zip(done.kept, row.kept, strict=True):
+        assert reason in keep.reason
+        assert (keep.action, keep.to_state) == ("keep", keep.from_state)
+    assert done.conflicts == ()
+    assert (row.here, row.entries) == (here, entries), "the engine changed what it was given"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"row {row.id} {row.verb}" for row in ROWS])
+def test_doing_it_again_without_force_changes_nothing(row: Row) -> None:
+    done = decide(row)
+    after = plain.carried_out(row.here, done.edits)
+    again = decide(row._replace(here=after, entries=list(done.entries), force=False))
+    assert again.edits == ()
+    assert again.entries == done.entries
+    assert again.actions == ()
+
+
+@pytest.mark.parametrize("wants", [[leaf("6")], [leaf("8", CAP), leaf("6")]], ids=["alone", "behind another"])
+def test_row_13_a_conflict_stops_everything(wants: list[Want]) -> None:
+    entries = [owned("5", q="5"), owned("1", ("env", "OLD")), container("env")]
+    done = engine.install(entries, plain.live(env(LIMIT="5", OLD="1")), "p", "1", wants)
+    assert done == Decision(entries=tuple(entries), conflicts=done.conflicts)
+    assert [(c.path, c.wishes) for c in done.conflicts] == [(KEY, {"q": "5", "p": "6"})]
+
+
+def test_row_13_every_other_owner_is_asked_and_named() -> None:
+    done = engine.install([owned("5", q="5", r="5")], plain.live(env(LIMIT="5")), "p", "1", [leaf("6")])
+    assert done.conflicts[0].wishes == {"q": "5", "r": "5", "p": "6"}
+
+
+def test_row_13_the_pack_whose_wish_was_forced_away_is_the_one_to_ask() -> None:
+    entries = [owned("6", q="5", p="6")]
+    assert engine.install(entries, plain.live(env(LIMIT="6")), "q", "1", [leaf("5")]).conflicts
+    assert engine.install(entries, plain.live(env(LIMIT="6")), "p", "1", [leaf("7")]).conflicts
+
+
+def test_row_14_an_upgrade_away_from_a_shared_wish_is_a_conflict() -> None:
+    entries = [owned("5", q="5", p="5")]
+    assert engine.install(entries, plain.live(env(LIMIT="5")), "p", "2", [leaf("6")]).conflicts
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("max", ""), ("", "max"), ("max", "min")])
+def test_row_13_a_merge_rule_holds_only_if_all_packs_have_it(ours: str, theirs: str) -> None:
+    entries = [owned("5")._replace(owners={"q": Wish("5", "1", theirs)})]
+    assert engine.install(entries, plain.live(env(LIMIT="5")), "p", "1", [leaf("6", merge=ours)]).conflicts
+
+
+def test_a_conflict_is_about_values_and_not_about_their_spelling() -> None:
+    one, other = {"a": 1, "b": 2}, {"b": 2, "a": 1}
+    entries = [owned(one, q=one)]
+    live = plain.live(env())._replace(values={("env",): {}, KEY: one})
+    assert engine.install(entries, live, "p", "1", [leaf(other)]).conflicts == ()
+
+
+def test_an_upgrade_after_row_10_still_leaves_the_field_to_the_operator() -> None:
+    here = stop(group(handler(timeout=30)))
+    first = engine.install([element()], plain.live(here), "p", "2", [hook(timeout=30)])
+    second = engine.install(first.entries, plain.live(here), "p", "3", [hook(timeout=40)])
+    assert plain.carried_out(here, second.edits) == here
+
+
+def test_force_says_what_it_took_over() -> None:
+    here = stop(group(handler(EDITED, timeout=3), matcher="x"))
+    done = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
+    assert done.actions[0].reason == f'took over your command="{EDITED}", timeout=3, matcher="x"'
+    done = engine.install([owned("5")], plain.live(env(LIMIT="9")), "p", "1", [leaf("5")], force=True)
+    assert done.actions[0].reason == 'took over your LIMIT="9"'
+    done = engine.install([element()], plain.live(stop(group(handler()))), "p", "1", [hook(OLDER)], force=True)
+    assert done.actions[0].reason == ""
+
+
+def test_forcing_twice_gives_back_what_the_operator_set_in_between() -> None:
+    here = env(LIMIT="7")
+    first = engine.install([], plain.live(here), "p", "1", [leaf("5")], force=True)
+    edited = env(LIMIT="9")
+    second = engine.install(first.entries, plain.live(edited), "p", "1", [leaf("5")], force=True)
+    here = plain.carried_out(edited, second.edits)
+    last = engine.uninstall(second.entries, plain.live(here), "p")
+    assert plain.carried_out(here, last.edits) == env(LIMIT="9")
+
+
+def test_the_version_of_the_pack_is_recorded_with_each_wish() -> None:
+    done = engine.install([owned("5")], plain.live(env(LIMIT="5")), "p", "2", [leaf("5")])
+    assert done.entries[0].owners["p"].version == "2"
+    done = engine.install([element()], plain.live(stop(group(handler()))), "p", "2", [hook()])
+    assert done.entries[0].owners["p"].version == "2"
+    assert engine.install([], plain.live({}), "p", "2", [leaf("5")]).entries[0].owners["p"].version == "2"
+
+
+def test_containers_go_from_the_inside_to_the_outside() -> None:
+    deep: Path = ("a", "b", "c")
+    entries = [Entry(deep, "leaf", "owned", None, 1, {"p": Wish(1, "1")}), container("a"), container("a", "b")]
+    done = engine.uninstall(entries, plain.live({"a": {"b": {"c": 1}}}), "p")
+    assert done.edits == (Drop(deep), Prune(("a", "b")), Prune(("a",)))
+    assert done.entries == ()
+
+
+def test_only_missing_containers_become_ours() -> None:
+    done = engine.install([], plain.live({"a": {}}), "p", "1", [leaf(1, ("a", "b", "c"))])
+    assert [entry.path for entry in done.entries if entry.kind == "container"] == [("a", "b")]
+
+
+def test_a_source_text_comes_back_as_it_was() -> None:
+    done = engine.uninstall([owned("5", before="1e3")], plain.live(env(LIMIT="5")), "p")
+    assert done.edits == (Put(KEY, raw="1e3"),)
+
+
+def test_a_line_of_the_report_names_owners_kind_and_id() -> None:
+    done = engine.install([owned("5", q="5")], plain.live(env(LIMIT="5")), "p", "1", [leaf("5"), hook()])
+    shared, written = done.actions
+    assert (shared.path, shared.kind, shared.id, shared.owners) == (KEY, "leaf", "", ("q", "p"))
+    assert (written.path, written.kind, written.id, written.owners) == (STOP, "element", "p/stop", ("p",))
+    kept = engine.install([owned("5", q="5")], plain.live(env(LIMIT="9")), "p", "1", [leaf("5")]).kept[0]
+    assert (kept.path, kept.kind, kept.owners) == (KEY, "leaf", ("q", "p"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "here", "expected"),
+    [
+        (None, {}, "free"),
+        (None, env(LIMIT=None), "foreign"),
+        (adopted("5"), {}, "adopted"),
+        (adopted("5"), env(LIMIT="9"), "adopted"),
+        (owned("5"), {}, "missing"),
+        (owned("5"), env(LIMIT="5"), "owned"),
+        (owned("5"), env(LIMIT=5), "overridden"),
+        (owned(1), env(LIMIT=True), "overridden"),
+        (owned(1), env(LIMIT=1.0), "overridden"),
+    ],
+)
+def test_the_state_of_a_key(entry: Entry | None, here: dict[str, Any], expected: str) -> None:
+    assert engine.state(entry, plain.live(here), KEY) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "here", "expected"),
+    [
+        (None, {}, "free"),
+        (None, stop(group(handler())), "orphan"),
+        (element(), {}, "missing"),
+        (element(), stop(group(THEIRS)), "missing"),
+        (element(), {"hooks": {"Other": [group(handler())]}}, "owned"),
+        (element(), stop(group(handler(timeout=3))), "overridden"),
+        (element(), stop(group(handler(), matcher="x")), "overridden"),
+    ],
+)
+def test_the_state_of_an_element(entry: Entry | None, here: dict[str, Any], expected: str) -> None:
+    assert engine.state(entry, plain.live(here), STOP, "p/stop") == expected
+
+
+@pytest.mark.parametrize(
+    ("entries", "here", "expected"),
+    [
+        ([], {}, False),
+        ([container("env")], {}, False),
+        ([adopted("5")], {}, False),
+        ([owned("5")], {}, True),
+        ([owned("5"), adopted("5")._replace(path=CAP)], env(CAP="5"), True),
+        ([owned("5"), CAPS], env(CAP="8"), False),
+        ([owned("5"), CAPS], env(CAP="9"), False),
+        ([owned("5"), element()], stop(group(handler())), False),
+        ([owned("5"), element()], {}, True),
+    ],
+)
+def test_a_wipe_is_when_all_that_we_wrote_is_gone(entries: list[Entry], here: Any, expected: bool) -> None:
+    assert engine.wiped(entries, plain.live(here)) is expected
+
+
+def test_values_are_the_same_by_what_they_mean() -> None:
+    assert engine.same({"a": 1, "b": [2]}, {"b": [2], "a": 1})
+    assert not engine.same([1, 2], [2, 1])
+    assert not engine.same(1, True)
+    assert not engine.same(1, 1.0)
+    assert not engine.same(None, 0)
+
+
+def test_no_element_is_removed_twice() -> None:
+    here = stop(group(handler()), group(THEIRS))
+    done = engine.uninstall([element(END)], plain.live(here), "p", [hook()])
+    assert [edit for edit in done.edits if isinstance(edit, DropElement)] == [done.edits[0]]
+    assert plain.carried_out(here, done.edits) == stop(group(THEIRS))
