@@ -1,0 +1,81 @@
+"""The command line: a no-op install, and status over many settings files."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+_HOOKCTL = os.path.join(os.path.dirname(sys.executable), "hookctl")
+_ROUNDS = 25
+_MANY = 1000
+
+
+def rows() -> list[tuple[str, str, float, str]]:
+    """What, yardstick, ratio of the medians, aim."""
+    with tempfile.TemporaryDirectory() as home:
+        environ = {"HOME": home, "PATH": os.environ["PATH"]}
+        return [_no_op(environ), _status(environ)]
+
+
+def _no_op(environ: dict[str, str]) -> tuple[str, str, float, str]:
+    install = [_HOOKCTL, "install", "--host", "claude"]
+    _cpu(install, environ)
+    ratio = _ratio(install, [sys.executable, "-c", "import typer"], environ)
+    return "no-op install, one host", "python -c 'import typer' of the same environment", ratio, "< 1.3"
+
+
+def _status(environ: dict[str, str]) -> tuple[str, str, float, str]:
+    """Every settings folder that CLAUDE_CONFIG_DIR names is a registration of its own."""
+    one = dict(environ, HOOKCTL_STATE_DIR=f"{environ['HOME']}/one", HOOKCTL_DATA_DIR=f"{environ['HOME']}/data-one")
+    _cpu([_HOOKCTL, "install", "--host", "claude"], dict(one, CLAUDE_CONFIG_DIR=f"{environ['HOME']}/single"))
+    many = dict(environ, HOOKCTL_STATE_DIR=f"{environ['HOME']}/many", HOOKCTL_DATA_DIR=f"{environ['HOME']}/data-many")
+    _install_many(many)
+    status = [_HOOKCTL, "status"]
+    ratio = statistics.median(_cpu(status, many) for _ in range(3)) / statistics.median(
+        _cpu(status, one) for _ in range(9)
+    )
+    return f"status over {_MANY} settings files", "status over one", ratio, "< 1000"
+
+
+def _install_many(environ: dict[str, str]) -> None:
+    """One real install, and its settings file and ledger page again under a thousand names."""
+    first = Path(environ["HOME"], "config-0", "settings.json")
+    _cpu([_HOOKCTL, "install", "--host", "claude"], dict(environ, CLAUDE_CONFIG_DIR=str(first.parent)))
+    ledger = Path(environ["HOOKCTL_STATE_DIR"], "ledger.json")
+    pages = json.loads(ledger.read_bytes())
+    (page,) = pages["files"].values()
+    for n in range(1, _MANY):
+        copy = first.parents[1] / f"config-{n}" / "settings.json"
+        copy.parent.mkdir()
+        shutil.copy(first, copy)
+        pages["files"][str(copy)] = page
+    ledger.write_text(json.dumps(pages))
+
+
+def _ratio(command: list[str], yardstick: list[str], environ: dict[str, str]) -> float:
+    """Interleaved, so that a slow moment of the machine meets both."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(_ROUNDS):
+        for call, measured in zip((command, yardstick), times, strict=True):
+            measured.append(_cpu(call, environ))
+    return statistics.median(times[0]) / statistics.median(times[1])
+
+
+def _cpu(command: list[str], environ: dict[str, str]) -> float:
+    """The CPU time, user and system, of one call in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, env=environ, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(*row, sep="  ")
