@@ -6,12 +6,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any, TextIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import FAILED
 from hookctl.model import Action, Result
-from hookctl.planner import FilePlan, Plan
+
+if TYPE_CHECKING:
+    from hookctl.planner import FilePlan, Plan
 
 ENVELOPE = 1
 # Patterns are compiled where they are used: most calls use none, and compiling costs more than such a call.
@@ -19,7 +21,7 @@ _SECRET = (
     r"(?i)api[-_]?key|token|secret|passw|credential|authorization|private[-_]?key|access[-_]?key|cookie|bearer"
     r"|(^|[-_])(key|auth|pwd|pass)$|(?-i:[a-z]Key$)"
 )
-_CONTROL = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+_CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def is_secret(key: str) -> bool:
@@ -30,7 +32,7 @@ def is_secret(key: str) -> bool:
 def show(command: str, result: Result, *, as_json: bool) -> None:
     """Print a result: the envelope, or its text on stdout and its messages and errors on stderr."""
     if as_json:
-        _write(sys.stdout, json.dumps(envelope(command, result), ensure_ascii=False, indent=1) + "\n")
+        _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
     for line in result.text:
         _write(sys.stdout, _paint(_plain(line), sys.stdout) + "\n")
@@ -42,12 +44,12 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
 
 def say(line: str) -> None:
     """One message for the person at the terminal, on stderr."""
-    _write(sys.stderr, f"hookctl: {_plain(line)}\n")
+    _write(sys.stderr, "hookctl: " + "\n".join(map(_plain, line.split("\n"))) + "\n")
 
 
-def emit(line: str) -> None:
-    """One line of a result that goes on."""
-    _write(sys.stdout, _plain(line) + "\n")
+def emit(line: str) -> bool:
+    """One line of a result that goes on; whether somebody still reads it."""
+    return _write(sys.stdout, _plain(line) + "\n")
 
 
 def envelope(command: str, result: Result) -> dict[str, Any]:
@@ -69,16 +71,27 @@ def error_text(error: dict[str, Any]) -> str:
     return f"error: {first}" + (f"\n  {error['hint']}" if error["hint"] else "")
 
 
-def _write(stream: TextIO, text: str) -> None:
+def _write(stream: TextIO | None, text: str) -> bool:
+    """Whether it could be written; a stream may be closed, and may not have every character."""
+    if stream is None:
+        return False
     try:
         stream.write(text)
         stream.flush()
-    except BrokenPipeError:  # `hookctl log | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except UnicodeEncodeError:  # a path that is no UTF-8, or a terminal that knows ASCII only
+        encoding = stream.encoding or "ascii"
+        return _write(stream, text.encode(encoding, "backslashreplace").decode(encoding))
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # or Python tries once more at its end
+        if not isinstance(error, BrokenPipeError):  # that one is `hookctl log | head`
+            say(f"error: the result cannot be printed ({error.strerror})")
+            raise SystemExit(FAILED) from None
+        return False
+    return True
 
 
 def _plain(text: str) -> str:
-    """Without control characters: a settings file must not be able to drive the terminal."""
+    """One line without control characters: a settings file must not be able to drive the terminal."""
     if text.isprintable():
         return text
     return re.sub(_CONTROL, "�", text)
@@ -87,8 +100,8 @@ def _plain(text: str) -> str:
 _COLOURS = {"+": "32", "-": "31", "@": "36", "error": "31", "warning": "33", "ok": "32"}
 
 
-def _paint(line: str, stream: TextIO) -> str:
-    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+def _paint(line: str, stream: TextIO | None) -> str:
+    if stream is None or not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return line
     for mark, colour in _COLOURS.items():
         if line.startswith(mark):
@@ -103,6 +116,20 @@ def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
         (indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
         for row in rows
     ]
+
+
+def program() -> str:
+    """How the person can call hookctl again: by its name where that is on PATH, else as it was called."""
+    import shutil
+
+    called = os.path.abspath(sys.argv[0])
+    if os.path.basename(called) != "hookctl":
+        return f"{sys.executable} -m hookctl"
+    found = shutil.which("hookctl")
+    if found and os.path.realpath(found) == os.path.realpath(called):
+        return "hookctl"
+    near = os.path.relpath(called)
+    return near if len(near) < len(called) else called
 
 
 def tilde(path: str) -> str:
@@ -133,13 +160,13 @@ def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
         actions = [_action_line(action, done=True) for action in _actions(file)]
         kept = [_kept_line(action) for action in file.decision.kept]
         lines += [tilde(file.path), *(f"  {line}" for line in [*actions, *kept])] if actions or kept else []
-    return [*lines, done if not plan.empty else "nothing to do"]
+    return [*lines, *(["nothing to do"] if plan.empty else done.split("\n"))]
 
 
 def _dry_lines(plan: Plan) -> list[str]:
     lines = []
     for file in plan.files:
-        lines += diff(file).splitlines()
+        lines += diff(file).split("\n")[:-1]  # a line of JSON may hold what splitlines() splits at
         lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
         lines += [_kept_line(action) for action in file.decision.kept]
     if plan.empty:
@@ -215,6 +242,8 @@ def diff(file: FilePlan) -> str:
     """The change of a settings file as a unified diff, with the values of secret keys masked."""
     import difflib
 
+    from hookctl.documents.jsonc import JsonDocument
+
     if not file.settings:
         return ""
     before = file.before.redacted(is_secret) if file.existed else ""
@@ -229,11 +258,3 @@ def _lines(text: str) -> list[str]:
     lines = re.split(r"\r\n|\r|\n", text)
     last = [f"{lines[-1]}\n\\ No newline at end of file\n"] if lines[-1] else []
     return [line + "\n" for line in lines[:-1]] + last
-
-
-def commands(plan: Plan) -> Iterable[str]:
-    """Every command that a plan would register, in full."""
-    for file in plan.files:
-        for entry in file.decision.entries:
-            if entry.kind == "element" and isinstance(entry.written, dict):
-                yield str(entry.written.get("command", ""))

@@ -29,10 +29,11 @@ def _installed(plan: planner.Plan, pack: str, hosts: list[Host]) -> str:
     settings = guard.settings_from(record.packs["guard"].settings if record else {})
     if settings.mode == "off":
         return f"{pack} is off: no hook is registered. `hookctl install --mode breaker` puts it back."
-    title = ", ".join(host.title for host in hosts)
+    title, hookctl = ", ".join(host.title for host in hosts), report.program()
     return (
-        f"{pack} is installed for {title}. Next: `hookctl doctor` checks that it works;\n"
-        "`hookctl run remaining 3` in a project tells it how much work is left there."
+        f"{pack} is installed for {title}. Next:\n"
+        f"  {hookctl} doctor           checks that it works\n"
+        f"  {hookctl} run remaining 3  in a project: three pieces of work are left there"
     )
 
 
