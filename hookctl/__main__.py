@@ -26,10 +26,13 @@ def run(arguments: list[str]) -> int:
     try:
         return cli.call(arguments)
     except KeyboardInterrupt:
-        sys.stderr.write("\nhookctl: interrupted\n")
+        if sys.stderr:
+            sys.stderr.write("\nhookctl: interrupted\n")
         return errors.INTERRUPTED
     except errors.HookctlError as error:
         return _fail(command, error, as_json=as_json)
+    except SystemExit as end:  # nothing can be printed any more
+        return end.code if isinstance(end.code, int) else errors.FAILED
     except Exception as error:  # the last net: a bug of ours, or a machine that is failing
         return _fail(command, _unexpected(error), as_json=as_json)
 
@@ -47,18 +50,35 @@ def _unexpected(error: Exception) -> errors.HookctlError:
     import platform
     import traceback
 
-    from hookctl import __version__, files, folders
+    from hookctl import __version__
 
     about = f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}\n\n"
     text = about + "".join(traceback.format_exception(error))
-    try:
-        log = os.path.join(folders.here().state, "error.log")
-        files.write_own(log, text.encode("utf-8", "replace"))
-        hint = f"The details are in {log}."
-    except Exception:  # the state folder itself may be what is broken
-        hint = text
+    log = _log(text.encode("utf-8", "replace"))
+    hint = f"The details are in {log}." if log else "The details could not be written anywhere."
     message = f"unexpected: {type(error).__name__}: {error}"
     return errors.HookctlError("unexpected", message, hint=hint, exit_code=errors.UNEXPECTED)
+
+
+def _log(text: bytes) -> str:
+    """Where the details lie: in the state folder, or in a temporary file if that is what is broken."""
+    import tempfile
+
+    from hookctl import files, folders
+
+    try:
+        log = os.path.join(folders.here().state, "error.log")
+        files.write_own(log, text)
+        return log
+    except Exception:
+        pass
+    try:
+        handle, log = tempfile.mkstemp(prefix="hookctl-", suffix=".log")
+        with open(handle, "wb") as stream:
+            stream.write(text)
+        return log
+    except OSError:
+        return ""
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ from typing import Any
 from hookctl import files
 from hookctl.errors import HookctlError
 
+_END = 250_000_000_000  # seconds: the year 9892, near the end of what a date can say
+_TEXTS = ("host", "event", "decision", "code")
+
 
 def read(state: str) -> list[dict[str, Any]]:
     """Every line that the hook logged, in the order of time; what is no line of it is passed over."""
@@ -23,8 +26,15 @@ def read(state: str) -> list[dict[str, Any]]:
         project = os.path.basename(os.path.dirname(path))
         for line in data.splitlines():
             try:
-                event = json.loads(line)
-                events.append({**event, "t": float(event["t"]), "project": project})
+                events.append({**_event(json.loads(line)), "project": project})
             except (ValueError, TypeError, KeyError, RecursionError):
                 continue
     return sorted(events, key=lambda event: event["t"])
+
+
+def _event(line: dict[str, Any]) -> dict[str, Any]:
+    """A line of the hook's; ValueError, TypeError or KeyError where it is something else."""
+    at = float(line["t"])
+    if not 0 <= at < _END or any(not isinstance(line.get(name, ""), str) for name in _TEXTS):
+        raise ValueError
+    return {**line, "t": at}

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from hookctl.errors import HookctlError
+
 
 class Folders(NamedTuple):
     """Where a run keeps its things; all paths are absolute."""
@@ -37,7 +39,11 @@ def here() -> Folders:
 
         state = state or platformdirs.user_state_dir("hookctl", appauthor=False)
         data = data or platformdirs.user_data_dir("hookctl", appauthor=False)
-    return Folders(os.path.abspath(state), os.path.abspath(data), environ, os.getcwd())
+    try:
+        return Folders(os.path.abspath(state), os.path.abspath(data), environ, os.getcwd())
+    except FileNotFoundError:
+        message, hint = "the working folder does not exist any more", "Change into another one."
+        raise HookctlError("unreadable", message, hint=hint) from None
 
 
 def asset(*names: str) -> str:

@@ -17,8 +17,7 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
     """The interpreter's absolute path, and a warning or an empty text."""
     for candidate in _candidates(environ):
         found = ask(candidate)
-        # A shim of a version manager answers with a path that carries a version: it is not the system's.
-        if found and found[1] >= MINIMUM and not _in_venv(found[0]) and not re.search(_VERSION, os.path.dirname(found[0])):
+        if found and found[1] >= MINIMUM and _lasts(found[0]):
             return found[0], ""
     base = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
     warning = ""
@@ -43,10 +42,12 @@ def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     return path, (int(major), int(minor))
 
 
-def _in_venv(program: str) -> bool:
-    """-S hides a virtual environment from sys.prefix, so its file is looked for."""
+def _lasts(program: str) -> bool:
+    """Whether it is likely to be there tomorrow: not in a virtual environment or a version manager's folder."""
     folder = os.path.dirname(program)
-    return any(os.path.exists(os.path.join(place, "pyvenv.cfg")) for place in (folder, os.path.dirname(folder)))
+    # -S hides a virtual environment from sys.prefix, so its file is looked for.
+    in_venv = any(os.path.exists(os.path.join(place, "pyvenv.cfg")) for place in (folder, os.path.dirname(folder)))
+    return os.path.isabs(program) and not in_venv and not re.search(_VERSION, folder)
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[str]:

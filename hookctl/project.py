@@ -13,13 +13,21 @@ def find(start: str, environ: Mapping[str, str]) -> str:
     HOME counts only if the search starts there, nothing above HOME does, and no folder of another user.
     """
     start = folder = os.path.realpath(start)
-    home = os.path.realpath(environ.get("HOME") or os.path.expanduser("~"))
+    home = os.path.realpath(_home(environ))
     while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
         marks = (os.path.join(folder, mark) for mark in (".hookctl", ".git"))
         if _is_mine(folder) and any(os.path.lexists(mark) for mark in marks):
             return folder
         folder = os.path.dirname(folder)
     return start
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    if environ.get("HOME", "").startswith("/"):
+        return environ["HOME"]
+    import pwd
+
+    return pwd.getpwuid(os.getuid()).pw_dir
 
 
 def _is_mine(folder: str) -> bool:
@@ -45,4 +53,4 @@ def _hash(text: str) -> str:
 
 def run_folder(project: str, environ: Mapping[str, str]) -> str:
     """Where the work in hand is described: .hookctl/run in the project, or $HOOKCTL_RUN_DIR."""
-    return os.path.join(project, environ.get("HOOKCTL_RUN_DIR") or os.path.join(".hookctl", "run"))
+    return os.path.join(project, environ.get("HOOKCTL_RUN_DIR", "").strip() or os.path.join(".hookctl", "run"))

@@ -17,6 +17,8 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import settings_path
 from hookctl.packs import guard
 
+_HUGE = 1e300  # no number any more, for the hook neither
+
 
 class Place(NamedTuple):
     """A settings file of some scope that the host reads here."""
@@ -66,7 +68,8 @@ def _cap(scene: Scene, place: Place | None, limit: int) -> Iterator[Finding]:
 def read_cap(text: str, default: int) -> float:
     """The cap as Claude Code reads it: the number that the text begins with, whole; else the default."""
     match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
-    return float(int(float(match[1]))) if match else float(default)
+    number = float(match[1]) if match else default
+    return float(int(number)) if abs(number) < _HUGE else float(default)
 
 
 def _switches(scene: Scene, places: list[Place]) -> Iterator[Finding]:
@@ -86,15 +89,19 @@ def _places(scene: Scene) -> Iterator[Place]:
     for scope in scene.host.data["scopes"]["precedence"]:
         for path in _paths(scene, scope):
             try:
-                data = files.read(path).data
-                document = JsonDocument.parse(data or b"", where=path)
+                there = files.read(path)
+                if scope != "user" and there.path == files.real(scene.path):
+                    continue  # in HOME, the project's settings file is the user's own
+                document = JsonDocument.parse(there.data or b"", where=path)
             except HookctlError:
                 continue
-            if data is not None and isinstance(document.value, dict) and document.fault is None:
+            if there.data is not None and isinstance(document.value, dict) and document.fault is None:
                 yield Place(scope, path, document)
 
 
 def _paths(scene: Scene, scope: str) -> list[str]:
+    if scope == "user":
+        return [scene.path]
     if scope != "managed":
         return [settings_path(scene.host, scope, scene.folders.environ, scene.folders.cwd)]
     patterns = scene.host.data["files"]["managed"].get(sys.platform, [])

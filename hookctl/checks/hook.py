@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from hookctl import clock, events, files, interpreter
 from hookctl.checks import Finding, Scene
-from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
@@ -82,6 +81,8 @@ def _configuration(scene: Scene, folder: str) -> Iterator[Finding]:
     try:
         data = files.read(path).data
         value = JsonDocument.parse(data or b"", where=path, comments=False, trailing_commas=False).value
+        if data is not None and not isinstance(value, dict):
+            raise HookctlError("wrong_shape", "it holds no object", hint=f"{_install(scene)} --force puts it back.")
     except HookctlError as error:
         message = f"the hook's configuration cannot be read, so it lets every stop pass: {error.message}"
         yield scene.find("config_unreadable", "error", message, error.hint, path)
@@ -94,9 +95,12 @@ def _configuration(scene: Scene, folder: str) -> Iterator[Finding]:
 
     with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
         schema = json.load(stream)
-    for error in jsonschema.Draft202012Validator(schema).iter_errors({} if value is MISSING else value):
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(value):
         name = ".".join(map(str, error.absolute_path)) or "the configuration"
         yield scene.find("config_invalid", "warning", f"{name}: {error.message}; the hook ignores it", "Mend it.", path)
+    if value.get("mode") == "off":
+        message = "the hook's configuration says mode off, so it lets every stop pass"
+        yield scene.find("guard_off", "info", message, "Change the mode there.", path)
 
 
 def _self_test(scene: Scene, python: str, hook: str) -> Iterator[Finding]:

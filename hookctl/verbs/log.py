@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from hookctl import clock, report
+from hookctl.errors import OK
 from hookctl.events import read
 from hookctl.folders import Folders
 from hookctl.model import Result
@@ -24,14 +26,16 @@ def log(folders: Folders, session: str, since: str) -> Result:
 
 
 def follow(folders: Folders, session: str, since: str, *, as_json: bool) -> int:
-    """Print the decisions and go on printing what comes, until interrupted."""
-    seen: set[str] = set()
+    """Print the decisions and go on printing what comes, until interrupted or nobody reads it."""
+    shown: Counter[str] = Counter()
     while True:
+        now: Counter[str] = Counter()
         for event in _wanted(read(folders.state), folders, session, since):
-            key = json.dumps(event, sort_keys=True)
-            if key not in seen:
-                seen.add(key)
-                report.emit(json.dumps(event, ensure_ascii=False) if as_json else _line(event))
+            line = json.dumps(event)
+            now[line] += 1  # two stops in the same second may leave equal lines
+            if now[line] > shown[line] and not report.emit(line if as_json else _line(event)):
+                return OK  # nobody reads it any more
+        shown |= now
         time.sleep(_PAUSE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hookctl import clock, files, hosts, project
@@ -62,7 +63,7 @@ def _place(folders: Folders, request: Request) -> _Run:
     if request.project and not os.path.isdir(request.project):
         raise _usage(f"no such folder: {request.project}", "Give the project's folder with --project.")
     variables = [hosts.load(name).data["environment"]["project"] for name in hosts.names()]
-    named = next((folders.environ[v] for v in variables if folders.environ.get(v)), folders.cwd)
+    named = next((at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd)
     root = os.path.realpath(request.project) if request.project else project.find(named, folders.environ)
     return _Run(
         root,
@@ -77,6 +78,7 @@ def _start(folders: Folders, place: _Run, request: Request) -> list[str]:
     if request.remaining:
         _set_task(place, "remaining", _count(request.remaining))
     owner = request.owner or _session(folders)
+    _refuse_links(place, place.folder)
     for name in ("STOP", "CONCLUDE", *(() if owner else ("OWNER",))):
         _clear(os.path.join(place.folder, name))
     _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
@@ -162,39 +164,41 @@ def _work_line(place: _Run) -> list[str]:
 
 def _task(place: _Run) -> dict[str, Any]:
     """What task.json says; an unreadable one says nothing, as for the hook."""
+    path = os.path.join(place.folder, "task.json")
     try:
-        value = JsonDocument.parse(files.read(os.path.join(place.folder, "task.json")).data or b"").value
+        value = _parse(files.read(path)).value
     except HookctlError:
         return {}
     return value if isinstance(value, dict) else {}
 
 
+def _parse(task: files.Snapshot) -> JsonDocument:
+    """Strictly, as the hook does: to it, a task with a comment says nothing."""
+    return JsonDocument.parse(task.data or b"", where=task.path, comments=False, trailing_commas=False)
+
+
 def _set_task(place: _Run, key: str, value: Any) -> None:
     """Set one key of task.json; agents and people write it too, so what they put there stays."""
-    path = os.path.join(place.folder, "task.json")
-    for _ in range(20):
-        _refuse_links(place, path)
-        old = files.read(path)
-        document = JsonDocument.parse(old.data or b"", where=path).set((key,), value)
-        try:
-            _make_folder(place)
-            files.replace(old, document.data, mode=_PUBLIC & ~_umask())
-            return
-        except files.Changed:
-            continue
-    message = "it changes faster than it can be written"
-    raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
+    _replace(place, "task.json", lambda old: _parse(old).set((key,), value).data)
 
 
 def _write(place: _Run, name: str, text: str) -> None:
+    _replace(place, name, lambda old: text.encode("utf-8", "surrogateescape"))
+
+
+def _replace(place: _Run, name: str, make: Callable[[files.Snapshot], bytes]) -> None:
+    """Make a file of the run anew from what it is, as often as somebody else writes in between."""
     path = os.path.join(place.folder, name)
     for _ in range(20):
         _refuse_links(place, path)
         old = files.read(path)
+        data = make(old)
         with contextlib.suppress(files.Changed):
             _make_folder(place)
-            files.replace(old, text.encode("utf-8", "surrogateescape"), mode=_PUBLIC & ~_umask())
+            files.replace(old, data, mode=_PUBLIC & ~_umask())
             return
+    message = "it changes faster than it can be written"
+    raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
 
 
 def _make_folder(place: _Run) -> None:
@@ -204,7 +208,10 @@ def _make_folder(place: _Run) -> None:
         fresh = not os.path.isdir(above)
         os.makedirs(place.folder, exist_ok=True)
         if fresh and os.path.isdir(above):
-            with open(os.path.join(above, ".gitignore"), "x", encoding="ascii") as stream:
+            with (
+                contextlib.suppress(FileExistsError),  # another `hookctl run` was faster
+                open(os.path.join(above, ".gitignore"), "x", encoding="ascii") as stream,
+            ):
                 stream.write("run/\n")
     except OSError as error:
         raise files.cannot_write(place.folder, error) from None

@@ -45,7 +45,7 @@ def _page(path: str, record: Record) -> dict[str, Any]:
     for entry in record.entries:
         if entry.kind != "container":
             page["entries"].append(_entry(entry, engine.state(entry, live, entry.path, entry.id), live.values))
-    if "guard" in record.packs:
+    if "guard" in record.packs and record.host in known.names():
         settings = guard.settings_from(record.packs["guard"].settings)
         limit = document.get(guard.limit_path(known.load(record.host)))
         page["guard"] = sentence(settings, "" if limit is MISSING else str(limit))
@@ -77,7 +77,7 @@ def sentence(settings: guard.Settings, limit: str) -> str:
 
 def _lines(page: dict[str, Any]) -> list[str]:
     packs = ", ".join(f"{name} {version}" for name, version in page["packs"].items())
-    title = known.load(page["host"]).title
+    title = known.load(page["host"]).title if page["host"] in known.names() else page["host"]
     lines = [f"{title} ({page['scope']}): {report.tilde(page['file'])}", f"  installed  {packs}"]
     if page["error"]:
         return [*lines, f"  error      {page['error']['message']} (`hookctl doctor` says more)"]
