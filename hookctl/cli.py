@@ -249,6 +249,9 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
         raise HookctlError("usage", message, hint="Use it inside WSL.", exit_code=USAGE)
     if scope != "user":
         message, hint = f"scope {scope!r} is not supported in this version", "The only scope is user."
+        if scope == "managed":
+            message = "hookctl does not write managed settings"
+            hint = "They are for `hookctl render`, which this version does not have yet."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
