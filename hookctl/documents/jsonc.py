@@ -30,7 +30,8 @@ from hookctl.documents.scan import (
 )
 from hookctl.errors import UNEXPECTED, HookctlError
 
-_INDENTED = re.compile(r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])")
+# Patterns are compiled when they are used: most calls edit nothing, and compiling them is half of an import.
+_INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
 _MASK = '"***"'
 
 
@@ -46,10 +47,11 @@ class _New(NamedTuple):
     value: Any
     tree: Tree
     source: str | None = None
+    lenient: bool = False  # the source text has comments or trailing commas
 
 
 _HOLE = "\0"
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = "[\ud800-\udfff]"
 
 _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
@@ -176,10 +178,12 @@ class JsonDocument:
     def set_raw(self, path: Path, text: str) -> JsonDocument:
         """The same with a source text that an earlier raw() gave."""
         try:
-            tree = scan(text, self.where, comments=True, trailing_commas=True).tree
+            given = scan(text, self.where, comments=True, trailing_commas=True)
         except HookctlError as error:
-            raise self._bug(path, f"the source text is not one value ({error.message})") from None
-        return self._put(path, _New(_HOLE, tree, text))
+            raise self._bug(path, f"the source text cannot be read ({error.message})") from None
+        if (given.start, given.end) != (0, len(text)):
+            raise self._bug(path, "the source text is not just a value")
+        return self._put(path, _New(_HOLE, given.tree, text, bool(given.comments or given.commas)))
 
     @_bounded
     def append(self, path: Path, value: Any) -> JsonDocument:
@@ -192,7 +196,7 @@ class JsonDocument:
             raise self._shape(path, found.value, "an array")
         new = self._new(path, value)
         inside = self._contents(found.value)
-        return self._verified(self._insertion(inside, None, new), (*path, len(inside.children)), new.tree)
+        return self._verified(self._insertion(inside, None, new), (*path, len(inside.children)), new)
 
     @_bounded
     def remove(self, path: Path) -> JsonDocument:
@@ -269,7 +273,7 @@ class JsonDocument:
             if new.source is None and new.tree == tree_of(self._scan.shadow[found.value : found.end]):
                 return self
             text = self._render(new, self._indent_at(found.value))
-            return self._verified([_Splice(found.value, found.end, text)], path, new.tree)
+            return self._verified([_Splice(found.value, found.end, text)], path, new)
         for length in range(len(path) - 1, -1, -1):
             holder = self._find(path[:length])
             if isinstance(holder, Child):
@@ -284,7 +288,7 @@ class JsonDocument:
             raise self._shape(path[:length], holder.value, needed)
         new = self._wrapped(new, below)
         inside = self._contents(holder.value)
-        return self._verified(self._insertion(inside, key, new), path[: length + 1], new.tree)
+        return self._verified(self._insertion(inside, key, new), path[: length + 1], new)
 
     def _fill(self, path: Path, new: _New) -> JsonDocument:
         """An empty document: the value goes behind what is there."""
@@ -293,7 +297,7 @@ class JsonDocument:
         lead = self._text.removeprefix("\ufeff")
         gap = line_end if self._scan.comments and not BREAK.search(lead[-1:]) else ""
         text = gap + self._render(new, "") + line_end
-        return self._verified([_Splice(len(self._text), len(self._text), text)], (), new.tree)
+        return self._verified([_Splice(len(self._text), len(self._text), text)], (), new)
 
     def _wrapped(self, new: _New, keys: Path) -> _New:
         """The value inside those of its parents that are missing."""
@@ -302,7 +306,7 @@ class JsonDocument:
             if not isinstance(key, str):
                 raise self._shape(keys, self._nearest(()), "an array that is there already")
             value, tree = {key: value}, ((key, tree),)
-        return _New(value, tree, new.source)
+        return new._replace(value=value, tree=tree)
 
     def _insertion(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
         if not inside.children:
@@ -392,20 +396,21 @@ class JsonDocument:
             return next((c for c in self._scan.commas if child.end <= c < inside.close), None)
         return self._scan.shadow.index(",", child.end)
 
-    def _verified(self, splices: list[_Splice], path: Path, tree: Tree | Missing) -> JsonDocument:
+    def _verified(self, splices: list[_Splice], path: Path, new: _New | Missing) -> JsonDocument:
         """The spliced document, if it says exactly what was wanted and is as strict as before."""
         text = _spliced(self._text, splices)
         if text == self._text:
             return self
-        strict = not self._scan.comments and not self._scan.commas
+        tree, brought = (MISSING, False) if isinstance(new, Missing) else (new.tree, new.lenient)
+        lenient = bool(self._scan.comments or self._scan.commas or brought)
+        wanted = _edited(self._scan.tree, path, tree) if path else tree
         try:
-            new = scan(text, self.where, comments=not strict, trailing_commas=not strict)
+            scanned = scan(text, self.where, comments=lenient, trailing_commas=lenient)
         except HookctlError:
-            new = None
-        wanted = tree if not path else _edited(self._scan.tree, path, tree)
-        if new is None or new.tree != wanted:
+            scanned = None
+        if scanned is None or scanned.tree != wanted:
             raise self._bug(path, "the edit would not have given the wanted document")
-        return JsonDocument(text, self.where, new)
+        return JsonDocument(text, self.where, scanned)
 
     # The file's style
 
@@ -417,7 +422,7 @@ class JsonDocument:
     @cached_property
     def _unit(self) -> str:
         """The blanks of the first indented line that begins with something else than a comment's inside."""
-        for match in _INDENTED.finditer(self._text):
+        for match in re.finditer(_INDENTED, self._text):
             if self._scan.shadow[match.end()] not in " \t\r\n":
                 return match[1]
         return "  "
@@ -499,7 +504,7 @@ class JsonDocument:
 def _json(value: Any, **style: Any) -> str:
     """The value as JSON, raw but for half of a surrogate pair, which UTF-8 cannot hold."""
     text = json.dumps(value, ensure_ascii=False, **style)
-    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _spliced(text: str, splices: list[_Splice]) -> str:

@@ -21,15 +21,16 @@ LIMIT = 16 * 1024 * 1024  # bytes
 Tree = Any
 
 _STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'
-_COMMENTS = re.compile(_STRING + r'|(?P<found>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)', re.DOTALL)
-_COMMAS = re.compile(_STRING + r'|(?P<found>,)(?=[ \t\r\n]*[}\]])|(?P<open>")', re.DOTALL)
-_MAYBE_COMMA = re.compile(r",[ \t\r\n]*[}\]]")
-_CONSTANTS = re.compile(_STRING + r"|(?P<found>NaN|-?Infinity)", re.DOTALL)
-_COLONS = re.compile(_STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?", re.DOTALL)
-_NOT_BREAK = re.compile(r"[^\r\n]")
+# Most files are strict JSON: these are compiled only when they are used.
+_COMMENTS = _STRING + r'|(?P<found>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
+_COMMAS = _STRING + r'|(?P<found>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
+_CONSTANTS = _STRING + r"|(?P<found>NaN|-?Infinity)"
+_COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
+_TOKENS = _STRING + r"|[\[\]{}:,]|[^\s\[\]{}:,\"]+"
+_CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
+BREAK = re.compile(r"[^\r\n]")
 BREAK = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_CONFLICT = re.compile(r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _AGAIN = "Fix it, then run the command again."
 
 
@@ -119,15 +120,15 @@ def _lenient(text: str, *, comments: bool, trailing_commas: bool) -> Scan:
     if comments:
         spans = list(_found(_COMMENTS, shadow))
         shadow = _blanked(shadow, spans)
-    if trailing_commas and _MAYBE_COMMA.search(shadow):
+    if trailing_commas and re.search(r",[ \t\r\n]*[}\]]", shadow):
         commas = [start for start, _ in _found(_COMMAS, shadow) if _is_behind_a_value(shadow, start)]
         shadow = _blanked(shadow, [(offset, offset + 1) for offset in commas])
     return _read(text, shadow)._replace(comments=tuple(spans), commas=frozenset(commas))
 
 
-def _found(pattern: re.Pattern[str], shadow: str) -> Iterator[tuple[int, int]]:
+def _found(pattern: str, shadow: str) -> Iterator[tuple[int, int]]:
     """What the pattern finds outside strings, up to one that has no end: nothing behind that can be read anyway."""
-    for match in pattern.finditer(shadow):
+    for match in re.finditer(pattern, shadow, re.DOTALL):
         if match.lastgroup == "open":
             return
         if match.lastgroup:
@@ -145,9 +146,9 @@ def _without_bom(text: str) -> str:
 
 
 def _blanked(shadow: str, spans: list[tuple[int, int]]) -> str:
-    parts, at = [], 0
+    not_break, parts, at = re.compile(r"[^\r\n]"), [], 0
     for start, end in spans:
-        parts += [shadow[at:start], _NOT_BREAK.sub(" ", shadow[start:end])]
+        parts += [shadow[at:start], not_break.sub(" ", shadow[start:end])]
         at = end
     return "".join([*parts, shadow[at:]])
 
@@ -191,7 +192,7 @@ def _deep(text: str) -> int:
 
 def first_colon(shadow: str) -> str | None:
     """The first key's colon and the blanks around it."""
-    return next((match["colon"] for match in _COLONS.finditer(shadow) if match["colon"]), None)
+    return next((match["colon"] for match in re.finditer(_COLONS, shadow, re.DOTALL) if match["colon"]), None)
 
 
 def tree_of(text: str) -> Tree:
@@ -215,14 +216,11 @@ def contents(shadow: str, start: int) -> Container:
     return Container(start, at, children)
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+')
-
-
 def scalars(shadow: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Every scalar value: its span, and the keys above it."""
     keys: list[str | None] = []  # one a container that is open; None in an array
     brackets, is_key = [], False
-    for match in _TOKEN.finditer(shadow):
+    for match in re.finditer(_TOKENS, shadow):
         token = match[0]
         if token in "{[":
             brackets.append(token)
@@ -261,7 +259,7 @@ _PLAIN = {
 def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlError:
     """What is wrong, in plain words and with the likeliest cause."""
     offset, said, shadow = error.pos, error.msg, error.doc
-    conflict = _CONFLICT.search(text)
+    conflict = re.search(_CONFLICT, text, re.MULTILINE)
     if conflict:
         offset, message = conflict.start(), "the file has merge-conflict marks"
         hint = "Resolve the conflict, then run the command again."

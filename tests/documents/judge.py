@@ -252,11 +252,19 @@ def _judge_insertion(old: str, new: str, node: Node) -> None:
         assert [was[a:b] for a, b in comments(was)] == [now[a:b] for a, b in comments(now)], "a comment is lost"
         assert not was.strip(BLANKS) or now.startswith(was.rstrip(BLANKS)), "a comment in an empty container moved"
         return
-    in_comment = {at for start, end in comments(was) for at in range(start, end)}
+    in_comment, grown = {at for start, end in comments(was) for at in range(start, end)}, 0
     if not any(char == "," and at not in in_comment for at, char in enumerate(was)):
-        was = "," + was
-    splits = (at for at in range(len(was) + 1) if now.startswith(was[:at]) and now.endswith(was[at:]))
-    assert len(now) > len(was) and next(splits, None) is not None, "what stood behind the last member changed"
+        was, grown = "," + was, 1
+    # Many-line: a new line, and none before what stands behind the last member on its own line.
+    many_lines = bool(line_ends(old[node.start : node.starts[0]]))
+    line = next((at for at, char in enumerate(was) if char in "\r\n" and at - grown not in in_comment), 0)
+    assert any(
+        now.startswith(was[:at])
+        and now.endswith(was[at:])
+        and (not many_lines or (at >= line and now[at] in "\r\n"))
+        for at in range(len(was) + 1)
+        if len(now) > len(was)
+    ), "what stood behind the last member changed"
 
 
 def _judge_removal(old: str, new: str, node: Node, key: str | int) -> None:
@@ -270,10 +278,11 @@ def _judge_removal(old: str, new: str, node: Node, key: str | int) -> None:
     assert [around[a:b] for a, b in comments(around)] == [now[a:b] for a, b in comments(now)], "a comment is lost"
     assert is_thinned(around.replace("\0", ""), now), "something is new after a removal"
     assert _bare_commas(now) == max(_bare_commas(around) - 1, 0), "one comma goes, a trailing one stays"
-    kept = iter(lines(now))
-    for line in (line for line in lines(around) if "\0" not in line):
-        bare = line.replace(",", "").strip(BLANKS)
-        assert not bare or any(bare == other.replace(",", "").strip(BLANKS) for other in kept), f"lost: {line!r}"
+    rest = now.replace(",", "")
+    for line in lines(around):
+        whole = line.replace(",", "").strip(BLANKS) if "\0" not in line else ""
+        assert whole in rest, f"lost: {line!r}"
+        rest = rest[rest.index(whole) + len(whole) :]
 
 
 def _bare_commas(text: str) -> int:

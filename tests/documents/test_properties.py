@@ -1,0 +1,258 @@
+"""What holds for every document: found by Hypothesis, not by thinking of examples."""
+
+import json
+import re
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import HookctlError
+
+from .generated import REMARKS, edits
+from .judge import BLANKS, BOM, Edit, comments, edited, judge, plain, read, value_of
+from .test_edits import done
+
+KEYS = st.sampled_from(["a", "b", "env", "hooks", "a:b", "{", '"', "\\", "é", "//", ",]"]) | st.text(max_size=4)
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8),
+    st.sampled_from(["// no", "/* no */", ",}", '"', "\\", "\ud800", "😀\u2028"]),
+)  # fmt: skip
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=10,
+)
+GAPS = st.sampled_from(["", "", "", " ", "\n", "\n  ", "\n    ", "\t", "  "])
+
+
+@st.composite
+def texts(draw: st.DrawFn, *, remarks: bool = False, blank_only: bool = False, object_only: bool = False) -> str:
+    """Lay out a value by chance: blanks, and if asked for comments and trailing commas, between any two tokens."""
+    end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
+
+    def gap() -> str:
+        text = draw(GAPS)
+        if remarks and draw(st.integers(0, 4)) == 0:
+            text += draw(st.sampled_from(REMARKS)) + draw(GAPS)
+        return text
+
+    def laid_out(value: Any) -> str:
+        if not isinstance(value, list | dict):
+            return json.dumps(value, ensure_ascii=not draw(st.booleans()) or "\ud800" in repr(value) or _is_lone(value))
+        first, last = ("{", "}") if isinstance(value, dict) else ("[", "]")
+        if not value:
+            return first + (gap() if blank_only or remarks else "") + last
+        if isinstance(value, dict):
+            parts = [laid_out(key) + gap() + ":" + gap() + laid_out(inner) for key, inner in value.items()]
+        else:
+            parts = [laid_out(inner) for inner in value]
+        members = ",".join(gap() + part + gap() for part in parts)
+        return first + members + ("," + gap() if remarks and draw(st.integers(0, 3)) == 0 else "") + last
+
+    value = draw(st.dictionaries(KEYS, VALUES, max_size=5) if object_only else VALUES)
+    text = draw(st.sampled_from(["", BOM])) + gap() + laid_out(value) + gap()
+    return text.replace("\r\n", "\n").replace("\n", end)
+
+
+def _is_lone(value: Any) -> bool:
+    return isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value)
+
+
+def without_blanks(text: str) -> str:
+    """Leave out the blanks outside strings and comments."""
+    kept, bare, spans = [], plain(text), comments(text)
+    in_comment = {at for start, stop in spans for at in range(start, stop)}
+    in_string = {at for match in re.finditer(r'"(?:[^"\\]|\\.)*"', bare) for at in range(*match.span())}
+    for at, char in enumerate(text):
+        if char not in BLANKS or at in in_comment or at in in_string:
+            kept.append(char)
+    return "".join(kept)
+
+
+def insertions(text: str) -> list[Edit]:
+    """Give the insertions among the edits of a document, and at its end what takes them out again."""
+    return [edit for edit in edits(text) if edit.verb == "append" or edit.path[-1] in ("ours", "inner", "deep")]
+
+
+def undone(before: JsonDocument, after: JsonDocument, edit: Edit) -> JsonDocument:
+    """Take out what an insertion brought: the first part of its path that was not there."""
+    path = edit.path
+    for length in range(1, len(path) + 1):
+        if not isinstance(before.get(path[:length]), dict | list):
+            return after.remove(path[:length])
+    return after.remove((*path, len(after.get(path)) - 1))
+
+
+@settings(deadline=None, max_examples=200)
+@given(texts())
+def test_insert_then_remove_gives_the_very_bytes_of_a_comment_free_document(text: str) -> None:
+    document = JsonDocument.parse(text.encode("utf-8"))
+    for edit in insertions(text):
+        assert undone(document, done(document, edit), edit).data == document.data, edit
+
+
+@settings(deadline=None, max_examples=200)
+@given(texts(remarks=True, blank_only=True))
+def test_insert_then_remove_gives_the_bytes_of_any_document_up_to_blanks(text: str) -> None:
+    document = JsonDocument.parse(text.encode("utf-8"))
+    for edit in insertions(text):
+        back = undone(document, done(document, edit), edit).data.decode("utf-8")
+        assert without_blanks(back) == without_blanks(text), edit
+
+
+@settings(deadline=None, max_examples=300)
+@given(texts(remarks=True, blank_only=True))
+def test_every_edit_of_any_document_is_right_and_loses_nothing(text: str) -> None:
+    document = JsonDocument.parse(text.encode("utf-8"))
+    for edit in edits(text):
+        judge(document.data, done(document, edit).data, edit)
+
+
+@settings(deadline=None, max_examples=150)
+@given(texts(remarks=True, object_only=True), st.data())
+def test_what_the_operator_edits_between_insert_and_remove_survives(text: str, data: st.DataObject) -> None:
+    """The same edit on the untouched file must mean the same, and its bytes must be there."""
+    document = JsonDocument.parse(text.encode("utf-8"))
+    theirs = data.draw(st.sampled_from(list(edits(text))))
+    if theirs.path[:1] == ("ours",):
+        theirs = Edit("set", ("theirs",), {"x": [theirs.value]})
+    ours = Edit("set", ("our own",), {"y": 1})
+    alone = done(document, theirs)
+    both = done(done(document, ours), theirs).remove(ours.path)
+    assert read(both.data.decode("utf-8")) == read(alone.data.decode("utf-8"))
+    assert without_blanks(both.data.decode("utf-8")) == without_blanks(alone.data.decode("utf-8"))
+
+
+@settings(deadline=None, max_examples=150)
+@given(texts(object_only=True), st.lists(st.sampled_from(["x", "y", "z"]), max_size=6), VALUES)
+def test_many_edits_in_a_row_mean_what_they_mean_on_plain_values(text: str, keys: list[str], value: Any) -> None:
+    document, tree = JsonDocument.parse(text.encode("utf-8")), read(text)
+    for key in keys:
+        for edit in (Edit("set", ("ours", key), value), Edit("append", ("list",), value), Edit("remove", ("list", 0))):
+            document, tree = done(document, edit), edited(tree, edit)
+    assert read(document.data.decode("utf-8")) == tree
+    assert document.value == value_of(tree)
+
+
+@settings(deadline=None, max_examples=200)
+@given(VALUES)
+def test_any_value_is_written_and_read_back(value: Any) -> None:
+    for text in ("", '{"a":1}', '{\n\t"a": 1\n}', '{\r\n  "a": [1]\r\n}'):
+        document = JsonDocument.parse(text.encode("utf-8")).set(("new", "value"), value)
+        assert JsonDocument.parse(document.data).get(("new", "value")) == json.loads(json.dumps(value))
+        assert document.set(("new", "value"), value) is document
+
+
+PIECES = st.sampled_from(
+    [
+        "{", "}", "[", "]", ",", ":", '"', '"a"', '"b"', "'", "\\", "/", "//", "/*", "*/", "1", "-", "0.5e", "true",
+        "\n", "\r", "\r\n", " ", "\t", BOM, "\0", "\xa0", "\u2028", "é", "😀", "<<<<<<< x\n", "=======\n",
+        "NaN", '{"a": 1}', "[[[[",
+    ]
+)  # fmt: skip
+PATHS = st.lists(st.sampled_from(["a", "b", 0, 1, -1, ""]), max_size=3).map(tuple)
+NEARLY_JSON = st.one_of(
+    st.binary(max_size=60),
+    st.lists(PIECES, max_size=14).map(lambda pieces: "".join(pieces).encode("utf-8")),
+    texts(remarks=True).flatmap(
+        lambda text: st.tuples(st.integers(0, len(text)), st.integers(0, 3), PIECES | st.just("")).map(
+            lambda cut: (text[: cut[0]] + cut[2] + text[cut[0] + cut[1] :]).encode("utf-8")
+        )
+    ),
+)
+
+
+@settings(deadline=None, max_examples=1000)
+@given(NEARLY_JSON, PATHS, st.booleans(), st.booleans(), st.sampled_from(["1", "[", "1 // c", '"x", 2', "{/**/}", ""]))
+def test_arbitrary_bytes_raise_nothing_but_an_expected_error(
+    data: bytes, path: tuple[str | int, ...], with_comments: bool, with_commas: bool, source: str
+) -> None:
+    try:
+        document = JsonDocument.parse(data, where="/x", comments=with_comments, trailing_commas=with_commas)
+    except HookctlError as error:
+        assert error.code in ("not_utf8", "unparsable") and error.exit_code == 4
+        text = data.decode("utf-8", "replace")
+        assert 1 <= error.line <= len(re.split(r"\r\n|\r|\n", text)) and 1 <= error.column <= len(text) + 1
+        return
+    assert document.data == data
+    assert document.redacted(lambda key: False).encode("utf-8") == data
+    assert with_comments or document.fault is None or document.fault[0] != "comment"
+    assert with_commas or document.fault is None or document.fault[0] != "trailing comma"
+    for action in (
+        lambda: document.value,
+        lambda: document.get(path),
+        lambda: document.raw(path),
+        lambda: document.position(path),
+        lambda: document.check_path(path),
+        lambda: document.set(path, {"x": [1]}),
+        lambda: document.set_raw(path, source),
+        lambda: document.append(path, "y"),
+        lambda: document.remove(path),
+        lambda: document.require_strict(comments=False, trailing_commas=False),
+        lambda: document.redacted(lambda key: True),
+    ):
+        try:
+            action()
+        except HookctlError as error:
+            assert error.code in ("strict_host", "duplicate_key", "wrong_shape") or source not in ("1", "{/**/}"), error
+        except KeyError:
+            pass
+
+
+@settings(deadline=None, max_examples=300)
+@given(NEARLY_JSON)
+def test_a_document_is_read_exactly_when_the_judge_can_read_it(data: bytes) -> None:
+    def constant(name: str) -> None:
+        raise ValueError(name)
+
+    try:
+        bare = plain(data.decode("utf-8"))
+        wanted = json.loads(bare, parse_constant=constant) if bare.strip(BLANKS) else None
+        # The judge is not made to tell a comma behind nothing, or a comment without an end.
+        doubtful = "/" in bare or re.search(r"[\[{,:][ \t\r\n]*,", _without_comments(data.decode("utf-8"))) is not None
+    except ValueError:
+        wanted, doubtful, bare = None, False, "x"
+    try:
+        document = JsonDocument.parse(data)
+    except HookctlError:
+        assert bare.strip(BLANKS) == "x" or doubtful or not _is_json(bare, constant)
+        return
+    if not doubtful and bare.strip(BLANKS):
+        assert document.value == wanted
+
+
+def _is_json(bare: str, constant: Any) -> bool:
+    try:
+        json.loads(bare, parse_constant=constant)
+    except ValueError:
+        return not bare.strip(BLANKS)
+    return True
+
+
+def _without_comments(text: str) -> str:
+    chars = list(text)
+    for start, stop in comments(text):
+        chars[start:stop] = " " * (stop - start)
+    return "".join(chars)
+
+
+@settings(deadline=None, max_examples=300)
+@given(texts(remarks=True, object_only=True), KEYS)
+def test_no_secret_is_shown_and_nothing_else_is_masked(text: str, secret: str) -> None:
+    document = JsonDocument.parse(text.encode("utf-8"))
+    shown = document.redacted(lambda key: key == secret)
+
+    def masked(tree: Any, hidden: bool) -> Any:
+        if isinstance(tree, list):
+            return [masked(element, hidden) for element in tree]
+        if isinstance(tree, tuple) and tree[0] == "object":
+            return ("object", [(key, masked(value, hidden or key == secret)) for key, value in tree[1]])
+        return "***" if hidden else tree
+
+    assert read(shown) == masked(read(text), False)
+    assert [text[a:b] for a, b in comments(text)] == [shown[a:b] for a, b in comments(shown)]
+    marked = re.sub(r'"\*\*\*"', "\0", shown)
+    pieces = [re.escape(piece) for piece in marked.split("\0")]
+    assert re.fullmatch("(?s:.*?)".join(pieces), text)
