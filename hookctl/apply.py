@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from hookctl import files, ledger
@@ -71,20 +72,25 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
             rmdirs: tuple[str, ...] = ()) -> None:  # fmt: skip
     """Make the changes in their order, then the ledger; raises Changed, with everything put back, where
     somebody else wrote meanwhile."""
-    _back_up(folders, changes, records)
-    _begin(folders, changes, records, rmdirs)
     done: list[Change] = []
     made: list[str] = []
     try:
+        _begin(folders, changes, records, rmdirs)
         for change in changes:
             made += _make_folders(os.path.dirname(change.path))
+            undone = _with_mode(change)
             files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode)
-            done.append(change)
+            done.append(undone)
+        _save(folders, records)
     except (Changed, HookctlError) as error:
         _roll_back(folders, done, made, error)
         raise
-    _save(folders, records)
     _finish(folders, rmdirs)
+
+
+def unfinished(folders: Folders) -> bool:
+    """Whether an interrupted run left something to carry on or to clear away."""
+    return os.path.exists(folders.journal) or os.path.exists(folders.pending)
 
 
 def pending(folders: Folders) -> Journal | None:
@@ -109,8 +115,8 @@ def pending(folders: Folders) -> Journal | None:
 
 def recover(folders: Folders) -> list[str]:
     """Carry an interrupted run to its end (under the lock); what was found, a line a file."""
-    for name in (folders.state, os.path.dirname(folders.ledger)):
-        files.sweep(name)
+    for folder in (folders.state, *files.backup_folders(folders.state)):
+        files.sweep(folder)
     journal = pending(folders)
     if journal is None:
         _drop_blobs(folders)
@@ -118,21 +124,35 @@ def recover(folders: Folders) -> list[str]:
     lines, records = [], dict(journal.records)
     before = ledger.load(folders.ledger)
     for step in journal.steps:
-        folder = os.path.dirname(step.path)
-        files.sweep(folder)
-        found = files.read(step.path)
-        if found.sha == step.sha_after:
-            continue
-        if found.sha == step.sha_before or _is_torn(found, step):
-            _make_folders(folder)
-            files.replace(found, _blob(folders, step.sha_after), mode=step.mode)
+        files.sweep(os.path.dirname(step.path))
+        found, carried_on = _carry_on(folders, step)
+        if carried_on:
             lines.append(f"{step.path}: an interrupted run was carried to its end")
-        elif step.settings:
+        elif step.settings and found.sha != step.sha_after:
             records[step.path] = _likelier(found, before.get(step.path), records.get(step.path))
             lines.append(f"{step.path}: changed by another program after an interrupted run; its bytes stay")
     _save(folders, records)
     _finish(folders, journal.folders)
     return lines or ["an interrupted run was completed"]
+
+
+def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
+    """Write what a step was to write, unless it is there, or other bytes than before are; what was found."""
+    while True:
+        found = files.read(step.path)
+        if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step)):
+            return found, False
+        with contextlib.suppress(Changed):  # by somebody else, just now: look again
+            _make_folders(os.path.dirname(step.path))
+            files.replace(found, _blob(folders, step.sha_after), mode=step.mode)
+            return found, True
+
+
+def _with_mode(change: Change) -> Change:
+    """The change with the mode that its file has, for the way back."""
+    with contextlib.suppress(OSError):
+        return change._replace(mode=stat.S_IMODE(os.stat(change.path).st_mode))
+    return change
 
 
 def _snapshot(path: str, data: bytes | None) -> files.Snapshot:
@@ -152,12 +172,12 @@ def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str
 
 def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
            rmdirs: tuple[str, ...]) -> None:  # fmt: skip
+    # The folder of pending bytes comes first and goes last: as long as it is there, the next run clears up.
     for change in changes:
         if change.after is not None:
             files.write_own(os.path.join(folders.pending, files.digest(change.after)), change.after)
-    steps = [
-        Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings)._asdict() for c in changes
-    ]
+    _back_up(folders, changes, records)
+    steps = [Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings)._asdict() for c in changes]
     pages = {path: ledger.record_to(record) if record else None for path, record in records.items()}
     page = {"journal_version": _VERSION, "steps": steps, "records": pages, "folders": list(rmdirs)}
     files.write_own(folders.journal, json.dumps(page, indent=1).encode() + b"\n")
@@ -174,15 +194,17 @@ def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
 
 
 def _finish(folders: Folders, rmdirs: tuple[str, ...]) -> None:
-    for folder in rmdirs:
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)
+    _remove_folders(rmdirs)
     _forget(folders)
 
 
 def _forget(folders: Folders) -> None:
-    with contextlib.suppress(FileNotFoundError):
+    try:
         os.unlink(folders.journal)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise files.cannot_write(folders.journal, error) from None
     _drop_blobs(folders)
 
 
@@ -195,15 +217,23 @@ def _drop_blobs(folders: Folders) -> None:
 
 def _make_folders(folder: str) -> list[str]:
     """Make the folder and those above it that are missing (0700); those made, the deepest first."""
-    missing = missing_folders(folder)
+    made: list[str] = []
     try:
-        for path in reversed(missing):
-            os.mkdir(path, 0o700)
-    except FileExistsError:
-        return []
+        for path in reversed(missing_folders(folder)):
+            with contextlib.suppress(FileExistsError):  # another program was faster
+                os.mkdir(path, 0o700)
+                made.insert(0, path)
     except OSError as error:
+        _remove_folders(made)
         raise files.cannot_write(folder, error) from None
-    return missing
+    return made
+
+
+def _remove_folders(names: Iterable[str]) -> None:
+    """Those that are empty, in this order."""
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.rmdir(name)
 
 
 def missing_folders(folder: str) -> list[str]:
@@ -216,15 +246,13 @@ def missing_folders(folder: str) -> list[str]:
 
 
 def _roll_back(folders: Folders, done: list[Change], made: list[str], error: Exception) -> None:
-    stuck = []
+    stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
     for change in reversed(done):
         try:
             files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode)
         except (Changed, HookctlError):
             stuck.append(change.path)
-    for folder in sorted(made, key=len, reverse=True):
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)
+    _remove_folders(sorted(made, key=len, reverse=True))
     if stuck:
         # The journal stays: the next run carries this one to its end.
         names = "\n".join(f"  written, not put back: {path}" for path in stuck)
@@ -244,9 +272,16 @@ def _blob(folders: Folders, sha: str) -> bytes | None:
     return data
 
 
-def _is_torn(found: files.Snapshot, step: Step) -> bool:
-    """Only a write in place, of a file with several names, can be torn by a kill: it then does not parse."""
-    return found.links > 1 and step.settings and _document(found) is None
+def _is_torn(folders: Folders, found: files.Snapshot, step: Step) -> bool:
+    """Only a write in place, of a file with several names, can be torn by a kill: the new bytes, then the old."""
+    if found.links == 1 or found.data is None or not step.settings:
+        return False
+    old, new = files.find_backup(folders.state, step.path, step.sha_before), _blob(folders, step.sha_after)
+    if old is None or new is None:
+        return _document(found) is None
+    same = (a == b for a, b in zip(found.data, new, strict=False))
+    written = next((n for n, equal in enumerate(same) if not equal), min(len(found.data), len(new)))
+    return found.data[written:] == old[written:]
 
 
 def _document(found: files.Snapshot) -> JsonDocument | None:
@@ -258,9 +293,10 @@ def _document(found: files.Snapshot) -> JsonDocument | None:
 
 
 def _likelier(found: files.Snapshot, old: Record | None, new: Record | None) -> Record | None:
-    """The page of which more entries stand in the file; the new one where both have as many."""
+    """The page of which more entries stand in the file; where both have as many the new one, or none at all."""
     document = _document(found)
-    return old if _matches(old, document) > _matches(new, document) else new
+    olds, news = _matches(old, document), _matches(new, document)
+    return old if olds > news or (old is None and not news) else new
 
 
 def _matches(record: Record | None, document: JsonDocument | None) -> int:

@@ -54,20 +54,18 @@ def read(path: str) -> Snapshot:
     """The file behind every link; anything but a regular file is refused, without opening it."""
     target = real(path)
     try:
-        # Not blocking: a FIFO must not hang us; a device is refused below, before a byte is read.
+        about = os.stat(target)
+        if not stat.S_ISREG(about.st_mode):
+            raise HookctlError("unreadable", "this is not a regular file", path=path, hint="Move it away.")
+        # Not blocking: should it have become a FIFO this moment, it must not hang us.
         handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as stream:
+            about = os.fstat(handle)
+            data = stream.read(LIMIT + 1)
     except FileNotFoundError:
         return Snapshot(target, None)
     except OSError as error:
         raise _unreadable(path, error) from None
-    with open(handle, "rb") as stream:
-        try:
-            about = os.fstat(handle)
-            if not stat.S_ISREG(about.st_mode):
-                raise HookctlError("unreadable", "this is not a regular file", path=path, hint="Move it away.")
-            data = stream.read(LIMIT + 1)
-        except OSError as error:
-            raise _unreadable(path, error) from None
     if len(data) > LIMIT:
         raise HookctlError("unparsable", "the file is larger than 16 MiB", path=path, hint="Is it the right file?")
     return Snapshot(target, data, about.st_nlink)
@@ -86,6 +84,7 @@ def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE) -> None:
     """
     try:
         if data is None:
+            _check_writable(old)
             _compare(old)
             os.unlink(old.path)
         elif old.links > 1:
@@ -94,6 +93,8 @@ def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE) -> None:
             _check_writable(old)
             _rename_over(old, data, mode)
         sync_folder(os.path.dirname(old.path))
+    except FileNotFoundError:  # the file or its folder was taken away meanwhile
+        raise Changed(old.path) from None
     except OSError as error:
         raise cannot_write(old.path, error) from None
 
@@ -176,7 +177,20 @@ def _write_in_place(old: Snapshot, data: bytes) -> None:
     """A file with several names cannot be replaced without parting them; the backup covers a kill in between."""
     _check_writable(old)
     _compare(old)
-    with open(old.path, "r+b") as stream:
+    try:
+        _overwrite(old.path, data)
+    except OSError as error:
+        try:
+            _overwrite(old.path, old.data or b"")
+        except OSError:
+            message = f"cannot be written ({error.strerror}), and only a part of it was"
+            hint = "Mend the cause and run the command again: it puts the file right."
+            raise HookctlError("torn", message, path=old.path, hint=hint, exit_code=FAILED) from None
+        raise
+
+
+def _overwrite(path: str, data: bytes) -> None:
+    with open(path, "r+b") as stream:
         stream.write(data)
         stream.truncate()
         stream.flush()
@@ -266,6 +280,14 @@ KEEP = 10
 def backup_folder(state: str, path: str) -> str:
     """Where the backups of one settings file lie."""
     return os.path.join(state, "backups", digest(os.fsencode(path))[:16])
+
+
+def backup_folders(state: str) -> list[str]:
+    """The folders of all settings files that have backups."""
+    folder = os.path.join(state, "backups")
+    with contextlib.suppress(OSError):
+        return [os.path.join(folder, name) for name in os.listdir(folder)]
+    return []
 
 
 def back_up(state: str, path: str, data: bytes, *, first: bool) -> None:

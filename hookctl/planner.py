@@ -5,6 +5,7 @@ Planning reads and never writes; apply.py does exactly what a plan says.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -75,9 +76,11 @@ class Plan(NamedTuple):
 
 def carry_out(folders: Folders, plan: Callable[[], Plan], say: Callable[[str], None]) -> Plan:
     """Plan without a lock; only if there is something to write lock, plan again and write. The plan that was done."""
-    first = plan()
-    if (first.empty and not os.path.exists(folders.journal)) or first.conflicts:
-        return first
+    # What an interrupted run left may not even parse: it is carried on before anything is planned.
+    if not apply.unfinished(folders):
+        first = plan()
+        if first.empty or first.conflicts:
+            return first
     with apply.locked(folders, lambda: say("waiting for another hookctl")):
         for line in apply.recover(folders):
             say(line)
@@ -92,14 +95,17 @@ def carry_out(folders: Folders, plan: Callable[[], Plan], say: Callable[[str], N
                 continue
             _second_look(now, say)
             return now
-    path = first.files[0].path
     message = f"another program kept changing the file, {_READ_AGAIN} times in a row"
-    raise HookctlError("changed_meanwhile", message, path=path, hint="Close the agents that use it and try again.")
+    hint = "Close the agents that use it and try again."
+    raise HookctlError("changed_meanwhile", message, path=now.files[0].path, hint=hint)
 
 
 def _second_look(plan: Plan, say: Callable[[str], None]) -> None:
     for change in plan.changes:
-        if change.settings and files.read(change.path).data != change.after:
+        there = None
+        with contextlib.suppress(HookctlError):
+            there = files.read(change.path)
+        if change.settings and (there is None or there.data != change.after):
             say(f"{change.path}: another program wrote it right behind us; run `hookctl doctor` to see what is left")
 
 
@@ -256,8 +262,10 @@ def _next_record(
     before = snapshot.sha if first else record.sha256_before
     if not first and snapshot.sha != record.sha256_after:
         before = ""
-    created = record.created_file or snapshot.data is None
-    return page._replace(created_file=created, sha256_before=before, sha256_after=files.digest(after))
+    if snapshot.data is None and after is not None:
+        dirs = tuple(apply.missing_folders(os.path.dirname(snapshot.path))) or record.created_dirs
+        page = page._replace(created_file=True, created_dirs=dirs)
+    return page._replace(sha256_before=before, sha256_after=files.digest(after))
 
 
 class _Runtime(NamedTuple):
@@ -280,19 +288,21 @@ def _runtime_install(
         program = stream.read()
     wanted = guard.configuration(settings, folders.state)
     changes, actions, kept, written = [], [], [], {}
+    kept_knobs: list[Action] = []
     for name, text in (("hook.py", program), ("config.json", None)):
         path = os.path.join(folder, name)
         there = files.read(path)
         ours = known.files.get(name, "") if known else ""
         if text is None:
             written_before = known.settings.get("config", {}) if known else {}
-            text, config_kept = _configuration(there, written_before, wanted, force)
-            kept += config_kept
+            text, kept_knobs = _configuration(there, written_before, wanted, force)
+            kept += kept_knobs
         elif there.data is not None and there.sha not in (ours, files.digest(text)) and not force:
             kept.append(_file_action("keep", path, "edited by hand, so it stays; `install --force` puts ours back"))
             written[name] = ours
             continue
-        written[name] = files.digest(text)
+        # A configuration with an edit of the operator's in it is not ours to remove.
+        written[name] = "" if kept_knobs else files.digest(text)
         if there.data != text:
             word = "create-file" if there.data is None else "replace-file"
             changes.append(Change(there.path, there.data, text))
