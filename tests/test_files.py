@@ -1,0 +1,501 @@
+"""The one way to write a foreign file: links, modes, races, and what stays behind when something fails."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import files
+from hookctl.errors import HookctlError
+from hookctl.files import Changed, Snapshot
+from tests.conftest import put
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No home is needed here, and no disk to wait for."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    return tmp_path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return put(tmp_path / "folder" / "settings.json", b"old")
+
+
+def replace(path: Path, data: bytes | None, **options: Any) -> None:
+    files.replace(files.read(str(path)), data, **options)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder))
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def refused(code: str, call: Callable[..., Any], *arguments: Any) -> HookctlError:
+    with pytest.raises(HookctlError) as caught:
+        call(*arguments)
+    assert caught.value.code == code
+    return caught.value
+
+
+# Reading
+
+
+def test_a_file_is_read_with_its_real_path_and_the_number_of_its_names(target: Path) -> None:
+    os.link(target, target.with_name("second"))
+    assert files.read(str(target)) == Snapshot(str(target), b"old", 2)
+
+
+def test_a_file_that_is_not_there_is_no_data(tmp_path: Path) -> None:
+    found = files.read(str(tmp_path / "no" / "file"))
+    assert (found.data, found.sha) == (None, "")
+
+
+def test_an_empty_file_is_not_a_missing_one(tmp_path: Path) -> None:
+    assert files.read(str(put(tmp_path / "x", b""))).sha == files.digest(b"") != ""
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "device", "socket"])
+def test_anything_but_a_regular_file_is_refused_and_never_opened(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mknod(path, stat.S_IFSOCK | 0o600)
+    assert refused("unreadable", files.read, str(path)).exit_code == 4
+
+
+def test_a_path_through_a_file_is_refused(target: Path) -> None:
+    refused("unreadable", files.read, str(target / "settings.json"))
+
+
+def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    refused("unreadable", files.read, str(tmp_path / "a"))
+    refused("unreadable", files.read, str(tmp_path / "a" / "settings.json"))
+
+
+def test_a_huge_file_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path / "x", b"")
+    os.truncate(path, files.LIMIT + 1)
+    refused("unparsable", files.read, str(path))
+    os.truncate(path, files.LIMIT)
+    assert len(files.read(str(path)).data or b"") == files.LIMIT
+
+
+def test_a_file_that_cannot_be_read_says_so(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail(monkeypatch, "open", errno.EACCES)
+    assert "read access" in refused("unreadable", files.read, str(target)).hint
+
+
+# Links
+
+
+def test_a_chain_of_links_is_followed_and_kept(target: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "second").symlink_to("../folder/settings.json")
+    (tmp_path / "first").symlink_to("elsewhere/second")
+    replace(tmp_path / "first", b"new")
+    assert target.read_bytes() == b"new"
+    assert os.readlink(tmp_path / "first") == "elsewhere/second"
+    assert os.readlink(tmp_path / "elsewhere" / "second") == "../folder/settings.json"
+    assert names(tmp_path / "folder") == ["settings.json"]
+
+
+def test_a_dangling_link_gets_its_target(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real/settings.json")
+    replace(tmp_path / "link", b"new", mode=0o640)
+    assert (tmp_path / "real" / "settings.json").read_bytes() == b"new"
+    assert mode(tmp_path / "real" / "settings.json") == 0o640
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_removing_through_a_link_keeps_the_link(target: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(target)
+    replace(tmp_path / "link", None)
+    assert not target.exists()
+    assert (tmp_path / "link").is_symlink()
+
+
+# What a file keeps
+
+
+@pytest.mark.parametrize("bits", [0o600, 0o644, 0o640, 0o664, 0o755])
+def test_the_mode_is_kept(target: Path, bits: int) -> None:
+    target.chmod(bits)
+    replace(target, b"new")
+    assert (target.read_bytes(), mode(target)) == (b"new", bits)
+
+
+def test_a_new_file_is_private_unless_told_otherwise(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        replace(tmp_path / "a", b"new")
+        replace(tmp_path / "b", b"new", mode=0o644)
+    finally:
+        os.umask(before)
+    assert (mode(tmp_path / "a"), mode(tmp_path / "b")) == (0o600, 0o644)
+
+
+@AS_ROOT
+def test_the_owner_is_kept_and_a_set_id_bit_with_it(target: Path) -> None:
+    os.chown(target, 1234, 1235)
+    target.chmod(0o4750)
+    replace(target, b"new")
+    about = target.stat()
+    assert (about.st_uid, about.st_gid, mode(target)) == (1234, 1235, 0o4750)
+
+
+def test_extended_attributes_are_kept_where_there_are_any(target: Path) -> None:
+    try:
+        os.setxattr(target, "user.note", b"theirs")
+    except (OSError, AttributeError):
+        pytest.skip("no extended attributes here")
+    replace(target, b"new")
+    assert os.getxattr(target, "user.note") == b"theirs"
+
+
+def test_attributes_that_cannot_be_kept_stop_nothing(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail(monkeypatch, "fchown", errno.EPERM)
+    if hasattr(os, "listxattr"):
+        fail(monkeypatch, "listxattr", errno.ENOTSUP)
+    replace(target, b"new")
+    assert target.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("data", [b"much longer than before", b"x", b""])
+def test_the_names_of_a_hard_linked_file_stay_in_step(target: Path, data: bytes) -> None:
+    second = target.with_name("second")
+    os.link(target, second)
+    target.chmod(0o640)
+    replace(target, data)
+    assert (target.read_bytes(), second.read_bytes(), mode(second)) == (data, data, 0o640)
+    assert target.samefile(second)
+    assert names(target.parent) == ["second", "settings.json"]
+
+
+# What may not be written
+
+
+@pytest.mark.parametrize("data", [b"new", None])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_read_only_file_is_refused_and_not_touched(target: Path, data: bytes | None, linked: bool) -> None:
+    if linked:
+        os.link(target, target.with_name("second"))
+    target.chmod(0o444)
+    before, listed = target.stat(), names(target.parent)
+    error = refused("read_only", replace, target, data)
+    assert (error.exit_code, error.path) == (1, str(target))
+    assert target.stat() == before
+    assert (target.read_bytes(), names(target.parent)) == (b"old", listed)
+
+
+# Somebody else writes too
+
+
+def test_a_file_that_was_changed_since_is_left_alone(target: Path) -> None:
+    old = files.read(str(target))
+    target.write_bytes(b"theirs")
+    for data in (b"new", None):
+        with pytest.raises(Changed):
+            files.replace(old, data)
+    assert target.read_bytes() == b"theirs"
+    assert names(target.parent) == ["settings.json"]
+
+
+def test_a_hard_linked_file_that_was_changed_since_is_left_alone(target: Path) -> None:
+    os.link(target, target.with_name("second"))
+    old = files.read(str(target))
+    target.write_bytes(b"theirs")
+    with pytest.raises(Changed):
+        files.replace(old, b"new")
+    assert target.read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("data", [b"new", None])
+def test_a_file_that_was_removed_since_does_not_come_back(target: Path, data: bytes | None) -> None:
+    old = files.read(str(target))
+    target.unlink()
+    with pytest.raises(Changed):
+        files.replace(old, data)
+    assert names(target.parent) == []
+
+
+def test_a_folder_that_was_removed_since_does_not_come_back(target: Path) -> None:
+    old = files.read(str(target))
+    shutil.rmtree(target.parent)
+    with pytest.raises(Changed):
+        files.replace(old, b"new")
+    assert not target.parent.exists()
+
+
+def test_a_link_that_now_leads_elsewhere_is_noticed(target: Path, tmp_path: Path) -> None:
+    old = files.read(str(target))
+    other = put(tmp_path / "other", b"old")
+    target.unlink()
+    target.symlink_to(other)
+    with pytest.raises(Changed):
+        files.replace(old, b"new")
+    assert other.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("step", ["write", "fchmod", "fsync"])
+@pytest.mark.parametrize("foreign", [b"theirs", None])
+def test_a_write_between_reading_and_replacing_is_never_lost(
+    target: Path, monkeypatch: pytest.MonkeyPatch, step: str, foreign: bytes | None
+) -> None:
+    def interfere() -> None:
+        target.unlink() if foreign is None else target.write_bytes(foreign)
+
+    before(monkeypatch, step, interfere)
+    with pytest.raises(Changed):
+        replace(target, b"new")
+    assert (target.read_bytes() if target.exists() else None) == foreign
+    assert names(target.parent) == (["settings.json"] if foreign else [])
+
+
+@pytest.mark.parametrize("step", ["fchmod", "fsync", "link"])
+def test_a_new_file_never_takes_the_place_of_one_that_appeared_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    target = tmp_path / "folder" / "settings.json"
+    target.parent.mkdir()
+    before(monkeypatch, step, lambda: target.write_bytes(b"theirs"))
+    with pytest.raises(Changed):
+        replace(target, b"new")
+    assert target.read_bytes() == b"theirs"
+    assert names(target.parent) == ["settings.json"]
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS])
+def test_a_file_system_without_hard_links_gets_the_new_file_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    fail(monkeypatch, "link", code)
+    replace(tmp_path / "settings.json", b"new")
+    assert (tmp_path / "settings.json").read_bytes() == b"new"
+    assert names(tmp_path) == ["settings.json"]
+
+
+# Something fails
+
+
+def before(monkeypatch: pytest.MonkeyPatch, step: str, act: Callable[[], object]) -> None:
+    """Do something right before the first call of an os function (`write`: of the temporary file's opening)."""
+    name = "open" if step == "write" else step
+    real, done = getattr(os, name), []
+
+    def wrapped(*arguments: Any, **options: Any) -> Any:
+        writes = name != "open" or arguments[1] & os.O_CREAT
+        if writes and not done:
+            done.append(True)
+            act()
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(os, name, wrapped)
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, name: str, code: int, *, writing: bool = False) -> None:
+    """Every call of an os function raises this error; with `writing` only an open that makes a file."""
+    real = getattr(os, name)
+
+    def wrapped(*arguments: Any, **options: Any) -> Any:
+        if writing and not arguments[1] & os.O_CREAT:
+            return real(*arguments, **options)
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, name, wrapped)
+
+
+CODES = [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES, errno.EDQUOT]
+EXISTING = ["open", "fchmod", "fsync", "replace", "stat"]
+NEW = ["open", "fchmod", "fsync", "link"]
+
+
+@pytest.mark.parametrize("code", CODES, ids=[errno.errorcode[code] for code in CODES])
+@pytest.mark.parametrize(("exists", "call"), [(True, c) for c in EXISTING] + [(False, c) for c in NEW])
+def test_a_failure_changes_nothing_and_leaves_nothing_behind(
+    target: Path, monkeypatch: pytest.MonkeyPatch, exists: bool, call: str, code: int
+) -> None:
+    if not exists:
+        target.unlink()
+    old = files.read(str(target))
+    with monkeypatch.context() as patch:
+        fail(patch, call, code, writing=call == "open")
+        with pytest.raises((HookctlError, Changed)) as caught:
+            files.replace(old, b"new")
+    if call != "stat":  # that one cannot tell whether somebody else was there
+        expected = "read_only" if code in (errno.EACCES, errno.EROFS) else "write_failed"
+        assert (caught.value.code, caught.value.exit_code) == (expected, 1)
+    assert names(target.parent) == (["settings.json"] if exists else [])
+    assert not exists or target.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("old", [b"0123456789", b""])
+def test_a_full_disk_in_the_middle_of_the_bytes_changes_nothing(tmp_path: Path, linked: bool, old: bytes) -> None:
+    """A real limit on the size of files, in a process of its own."""
+    target = put(tmp_path / "folder" / "settings.json", old)
+    if linked:
+        os.link(target, target.with_name("second"))
+    program = (
+        "import resource, signal, sys\n"
+        "from hookctl import files\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "snapshot = files.read(sys.argv[1])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
+        "try:\n"
+        "    files.replace(snapshot, b'x' * 100)\n"
+        "except files.HookctlError as error:\n"
+        "    print(error.code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(target)], capture_output=True, text=True, check=True)
+    assert done.stdout == "write_failed\n"
+    assert target.read_bytes() == old
+    assert names(target.parent) == (["second", "settings.json"] if linked else ["settings.json"])
+
+
+def test_a_file_in_place_that_cannot_be_put_right_is_called_torn(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.link(target, target.with_name("second"))
+    fail(monkeypatch, "fsync", errno.EIO)
+    error = refused("torn", replace, target, b"new")
+    assert error.path == str(target)
+
+
+def test_a_file_that_cannot_be_removed_stays(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        fail(patch, "unlink", errno.EACCES)
+        refused("read_only", replace, target, None)
+    assert target.read_bytes() == b"old"
+
+
+# hookctl's own files
+
+
+def test_a_file_of_our_own_is_private_and_so_is_its_folder(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "ledger.json"
+    files.write_own(str(path), b"one")
+    files.write_own(str(path), b"two")
+    assert (path.read_bytes(), mode(path), mode(path.parent)) == (b"two", 0o600, 0o700)
+    assert names(path.parent) == ["ledger.json"]
+
+
+@pytest.mark.parametrize("call", ["open", "fsync", "replace"])
+def test_a_file_of_our_own_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    path = put(tmp_path / "state" / "ledger.json", b"one")
+    with monkeypatch.context() as patch:
+        fail(patch, call, errno.ENOSPC, writing=call == "open")
+        refused("write_failed", files.write_own, str(path), b"two")
+    assert path.read_bytes() == b"one"
+    assert names(path.parent) == ["ledger.json"]
+
+
+# Temporary files of dead runs
+
+
+def dead() -> int:
+    """The id of a process that has just ended."""
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def leftover(folder: Path, monkeypatch: pytest.MonkeyPatch, pid: int) -> Path:
+    """A temporary file as a run of this process id makes it."""
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: pid)
+        return put(Path(files._temp_name(str(folder / "settings.json"))), b"half")
+
+
+def test_only_temporary_files_of_dead_runs_of_this_machine_and_user_are_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = dead()
+    swept = leftover(tmp_path, monkeypatch, gone)
+    machine = swept.name.split(".")[-4]
+    kept = [
+        leftover(tmp_path, monkeypatch, os.getpid()),  # alive
+        leftover(tmp_path, monkeypatch, 1),  # alive, and somebody else's
+        put(tmp_path / swept.name.replace(machine, "0" * 8), b""),  # another machine's
+        put(tmp_path / swept.name.removeprefix("."), b""),
+        put(tmp_path / swept.name.removesuffix(".hookctl"), b""),
+        put(tmp_path / f".{machine}.{gone}.hookctl", b""),
+        put(tmp_path / f".x.{machine}.{gone}x.0000.hookctl", b""),
+        put(tmp_path / f".x.{machine}.{'9' * 40}.0000.hookctl", b""),
+        put(tmp_path / "settings.json", b""),
+    ]
+    folder = tmp_path / swept.name.replace(swept.name[-12:-8], "beef")
+    folder.mkdir()
+    link = tmp_path / f".x.{machine}.{gone}.0000.hookctl"
+    link.symlink_to("settings.json")
+    assert files.sweep(str(tmp_path)) == [str(swept)]
+    assert names(tmp_path) == sorted(path.name for path in [*kept, folder, link])
+
+
+@AS_ROOT
+def test_another_users_temporary_file_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = leftover(tmp_path, monkeypatch, dead())
+    os.chown(path, 1234, 1234)
+    assert files.sweep(str(tmp_path)) == []
+
+
+def test_a_folder_that_is_not_there_needs_no_sweep(tmp_path: Path) -> None:
+    assert files.sweep(str(tmp_path / "no")) == []
+
+
+# Backups
+
+
+def test_the_first_backup_and_the_last_ten_are_kept_and_all_are_private(tmp_path: Path) -> None:
+    state, path = str(tmp_path), "/somewhere/settings.json"
+    for number in range(15):
+        files.back_up(state, path, b"%d" % number, first=number == 0)
+    folder = Path(files.backup_folder(state, path))
+    assert (folder / "path").read_bytes() == b"/somewhere/settings.json\n"
+    stamped = [name for name in names(folder) if name[0].isdigit()]
+    assert [(folder / name).read_bytes() for name in stamped] == [b"%d" % number for number in range(5, 15)]
+    assert {mode(folder / name) for name in names(folder)} == {0o600}
+    assert len(names(folder)) == 12
+    assert files.find_backup(state, path, files.digest(b"0")) == b"0"
+    assert files.find_backup(state, path, files.digest(b"14")) == b"14"
+    assert files.find_backup(state, path, files.digest(b"4")) is None
+    assert files.find_backup(state, "/elsewhere/settings.json", files.digest(b"0")) is None
+    assert files.backup_folders(state) == [str(folder)]
+
+
+def test_a_new_first_backup_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    for data in (b"one", b"two"):
+        files.back_up(str(tmp_path), "/x", data, first=True)
+    firsts = [name for name in names(Path(files.backup_folder(str(tmp_path), "/x"))) if name.startswith("first-")]
+    assert firsts == [f"first-{files.digest(b'two')}"]
+
+
+def test_a_backup_that_was_tampered_with_is_not_given_back(tmp_path: Path) -> None:
+    files.back_up(str(tmp_path), "/x", b"one", first=False)
+    folder = Path(files.backup_folder(str(tmp_path), "/x"))
+    backup = next(path for path in folder.iterdir() if path.name != "path")
+    backup.write_bytes(b"two")
+    assert files.find_backup(str(tmp_path), "/x", files.digest(b"one")) is None
