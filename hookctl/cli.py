@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hookctl import __version__
-from hookctl.errors import OK, PENDING, USAGE, HookctlError
+from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError
 
 if TYPE_CHECKING:
     from hookctl.hosts import Host
@@ -50,12 +50,12 @@ def call(arguments: list[str]) -> int:
     only = named if named and named[0] in _COMMANDS else list(_COMMANDS)
     try:
         code = _app(only)(arguments or ["--help"], prog_name="hookctl", standalone_mode=False)
-    except typer.Abort:
-        raise KeyboardInterrupt from None
     except typer.TyperException as error:
         name = f"hookctl {named[0]}" if named and named[0] in _COMMANDS else "hookctl"
         hint = f"`{name} --help` shows how it is used."
         raise HookctlError("usage", error.format_message(), hint=hint, exit_code=USAGE) from None
+    if code == INTERRUPTED:  # what typer makes of it; nothing has been said yet
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else OK
 
 
@@ -278,8 +278,11 @@ def _named(folders, names: list[str] | None) -> list[Host]:  # type: ignore[no-u
 
 
 def _agreed(question: str) -> bool:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
         return False
-    if not typer.confirm(question, err=True):
-        raise typer.Abort
+    # typer's own question writes a blank to stdout, which is for results.
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise KeyboardInterrupt
     return True

@@ -30,14 +30,14 @@ def is_secret(key: str) -> bool:
 
 
 def show(command: str, result: Result, *, as_json: bool) -> None:
-    """Print a result: the envelope, or its text on stdout and its messages and errors on stderr."""
+    """Print a result: its messages on stderr, and the envelope, or its text on stdout and its errors on stderr."""
+    for line in result.messages:
+        say(line)
     if as_json:
         _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
     for line in result.text:
         _write(sys.stdout, _paint(_plain(line), sys.stdout) + "\n")
-    for line in result.messages:
-        say(line)
     for error in result.errors:
         say(error_text(error))
 

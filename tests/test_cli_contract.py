@@ -1,0 +1,651 @@
+"""The command line as its users and their scripts rely on it: exit codes, the envelope, and what goes where."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import typer
+
+from hookctl import __version__, cli
+from hookctl.folders import asset
+
+from .conftest import Hookctl, Outcome, put
+from .trees import tree
+
+COMMANDS = ("install", "uninstall", "plan", "status", "doctor", "hosts", "run", "log")
+SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
+
+Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], None]
+
+
+def check_envelope(outcome: Outcome, command: str) -> dict[str, Any]:
+    """The envelope, once it is sure that it keeps the contract."""
+    assert "\n" not in outcome.out.rstrip("\n") or outcome.out.startswith("{\n")
+    envelope = json.loads(outcome.out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    SCHEMA.validate(envelope)
+    assert list(envelope) == ["hookctl_result", "command", "status", "exit_code", "data", "errors"]
+    assert envelope["command"] == command
+    assert envelope["exit_code"] == outcome.code
+    assert (envelope["status"] == "ok") == (outcome.code in (0, 10))
+    assert "Traceback" not in outcome.out + outcome.err
+    return envelope
+
+
+# What must be so before a command gives each of its exit codes.
+
+
+def nothing(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pass
+
+
+def installed(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+
+
+def torn(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(settings, '{\n  "env": {')
+
+
+def torn_after(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(hookctl, settings, monkeypatch)
+    torn(hookctl, settings, monkeypatch)
+
+
+def read_only(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(settings, "{}\n").chmod(0o444)
+
+
+def broken_ledger(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(Path(os.environ["HOOKCTL_STATE_DIR"], "ledger.json"), "not a ledger")
+
+
+def another_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ledger of a time when another pack had the limit at 7."""
+    installed(hookctl, settings, monkeypatch)
+    ledger = Path(os.environ["HOOKCTL_STATE_DIR"], "ledger.json")
+    page = json.loads(ledger.read_text())
+    (record,) = page["files"].values()
+    (entry,) = [entry for entry in record["entries"] if entry["path"][-1] == "MAX_STOP_BLOCKS"]
+    record["packs"] = {"other": {**record["packs"]["guard"], "settings": {}, "folder": "", "files": {}}}
+    entry["owners"] = {"other": {"value": "7", "version": "1"}}
+    entry["written"] = "7"
+    record["entries"] = [entry]
+    ledger.write_text(json.dumps(page))
+    settings.write_text('{"env": {"MAX_STOP_BLOCKS": "7"}}')
+
+
+def a_bug(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug of ours")
+
+    for verb in COMMANDS:
+        name = "install" if verb == "plan" else verb
+        monkeypatch.setattr(f"hookctl.verbs.{name}.{name}", fail)
+
+
+CLAUDE = ("--host", "claude")
+CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
+    (0, nothing, ("install", *CLAUDE)),
+    (0, installed, ("install", *CLAUDE)),
+    (0, nothing, ("install", *CLAUDE, "--dry-run")),
+    (0, nothing, ("plan", *CLAUDE)),
+    (0, installed, ("plan", *CLAUDE, "--exit-code")),
+    (0, installed, ("plan", *CLAUDE, "--set", "latch=false", "--exit-code")),
+    (0, nothing, ("uninstall",)),
+    (0, installed, ("uninstall", "--host", "all")),
+    (0, installed, ("uninstall", "--dry-run", "--all")),
+    (0, nothing, ("status",)),
+    (0, installed, ("status",)),
+    (0, torn_after, ("status",)),
+    (0, nothing, ("doctor",)),
+    (0, installed, ("doctor", "--strict")),
+    (0, nothing, ("hosts",)),
+    (0, nothing, ("run", "status")),
+    (0, nothing, ("run", "start", "--remaining", "3", "--owner", "S1", "--for", "2h")),
+    (0, nothing, ("log",)),
+    (0, nothing, ("log", "--since", "2h", "--session", "S1")),
+    (1, read_only, ("install", *CLAUDE)),
+    (1, another_pack, ("install", *CLAUDE)),
+    (1, another_pack, ("plan", *CLAUDE, "--exit-code")),
+    (1, torn, ("doctor",)),
+    (1, broken_ledger, ("doctor",)),
+    (3, a_bug, ("install", *CLAUDE)),
+    (3, a_bug, ("uninstall",)),
+    (3, a_bug, ("plan", *CLAUDE)),
+    (3, a_bug, ("status",)),
+    (3, a_bug, ("doctor",)),
+    (3, a_bug, ("hosts",)),
+    (3, a_bug, ("run", "status")),
+    (3, a_bug, ("log",)),
+    (4, torn, ("install", *CLAUDE)),
+    (4, torn, ("plan", *CLAUDE)),
+    (4, torn_after, ("uninstall",)),
+    (4, broken_ledger, ("install", *CLAUDE)),
+    (4, broken_ledger, ("uninstall",)),
+    (4, broken_ledger, ("status",)),
+    (10, nothing, ("plan", *CLAUDE, "--exit-code")),
+]
+
+
+def name_of(case: object) -> str:
+    return getattr(case, "__name__", " ".join(case) if isinstance(case, tuple) else str(case))
+
+
+@pytest.mark.parametrize(("code", "arrange", "arguments"), CASES, ids=name_of)
+def test_the_exit_code_and_the_envelope(
+    hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch,
+    code: int, arrange: Arrange, arguments: tuple[str, ...],
+) -> None:  # fmt: skip
+    """The same exit code with and without --json, and an envelope that says the same as the text."""
+    arrange(hookctl, settings, monkeypatch)
+    as_json = hookctl(*arguments, "--json")
+    assert as_json.code == code, as_json
+    envelope = check_envelope(as_json, arguments[0])
+
+    for path in (settings.parent, Path(os.environ["HOOKCTL_STATE_DIR"]), Path(os.environ["HOOKCTL_DATA_DIR"])):
+        shutil.rmtree(path, ignore_errors=True)
+    arrange(hookctl, settings, monkeypatch)
+    as_text = hookctl(*arguments)
+    assert as_text.code == code, as_text
+    assert "Traceback" not in as_text.out + as_text.err
+    for error in envelope["errors"]:
+        assert error["message"] in as_text.err
+        assert error["message"] not in as_text.out
+    assert bool(as_text.out) == (not envelope["errors"]), "stdout carries the result, and an error is none"
+
+
+USAGE: list[tuple[tuple[str, ...], str]] = [
+    (("install", *CLAUDE, "--bogus"), "--bogus"),
+    (("install", *CLAUDE, "--mode"), "--mode"),
+    (("status", "too", "much"), "too"),
+    (("bogus",), "bogus"),
+    (("install", "--host", "emacs"), "emacs"),
+    (("doctor", "--host", "emacs"), "emacs"),
+    (("uninstall", "--host", "emacs"), "emacs"),
+    (("install", "nopack", *CLAUDE), "nopack"),
+    (("plan", "nopack", *CLAUDE), "nopack"),
+    (("uninstall", "nopack"), "nopack"),
+    (("install", *CLAUDE, "--set", "colour=red"), "colour"),
+    (("install", *CLAUDE, "--set", "MAX_STOP_BLOCKS"), "MAX_STOP_BLOCKS"),
+    (("install", *CLAUDE, "--set", "MAX_STOP_BLOCKS=many"), "many"),
+    (("install", *CLAUDE, "--set", "latch=perhaps"), "perhaps"),
+    (("plan", *CLAUDE, "--mode", "turbo"), "turbo"),
+    (("install", *CLAUDE, "--scope", "managed"), "managed"),
+    (("uninstall", "--scope", "galaxy"), "galaxy"),
+    (("install",), "--host claude"),
+    (("plan",), "--host claude"),
+    (("install", "--host", "all"), "claude"),
+    (("run", "dance"), "dance"),
+    (("run",), "ACTION"),
+    (("run", "remaining"), "run remaining 3"),
+    (("run", "remaining", "few"), "few"),
+    (("run", "remaining", "3.5"), "3.5"),
+    (("run", "remaining", "-1"), "-1"),
+    (("run", "stop", "3"), "stop"),
+    (("run", "stop", "--owner", "S1"), "--owner"),
+    (("run", "start", "--for", "soon"), "soon"),
+    (("run", "start", "--for", "12"), "12"),
+    (("run", "start", "--remaining", "x"), "x"),
+    (("run", "status", "--project", "no/such/folder"), "no/such/folder"),
+    (("log", "--since", "yore"), "yore"),
+    (("log", "--since", "0001-01-01"), "0001-01-01"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "named"), USAGE, ids=name_of)
+def test_wrong_use_is_exit_2_names_the_word_and_speaks_json_when_asked(
+    hookctl: Hookctl, isolated: Path, arguments: tuple[str, ...], named: str
+) -> None:
+    before = tree(isolated)
+    text = hookctl(*arguments)
+    assert (text.code, text.out) == (2, "")
+    assert text.err.startswith("hookctl: error: ")
+    assert named in text.err
+    assert len(text.err.splitlines()) >= 2, "and says what to do"
+    for place in range(1, len(arguments) + 1):
+        if arguments[place - 1].startswith("--") and arguments[place - 1] != "--bogus":
+            continue  # there it would be the option's value
+        outcome = hookctl(*arguments[:place], "--json", *arguments[place:])
+        assert outcome.code == 2
+        envelope = check_envelope(outcome, arguments[0])
+        assert [error["code"] for error in envelope["errors"]] == ["usage"]
+        assert named in envelope["errors"][0]["message"] + envelope["errors"][0]["hint"]
+        assert outcome.err == ""
+    assert tree(isolated) == before
+
+
+def test_json_before_the_command_is_wrong_use_too(hookctl: Hookctl) -> None:
+    outcome = hookctl("--json", "status")
+    assert outcome.code == 2
+    check_envelope(outcome, "status")
+
+
+def test_uninstall_everywhere_needs_a_terminal_or_json(process: Hookctl, settings: Path) -> None:
+    assert process("install", *CLAUDE).code == 0
+    outcome = process("uninstall", "--all")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--json" in outcome.err
+    assert settings.exists()
+    assert process("uninstall", "--all", "--json").code == 0
+    assert not settings.exists()
+
+
+def test_install_names_what_it_detected_where_it_cannot_ask(process: Hookctl, settings: Path) -> None:
+    settings.parent.mkdir()
+    outcome = process("install")
+    assert outcome.code == 2
+    assert "Detected here: claude" in outcome.err
+    envelope = check_envelope(process("install", "--json"), "install")
+    assert "Detected here: claude" in envelope["errors"][0]["hint"]
+    assert list(settings.parent.iterdir()) == []
+
+
+# Exit 3, and ends that nobody planned.
+
+
+def test_a_bug_names_its_log_and_shows_no_traceback(
+    hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch, isolated: Path
+) -> None:
+    a_bug(hookctl, settings, monkeypatch)
+    outcome = hookctl("status")
+    log = isolated / "state" / "error.log"
+    assert outcome.code == 3
+    assert outcome.out == ""
+    assert str(log) in outcome.err
+    assert "a bug of ours" in outcome.err
+    assert len(outcome.err.splitlines()) == 2
+    assert "Traceback" in log.read_text()
+    assert __version__ in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_bug_names_its_log_where_the_state_folder_is_what_is_broken(
+    hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch, isolated: Path
+) -> None:
+    a_bug(hookctl, settings, monkeypatch)
+    put(isolated / "state", "a file")
+    monkeypatch.setattr("tempfile.tempdir", str(isolated))
+    outcome = hookctl("status")
+    assert outcome.code == 3
+    assert "Traceback" not in outcome.err
+    (log,) = isolated.glob("hookctl-*.log")
+    assert str(log) in outcome.err
+    assert "Traceback" in log.read_text()
+    log.unlink()
+    monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
+    outcome = hookctl("status", "--json")
+    assert check_envelope(outcome, "status")["errors"][0]["hint"] == "The details could not be written anywhere."
+
+
+def test_a_working_folder_that_is_gone_is_an_error_without_a_traceback(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = isolated / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    outcome = hookctl("status", "--json")
+    assert outcome.code == 4
+    assert check_envelope(outcome, "status")["errors"][0]["code"] == "unreadable"
+    monkeypatch.chdir(isolated)
+
+
+def test_an_interrupt_is_exit_130(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hookctl.verbs.status.status", interrupt)
+    assert hookctl("status") == (130, "", "\nhookctl: interrupted\n")
+
+
+def run_with_stdout(stdout: int, *arguments: str, **environ: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "hookctl", *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, **environ}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("hosts",), ("hosts", "--json"), ("--help",)], ids=name_of)
+def test_a_reader_that_has_gone_is_no_error(arguments: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    code, err = run_with_stdout(writer, *arguments)
+    os.close(writer)
+    assert err == ""
+    assert code == 0 or arguments == ("--help",)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [("hosts",), ("hosts", "--json")], ids=name_of)
+def test_a_full_stdout_is_said_once(arguments: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        code, err = run_with_stdout(full.fileno(), *arguments)
+    assert code == 1
+    assert err == "hookctl: error: the result cannot be printed (No space left on device)\n"
+
+
+def test_a_closed_stdout_does_not_stop_the_work(settings: Path) -> None:
+    command = f"exec {sys.executable} -m hookctl install --host claude >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command]).returncode == 0
+    assert settings.exists()
+
+
+def test_a_closed_stdin_is_no_terminal(settings: Path) -> None:
+    settings.parent.mkdir()
+    command = f"exec {sys.executable} -m hookctl install --json <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "")
+    done = subprocess.run(["sh", "-c", command.replace("--json", "")], capture_output=True, text=True)
+    assert done.returncode == 2
+
+
+# Nothing is written by what only looks.
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", *CLAUDE), ("plan", *CLAUDE, "--json"), ("install", *CLAUDE, "--dry-run"),
+        ("uninstall", "--dry-run"), ("uninstall", "--all", "--dry-run"), ("status",), ("hosts",), ("log",),
+        ("run", "status"), ("doctor",), ("doctor", "--strict", "--json"),
+    ],
+    ids=name_of,
+)  # fmt: skip
+@pytest.mark.parametrize("before_it", ["fresh", "a file", "installed", "edited"])
+def test_looking_writes_nothing_at_all(
+    hookctl: Hookctl, settings: Path, isolated: Path, before_it: str, arguments: tuple[str, ...]
+) -> None:
+    if before_it != "fresh":
+        put(settings, '{"model": "opus"}')
+    if before_it in ("installed", "edited"):
+        assert hookctl("install", *CLAUDE).code == 0
+    if before_it == "edited":
+        put(settings, settings.read_text().replace('"8"', '"9"').replace("exit 0", "exit 1"))
+        (isolated / "data" / "guard" / "claude-user" / "config.json").unlink()
+    before = tree(isolated)
+    assert hookctl(*arguments).code in (0, 1)
+    assert tree(isolated) == before
+    assert (isolated / "state").exists() == (before_it in ("installed", "edited"))
+
+
+# plan is a diff.
+
+
+def patched(old: str, diff: str) -> str:
+    """What a unified diff makes of a text; AssertionError where it does not fit."""
+    lines, result, at = re.findall(r"[^\n]*\n|[^\n]+", old), [], 0
+    body = re.findall(r"[^\n]*\n", diff)[2:]
+    for line, following in zip(body, [*body[1:], ""], strict=True):
+        text = line[1:-1] if following.startswith("\\") else line[1:]
+        if hunk := re.match(r"@@ -(\d+)(?:,(\d+))? \+", line):
+            start = int(hunk[1]) - (hunk[2] != "0")
+            result, at = result + lines[at:start], start
+        elif line[0] in " -":
+            assert lines[at] == text
+            result, at = result + ([text] if line[0] == " " else []), at + 1
+        elif line[0] == "+":
+            result.append(text)
+    return "".join(result + lines[at:])
+
+
+TEXTS = {
+    "no file": None,
+    "empty": "",
+    "an object": "{}\n",
+    "an object without a final newline": "{}",
+    "minified": '{"model":"opus","hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo"}]}]},"env":{"A":"b"}}',
+    "many lines": json.dumps({"env": {f"A{n}": "x" for n in range(40)}, "hooks": {"Stop": []}}, indent=4) + "\n",
+    "hooks far apart": json.dumps({"hooks": {"Stop": []}, "x": list(range(30)), "env": {}, "y": [1]}, indent="\t"),
+    "odd line ends in strings": '{\n  "a": "one\u2028two\x85three\u2029four"\n}\n',
+    "non-ASCII": '{\n  "ключ": "значение 🙂"\n}\n',
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("uninstall", [False, True], ids=["install", "uninstall"])
+def test_the_diff_applied_is_what_is_written(
+    hookctl: Hookctl, settings: Path, text: str | None, uninstall: bool
+) -> None:
+    if text is not None:
+        put(settings, text)
+    if uninstall:
+        hookctl("install", *CLAUDE)
+        put(settings, settings.read_text() + "\n")  # so that it is more than the backup put back
+    before = settings.read_text() if settings.exists() else ""
+    verb = ("uninstall",) if uninstall else ("install", *CLAUDE)
+    plan = hookctl(*verb, "--dry-run") if uninstall else hookctl("plan", *CLAUDE)
+    (file,) = hookctl(*verb, "--dry-run", "--json").data["files"]
+    diff = re.split(r"^(?:would|\(nothing)", plan.out, maxsplit=1, flags=re.MULTILINE)[0]
+    if "\x85" not in before:
+        assert diff == file["diff"], "text and JSON show the same diff"
+    (done,) = hookctl(*verb, "--json").data["files"]
+    after = settings.read_text() if settings.exists() else ""
+    assert patched(before, file["diff"]) == after
+    assert done == file, "what was planned is what was done"
+
+
+def test_a_file_with_carriage_returns_gives_a_diff_of_its_own_lines_only(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, b'{\r\n  "model": "opus"\r\n}\r\n')
+    out = hookctl("plan", *CLAUDE).out
+    assert "\r" not in out
+    assert '-  "model": "opus"\n+  "model": "opus",\n' in out
+
+
+def test_plan_shows_the_whole_command(hookctl: Hookctl, isolated: Path) -> None:
+    out = hookctl("plan", *CLAUDE).out
+    assert f"[ -f {isolated}/data/guard/claude-user/hook.py ]" in out
+    assert "hook.py stop --host claude; exit 0" in out
+    assert out.startswith("--- /dev/null\n+++ ")
+
+
+# Secrets, colours, control characters.
+
+SECRET = "sk-very-secret"
+SECRETS = {
+    "env": {"ANTHROPIC_AUTH_TOKEN": SECRET, "GITHUB_PAT_KEY": SECRET, "DB_PASSWORD": SECRET, "plain": "kept"},
+    "apiKey": SECRET,
+    "servers": [{"headers": {"Authorization": f"Bearer {SECRET}", "X": {"cookie": [SECRET, {"deep": SECRET}]}}}],
+    "aws_secret_access_key": SECRET,
+    "model": "opus",
+}
+
+
+@pytest.mark.parametrize("text", [json.dumps(SECRETS), json.dumps(SECRETS, indent=2)], ids=["minified", "indented"])
+@pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
+def test_secrets_are_masked_everywhere(
+    hookctl: Hookctl, settings: Path, text: str, flags: tuple[str, ...]
+) -> None:
+    put(settings, text)
+    commands = [("plan", *CLAUDE), ("install", *CLAUDE), ("status",), ("doctor",), ("uninstall", "--dry-run")]
+    outcomes = [hookctl(*command, *flags) for command in [*commands, ("uninstall",)]]
+    for outcome in outcomes:
+        assert outcome.code == 0, outcome
+        assert SECRET not in outcome.out + outcome.err
+    if text.count("\n") < 2:
+        assert '\\"model\\"' in outcomes[0].out if flags else '"model"' in outcomes[0].out, "the rest is shown"
+    assert settings.read_text() == text
+
+
+def test_secrets_of_a_file_that_cannot_be_read_are_not_shown(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, json.dumps(SECRETS)[:-1] + ', "broken": ' + SECRET + "}")
+    for arguments in (("install", *CLAUDE), ("doctor",), ("plan", *CLAUDE, "--json")):
+        outcome = hookctl(*arguments)
+        assert outcome.code in (1, 4)
+        assert SECRET not in outcome.out + outcome.err
+
+
+NASTY = "\x7f\x9b31m\u202e\u2066"
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
+def test_nothing_in_a_settings_file_drives_the_terminal(
+    hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    folder = settings.parent.with_name(f"odd\x1b]0;title\x07{NASTY}\nname")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+    handler = {"type": "command", "command": f": hookctl=guard/stop; echo \x1b[2J{NASTY}"}
+    page = {"a": "\x1b[31m", f"k{NASTY}": NASTY, "model": 7, "hooks": {"Stop": [{"hooks": [handler]}]}}
+    put(folder / "settings.json", json.dumps(page, ensure_ascii=False, indent=1))
+    seen = [hookctl("plan", *CLAUDE, *flags), hookctl("install", *CLAUDE, *flags)]
+    text = (folder / "settings.json").read_text().replace('": "5"', f'": "\\u001b[31m5\\nerror: x{NASTY}"')
+    put(folder / "settings.json", text)
+    seen += [hookctl(command, *flags) for command in ("status", "doctor", "hosts", "uninstall")]
+    for outcome in seen:
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", outcome.out + outcome.err)
+        assert not re.search(r"^error: x", outcome.out, re.MULTILINE), "a value cannot look like a line of ours"
+
+
+def test_names_that_are_no_utf8_are_printed(process: Hookctl, isolated: Path) -> None:
+    folder = os.fsencode(isolated) + b"/\xff\xe9"
+    os.mkdir(folder)
+    project = os.fsdecode(folder)
+    for flags in ((), ("--json",)):
+        outcome = process("run", "status", "--project", project, *flags, PYTHONIOENCODING="utf-8:strict")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "\\udcff" in outcome.out
+    assert check_envelope(outcome, "run")["data"]["project"] == project
+
+
+def test_a_terminal_that_knows_ascii_only_is_enough(process: Hookctl, isolated: Path) -> None:
+    (isolated / "é").mkdir()
+    outcome = process("run", "status", "--project", str(isolated / "é"), PYTHONIOENCODING="ascii")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_errors_go_to_stderr_and_results_to_stdout(hookctl: Hookctl, settings: Path) -> None:
+    assert hookctl("install", *CLAUDE).err == ""
+    put(settings, settings.read_text().replace('"8"', '"9"'))
+    kept = hookctl("install", *CLAUDE)
+    assert (kept.code, kept.err) == (0, "")
+    assert "kept env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP" in kept.out
+
+
+def test_warnings_are_messages_with_and_without_json(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookctl.interpreter.choose", lambda environ: (sys.executable, "an odd Python"))
+    for flags in ((), ("--json",)):
+        outcome = hookctl("plan", *CLAUDE, *flags)
+        assert outcome.err == "hookctl: an odd Python\n"
+        assert "odd" not in outcome.out
+
+
+# Help.
+
+
+def options_of(command: str) -> set[str]:
+    group: Any = typer.main.get_command(cli._app([command]))
+    return {name for parameter in group.commands[command].params for name in parameter.opts if name.startswith("-")}
+
+
+CONTRACT = {
+    "install": {"--host", "--scope", "--mode", "--set", "--reset", "--force", "--dry-run", "--json"},
+    "uninstall": {"--host", "--scope", "--all", "--dry-run", "--json"},
+    "plan": {"--host", "--scope", "--mode", "--set", "--reset", "--force", "--exit-code", "--json"},
+    "status": {"--json"},
+    "doctor": {"--host", "--strict", "--json"},
+    "hosts": {"--json"},
+    "run": {"--remaining", "--owner", "--for", "--project", "--json"},
+    "log": {"--session", "--since", "--follow", "--json"},
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command: str) -> None:
+    outcome = hookctl(command, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"hookctl {command}" in outcome.out.partition("Examples:")[2]
+    assert options_of(command) >= CONTRACT[command]
+    for option in options_of(command):
+        assert re.search(rf"^  {option}\b", outcome.out, re.MULTILINE), option
+    examples = outcome.out.partition("Examples:")[2].partition("\n\n")[0]
+    for example in examples.split("hookctl ")[1:]:
+        words = example.split()
+        assert words[0] == command
+        assert {word for word in words if word.startswith("--")} <= options_of(command)
+
+
+def test_the_help_of_it_all_names_every_command(hookctl: Hookctl) -> None:
+    alone, asked = hookctl(), hookctl("--help")
+    assert alone == asked
+    assert asked.code == 0
+    for command in COMMANDS:
+        assert re.search(rf"^  {command}\b", asked.out, re.MULTILINE)
+
+
+def test_the_version(hookctl: Hookctl) -> None:
+    assert hookctl("--version") == (0, f"hookctl {__version__}\n", "")
+
+
+# At a terminal.
+
+
+def at_terminal(answer: str, *arguments: str, stdout: bool = False, **environ: str) -> tuple[Outcome, str]:
+    """Run hookctl with a terminal for stdin and stderr, and for stdout if asked; what it did, what was seen."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", **environ}
+    command = [sys.executable, "-m", "hookctl", *arguments]
+    out = theirs if stdout else subprocess.PIPE
+    with subprocess.Popen(command, stdin=theirs, stdout=out, stderr=theirs, env=environment) as running:
+        os.close(theirs)
+        os.write(ours, answer.encode())
+        seen = b""
+        try:
+            while piece := os.read(ours, 65536):
+                seen += piece
+        except OSError:  # the other end was closed
+            pass
+        text = running.stdout.read().decode() if running.stdout else ""
+        code = running.wait(30)
+    os.close(ours)
+    return Outcome(code, text, ""), seen.decode()
+
+
+def test_at_a_terminal_install_asks_about_what_it_detected(settings: Path) -> None:
+    settings.parent.mkdir()
+    outcome, seen = at_terminal("y\n", "install")
+    assert outcome.code == 0
+    assert "Detected here: claude. Go on with claude?" in seen
+    assert settings.exists()
+
+
+def test_at_a_terminal_no_means_no(settings: Path) -> None:
+    settings.parent.mkdir()
+    outcome, seen = at_terminal("n\n", "install")
+    assert (outcome.code, outcome.out) == (130, "")
+    assert seen.endswith("hookctl: interrupted\r\n")
+    assert not settings.exists()
+
+
+def test_at_a_terminal_install_asks_nothing_where_nothing_is_detected(isolated: Path) -> None:
+    outcome, seen = at_terminal("y\n", "install", PATH="")
+    assert outcome.code == 2
+    assert "Go on" not in seen
+    assert not (isolated / "state").exists()
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 130), ("\n", 130), ("\x04", 130)])
+def test_at_a_terminal_uninstall_everywhere_asks(hookctl: Hookctl, settings: Path, answer: str, code: int) -> None:
+    hookctl("install", *CLAUDE)
+    outcome, seen = at_terminal(answer, "uninstall", "--all")
+    assert outcome.code == code, seen
+    assert "Uninstall everywhere" in seen
+    assert settings.exists() == (code != 0)
+
+
+def test_colours_are_for_terminals_that_want_them(settings: Path) -> None:
+    plan = ("plan", *CLAUDE)
+    assert "\033[32m+" in at_terminal("", *plan, stdout=True, NO_COLOR="")[1]
+    assert "\033[" not in at_terminal("", *plan, stdout=True, NO_COLOR="1")[1]
+    assert "\033[" not in at_terminal("", *plan, stdout=True, NO_COLOR="", TERM="dumb")[1]
+    assert "\033[" not in at_terminal("", *plan, NO_COLOR="")[0].out
