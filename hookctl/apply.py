@@ -173,6 +173,10 @@ def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str
 def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
            rmdirs: tuple[str, ...]) -> None:  # fmt: skip
     # The folder of pending bytes comes first and goes last: as long as it is there, the next run clears up.
+    try:
+        os.makedirs(folders.pending, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise files.cannot_write(folders.pending, error) from None
     for change in changes:
         if change.after is not None:
             files.write_own(os.path.join(folders.pending, files.digest(change.after)), change.after)

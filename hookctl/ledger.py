@@ -20,7 +20,7 @@ def load(path: str) -> dict[str, Record]:
     try:
         text = json.loads(data)
         version = text["ledger_version"]
-        if not isinstance(version, int):
+        if type(version) is not int or version < 1:
             raise TypeError("ledger_version is not a number")
         if version > VERSION:
             raise HookctlError(
@@ -55,10 +55,32 @@ def record_to(record: Record) -> dict[str, Any]:
 
 def record_from(page: dict[str, Any]) -> Record:
     """A record from its JSON; KeyError, TypeError or ValueError where it is not one."""
-    packs = {name: PackRecord(**pack) for name, pack in page["packs"].items()}
+    _check(page, _RECORD)
+    packs = {name: PackRecord(**_check(pack, _PACK)) for name, pack in page["packs"].items()}
     entries = tuple(_entry_from(entry) for entry in page["entries"])
     fields = {**page, "created_dirs": tuple(page["created_dirs"]), "packs": packs, "entries": entries}
     return Record(**fields)
+
+
+_RECORD = {
+    "host": str, "scope": str, "format": str, "created_file": bool, "created_dirs": list, "packs": dict,
+    "sha256_before": str, "sha256_after": str, "entries": list,
+}  # fmt: skip
+_PACK = {"version": str, "settings": dict, "folder": str, "files": dict}
+_ENTRY = {"path": list, "kind": str, "mode": str, "before": dict, "written": object, "owners": dict, "id": str}
+_WISH = {"value": object, "version": str, "merge": str}
+_OPTIONAL = {"id": "", "merge": ""}
+
+
+def _check(page: Any, kinds: dict[str, type]) -> dict[str, Any]:
+    """The page with all its fields, if each is there and of its kind."""
+    page = {**{name: _OPTIONAL[name] for name in kinds if name in _OPTIONAL}, **page}
+    for name, kind in kinds.items():
+        if not isinstance(page[name], kind):
+            raise TypeError(f"{name} is not of type {kind.__name__}")
+    if page.keys() != kinds.keys():
+        raise TypeError(f"unknown: {', '.join(page.keys() - kinds.keys())}")
+    return page
 
 
 def _entry_to(entry: Entry) -> dict[str, Any]:
@@ -77,8 +99,20 @@ def _wish_to(wish: Wish) -> dict[str, Any]:
 
 def _entry_from(page: dict[str, Any]) -> Entry:
     path = tuple(page["path"])
+    if not path or not all(type(key) in (str, int) for key in path):
+        raise TypeError("path is not one of keys and indexes")
     if page["kind"] == "container":
         return Entry(path, "container")
+    page = _check(page, _ENTRY)
     before = None if page["before"].get("absent") else page["before"]["raw"]
-    owners = {name: Wish(**wish) for name, wish in page["owners"].items()}
-    return Entry(path, page["kind"], page["mode"], before, page["written"], owners, page.get("id", ""))
+    if before is not None and not isinstance(before, str):
+        raise TypeError("before is not of type str")
+    if page["kind"] == "element":
+        _check({"command": page["written"]["command"]}, {"command": str})
+    owners = {name: Wish(**_check(wish, _WISH)) for name, wish in page["owners"].items()}
+    if not owners:
+        raise ValueError("an entry without an owner")
+    for wish in owners.values():
+        if wish.merge in ("max", "min"):
+            int(wish.value)
+    return Entry(path, page["kind"], page["mode"], before, page["written"], owners, page["id"])

@@ -1,0 +1,179 @@
+"""The ledger: every shape comes back as it was, and bytes that are none are refused without a traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookctl import apply, engine, folders, ledger
+from hookctl.errors import HookctlError
+from hookctl.model import Entry, PackRecord, Record, Wish
+from tests import plain
+from tests.conftest import Hookctl, put
+
+FIXTURE = Path(__file__).parent / "fixtures" / "ledger-v1.json"
+SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
+HANDLER = {"type": "command", "command": ": hookctl=guard/stop; exit 0", "timeout": 10}
+ENTRIES = (
+    Entry(("env", "A"), "leaf", "owned", None, "5", {"guard": Wish("5", "1.0")}),
+    Entry(("env", "B"), "leaf", "owned", "1e3", "é\u2028", {"p": Wish("5", "1.0", "max"), "q": Wish("7", "2", "max")}),
+    Entry(("env", "C"), "leaf", "owned", "", None, {"guard": Wish(None, "")}),
+    Entry(("a", 0, "b"), "leaf", "adopted", None, {"x": [1, 2.5, True]}, {"x": Wish(1, "1")}),
+    Entry(("hooks", "Stop"), "element", "owned", None, HANDLER, {"guard": Wish(HANDLER, "1")}, "guard/stop"),
+    Entry(("hooks",), "container"),
+    Entry(("hooks", "Stop"), "container"),
+)
+PACK = PackRecord("1.0", {"mode": "off", "knobs": {"latch": False}}, "/data/guard", {"hook.py": "0" * 64, "c": ""})
+RECORDS = [
+    Record("claude", "user", "json"),
+    Record("claude", "user", "json", True, ("/a/b", "/a"), {"guard": PACK, "x": PackRecord("", {})}, "", "f" * 64),
+    Record("claude", "user", "json", False, (), {"guard": PACK}, "0" * 64, "1" * 64, ENTRIES),
+]
+
+
+def valid(data: bytes) -> None:
+    jsonschema.validate(json.loads(data), SCHEMA)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
+    data = ledger.dump({"/x": record})
+    valid(data)
+    assert ledger.load(str(put(tmp_path / "ledger.json", data))) == {"/x": record}
+
+
+def test_the_bytes_do_not_depend_on_the_order_of_events() -> None:
+    assert ledger.dump({"/b": RECORDS[0], "/a": RECORDS[1]}) == ledger.dump({"/a": RECORDS[1], "/b": RECORDS[0]})
+
+
+def test_no_ledger_is_an_empty_one(tmp_path: Path) -> None:
+    assert ledger.load(str(tmp_path / "no" / "ledger.json")) == {}
+
+
+def test_a_ledger_of_the_first_version_still_loads(tmp_path: Path) -> None:
+    """This file is never changed: it is what the first release wrote."""
+    valid(FIXTURE.read_bytes())
+    pages = ledger.load(str(FIXTURE))
+    page = pages["/home/u/.claude/settings.json"]
+    assert (page.host, page.scope, page.created_file, page.sha256_before[:4]) == ("claude", "user", False, "6aeb")
+    assert page.packs["guard"].settings["knobs"] == {"max_stop_blocks": 12}
+    assert [(entry.kind, entry.mode, entry.before, entry.id) for entry in page.entries] == [
+        ("element", "owned", None, "guard/stop"),
+        ("leaf", "owned", '"7"', ""),
+        ("leaf", "adopted", None, ""),
+        ("container", "owned", None, ""),
+    ]
+    assert page.entries[1].owners == {"guard": Wish("12", "0.1.0")}
+    assert ledger.dump(pages) == FIXTURE.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [["install"]],
+        [["install", "--mode", "off"]],
+        [["install", "--force", "--set", "max_stop_blocks=7", "--set", "latch=false"]],
+        [["install"], ["install", "--mode", "off"], ["install", "--mode", "breaker"]],
+        [["install"], ["uninstall"]],
+    ],
+)
+def test_what_is_written_is_valid(commands: list[list[str]], hookctl: Hookctl, settings: Path) -> None:
+    put(settings, b'{"env": {"MAX_STOP_BLOCKS": "5", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": 3}, "hooks": {}}')
+    for verb, *options in commands:
+        assert hookctl(verb, "--host", "claude", *options).code == 0
+        valid(Path(folders.here().ledger).read_bytes())
+
+
+def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, settings: Path) -> None:
+    path = put(Path(folders.here().ledger), b'{"ledger_version": 2, "anything": []}')
+    for command in (["install", "--host", "claude"], ["uninstall", "--host", "claude"], ["status"]):
+        outcome = hookctl(*command, "--json")
+        assert (outcome.code, outcome.result["errors"][0]["code"]) == (4, "ledger_newer")
+        assert "newer hookctl" in outcome.result["errors"][0]["hint"]
+    assert path.read_bytes() == b'{"ledger_version": 2, "anything": []}'
+    assert not settings.exists()
+
+
+PAGE = json.loads(ledger.dump({"/x": RECORDS[2]}))
+WRONG: list[Any] = [None, 0, True, "x", [], {}, [1], {"a": 1}, ["x"]]
+
+
+def broken_pages() -> list[tuple[str, Any]]:
+    """A real ledger with each of its values in turn replaced by others of wrong kinds, or taken out."""
+    found: list[tuple[str, Any]] = []
+
+    def walk(path: tuple[Any, ...], value: Any) -> None:
+        for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            for wrong in [*WRONG, "gone"]:
+                page = json.loads(json.dumps(PAGE))
+                holder = page
+                for step in path:
+                    holder = holder[step]
+                if wrong == "gone":
+                    del holder[key]
+                else:
+                    holder[key] = wrong
+                found.append((f"{(*path, key)} {wrong!r}", page))
+            walk((*path, key), value[key])
+
+    walk((), PAGE)
+    return found
+
+
+def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    for name, page in broken_pages():
+        path.write_text(json.dumps(page))
+        try:
+            records = ledger.load(str(path))
+        except HookctlError as error:
+            assert error.code in ("ledger_unreadable", "ledger_newer"), name
+            assert (error.exit_code, error.path) == (4, str(path))
+        else:
+            for record in records.values():
+                engine.uninstall(record.entries, plain.live({}), "guard")
+                engine.install(record.entries, plain.live({}), "guard", "1", [])
+            assert ledger.load(str(put(path, ledger.dump(records)))) == records, name
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.one_of(st.binary(max_size=40), st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5)),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["ledger_version", "journal_version", "files", "packs", "entries", "steps", "records", "x"]),
+        inner, max_size=4), max_leaves=10).map(lambda value: json.dumps(value).encode())))  # fmt: skip
+def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_factory: Any, data: bytes) -> None:
+    state = tmp_path_factory.getbasetemp() / "arbitrary"
+    own = folders.Folders(str(state), str(state), {}, str(state))
+    for read in (lambda: ledger.load(own.ledger), lambda: apply.pending(own)):
+        put(state / "ledger.json", data)
+        put(state / "journal.json", data)
+        try:
+            read()
+        except HookctlError as error:
+            assert error.exit_code == 4
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"{", b'{"journal_version": 1}', b"[" * 100_000, b"1" * 5_000])
+def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: Hookctl, settings: Path) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    before = settings.read_bytes()
+    own = folders.here()
+    for path in (own.ledger, own.journal):
+        there = Path(path).read_bytes() if Path(path).exists() else None
+        put(Path(path), data)
+        for command in ("install", "uninstall", "doctor"):
+            outcome = hookctl(command, "--host", "claude", "--json")
+            errors = [error["code"] for error in outcome.result["errors"]]
+            assert command == "doctor" or (outcome.code, errors) == (4, ["ledger_unreadable"])
+            assert command != "doctor" or (outcome.code, errors) == (1, [])
+        assert hookctl("status").code in (0, 4)
+        assert Path(path).read_bytes() == data
+        Path(path).unlink() if there is None else Path(path).write_bytes(there)
+    assert settings.read_bytes() == before
