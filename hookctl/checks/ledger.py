@@ -15,9 +15,20 @@ def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
     """The ledger's pages, none where it cannot be read, and what is wrong with it."""
     found = list(_journal(folders))
     try:
-        return ledger.load(folders.ledger), found
+        records = ledger.load(folders.ledger)
     except HookctlError as error:
         return {}, [*found, Finding(error.code, "error", error.message, "", error.path, error.hint)]
+    for path in [path for path, record in records.items() if not _fits(record)]:
+        message, fix = f"the guard's settings for {path} are of a wrong kind", "Move the ledger away and install again."
+        found.append(Finding("ledger_unreadable", "error", message, records.pop(path).host, folders.ledger, fix))
+    return records, found
+
+
+def _fits(record: Record) -> bool:
+    """Whether the settings in a page, which the ledger itself does not look into, are the guard's."""
+    page = record.packs.get("guard")
+    kinds = {"mode": str, "knobs": dict, "python": str}
+    return page is None or all(isinstance(page.settings.get(name, kind()), kind) for name, kind in kinds.items())
 
 
 def _journal(folders: Folders) -> Iterator[Finding]:

@@ -20,11 +20,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def check(scene: Scene) -> Iterator[Finding]:
     """Faults that make the host ignore the file, or its hooks."""
     document = scene.document
-    if document is None or document.value is MISSING:
-        return
-    if not isinstance(document.value, dict):
-        message, fix = "the file holds no object, so the host finds nothing in it", "Make it an object: {}."
-        yield scene.find("wrong_shape", "error", message, fix)
+    if document is None or not isinstance(document.value, dict):
         return
     yield from _strictness(scene)
     yield from _known_keys(scene)

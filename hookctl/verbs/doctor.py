@@ -22,7 +22,7 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool) -> Result:
             message, fix = f"{host.title} is not in use here", f"`hookctl install --host {host.name}`"
             findings.append(Finding("not_installed", "info", message, host.name, fix=fix))
         for path in paths:
-            findings += _look(folders, host, path, records.get(files.real(path)))
+            findings += _look(folders, host, path, records.get(_real(path)))
     findings.sort(key=lambda finding: _ORDER[finding.level])
     bad = [f for f in findings if f.level == "error" or (strict and f.level == "warning")]
     data = {"findings": [finding._asdict() for finding in findings]}
@@ -32,9 +32,17 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool) -> Result:
 def _paths(folders: Folders, host: Host, records: dict[str, Record]) -> list[str]:
     """The settings file that the environment names, if the host is in use, and every other that the ledger has."""
     own = hosts.settings_path(host, "user", folders.environ)
-    known = [path for path, record in records.items() if record.host == host.name and path != files.real(own)]
-    in_use = files.real(own) in records or hosts.detected(host, folders.environ)
+    known = [path for path, record in records.items() if record.host == host.name and path != _real(own)]
+    in_use = _real(own) in records or hosts.detected(host, folders.environ)
     return [*([own] if in_use else []), *known]
+
+
+def _real(path: str) -> str:
+    """Where links lead in a circle, the path itself; reading it then says so."""
+    try:
+        return files.real(path)
+    except HookctlError:
+        return path
 
 
 def _look(folders: Folders, host: Host, path: str, record: Record | None) -> list[Finding]:
