@@ -78,7 +78,7 @@ def _start(folders: Folders, place: _Run, request: Request) -> list[str]:
     if request.remaining:
         _set_task(place, "remaining", _count(request.remaining))
     owner = request.owner or _session(folders)
-    _refuse_links(place, place.folder)
+    _refuse_links(place)
     for name in ("STOP", "CONCLUDE", *(() if owner else ("OWNER",))):
         _clear(os.path.join(place.folder, name))
     _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
@@ -217,10 +217,10 @@ def _make_folder(place: _Run) -> None:
         raise files.cannot_write(place.folder, error) from None
 
 
-def _refuse_links(place: _Run, path: str) -> None:
+def _refuse_links(place: _Run, *paths: str) -> None:
     """A repository could bring a link that leads our writes elsewhere."""
     ours = place.folder.startswith(place.project + os.sep)
-    for part in (os.path.join(place.project, ".hookctl"), place.folder, path) if ours else (path,):
+    for part in (*((os.path.join(place.project, ".hookctl"), place.folder) if ours else ()), *paths):
         if os.path.islink(part):
             message, hint = "this is a link, and hookctl does not write through links here", "Remove it."
             raise HookctlError("linked", message, path=part, hint=hint)

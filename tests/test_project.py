@@ -1,0 +1,160 @@
+"""hookctl and the hook agree on which folder is the project, and on where its state lies."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from hookctl import project
+
+TEMPLATE = Path(__file__).parents[1] / "templates" / "guard" / "hook.py"
+
+
+def load_hook() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("hook_under_test", TEMPLATE)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+HOOK = load_hook()
+
+
+def by_hook(start: str) -> str:
+    """The project as the hook finds it: the lines of its read_call that lead there."""
+    here = os.getcwd()
+    try:
+        home = HOOK.home_folder()
+        named = HOOK.enter(start)
+        return HOOK.find_project(named or here, HOOK.enter(home) or home)
+    finally:
+        os.chdir(here)
+
+
+def both(start: Path | str) -> str:
+    """The project, once it is sure that both find the same."""
+    found = project.find(str(start), os.environ)
+    assert by_hook(str(start)) == found
+    return found
+
+
+def make(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).mkdir(parents=True, exist_ok=True)
+
+
+CASES = [
+    # folders, HOME, where the search starts, the project
+    (["a/.git", "a/b/c"], "home", "a/b/c", "a"),
+    (["a/.hookctl", "a/b/c"], "home", "a/b/c", "a"),
+    (["a/.git", "a/b/.hookctl", "a/b/c"], "home", "a/b/c", "a/b"),
+    (["a/.hookctl", "a/b/.git", "a/b/c"], "home", "a/b/c", "a/b"),
+    (["a/.git"], "home", "a", "a"),
+    (["a/b"], "home", "a/b", "a/b"),
+    ([".git", "home/a"], "home", "home/a", "home/a"),
+    (["home/.git", "home/a"], "home", "home/a", "home/a"),
+    (["home/.git"], "home", "home", "home"),
+    (["home/.hookctl", "home/a/b/.git", "home/a/b/c"], "home", "home/a/b/c", "home/a/b"),
+    ([".git", "home/.hookctl", "home/a/b"], "home", "home/a/b", "home/a/b"),
+    ([".git", "a"], "home", "a", "a"),
+    ([".git", "homely/.git", "homely/a"], "home", "homely/a", "homely"),
+    ([".git", "a/home", "a/b"], "a/home", "a/b", "a/b"),
+    ([".git", "a"], "a/home/that/is/not/there", "a", "a"),
+]
+
+
+@pytest.mark.parametrize(("folders", "home", "start", "expected"), CASES)
+def test_the_nearest_marked_folder(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch, folders: list[str], home: str, start: str, expected: str
+) -> None:
+    root = isolated / "tree"
+    make(root, *folders)
+    monkeypatch.setenv("HOME", str(root / home))
+    assert both(root / start) == str(root / expected)
+
+
+@pytest.mark.parametrize("mark", ["file", "dangling link", "link"])
+def test_a_mark_may_be_anything(isolated: Path, mark: str) -> None:
+    """A worktree's .git is a file."""
+    make(isolated, "a/b", "elsewhere")
+    path = isolated / "a" / ".git"
+    if mark == "file":
+        path.write_text("gitdir: elsewhere\n")
+    else:
+        path.symlink_to(isolated / ("elsewhere" if mark == "link" else "nowhere"))
+    assert both(isolated / "a" / "b") == str(isolated / "a")
+
+
+def test_the_search_starts_at_the_real_folder(isolated: Path) -> None:
+    make(isolated, "a/.git", "a/b", "c/.git")
+    (isolated / "c" / "link").symlink_to(isolated / "a" / "b")
+    assert both(isolated / "c" / "link") == str(isolated / "a")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_another_user_is_passed_over(isolated: Path) -> None:
+    make(isolated, "a/.git", "a/b/.git", "a/b/c")
+    os.chown(isolated / "a" / "b", 12345, -1)
+    assert both(isolated / "a" / "b" / "c") == str(isolated / "a")
+
+
+@pytest.mark.parametrize("home", ["", "relative", "/", "//", None])
+def test_an_odd_home_is_odd_to_both(isolated: Path, monkeypatch: pytest.MonkeyPatch, home: str | None) -> None:
+    """Where HOME is no absolute path, both ask the user database."""
+    root = isolated / "tree"
+    make(root, ".git", "a/b")
+    entry = list(pwd.getpwuid(os.getuid()))
+    entry[5] = str(root / "a")
+    monkeypatch.setattr("pwd.getpwuid", lambda uid: pwd.struct_passwd(entry))
+    if home is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", home)
+    assert both(root / "a" / "b") == str(root if home in ("/", "//") else root / "a" / "b")
+
+
+NAMES = st.sampled_from(["a", "b", "aa", "é", "雪", " ", ".git", ".hookctl", "a\nb", "\udcff", "x\udc80y"])
+
+
+@examples(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    branches=st.lists(st.lists(NAMES, max_size=5), min_size=1, max_size=5),
+    start=st.integers(0, 9), depth=st.integers(0, 5), home=st.integers(0, 9), home_depth=st.integers(0, 5),
+)  # fmt: skip
+def test_both_agree_on_any_tree(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch, branches: list[list[str]],
+    start: int, depth: int, home: int, home_depth: int,
+) -> None:  # fmt: skip
+    root = isolated / f"tree{len(os.listdir(isolated))}"
+    for branch in branches:
+        os.makedirs(os.path.join(root, *branch), exist_ok=True)
+    monkeypatch.setenv("HOME", os.path.join(root, *branches[home % len(branches)][:home_depth]))
+    found = both(os.path.join(root, *branches[start % len(branches)][:depth]))
+    assert project.state_folder("/state", found) == f"/state/guard/{HOOK.digest(found)}"
+    assert len(os.path.basename(project.state_folder("/state", found))) == 16
+
+
+def test_the_state_folder_is_that_of_the_real_path(isolated: Path) -> None:
+    make(isolated, "real")
+    (isolated / "link").symlink_to(isolated / "real")
+    folder = project.state_folder("/state", str(isolated / "link"))
+    assert folder == project.state_folder("/state", str(isolated / "real"))
+    assert folder == f"/state/guard/{HOOK.digest(str(isolated / 'real'))}"
+
+
+@pytest.mark.parametrize("session", ["S1", "", "ü", "\ud800", "x" * 1000])
+def test_sessions_have_the_same_hash(session: str) -> None:
+    assert project.session_hash(session) == HOOK.digest(session)
+
+
+def test_the_run_folder_is_the_hooks_default() -> None:
+    assert project.run_folder("/p", {}) == f"/p/{HOOK.KNOBS['run_dir']}"

@@ -1,0 +1,403 @@
+"""hookctl run: the files that it writes, what it refuses, and that the real hook obeys each of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import project
+
+from .conftest import Hookctl, Outcome, put
+from .trees import tree
+
+TEMPLATE = Path(__file__).parents[1] / "templates" / "guard" / "hook.py"
+NOW = 1_000_000_000
+
+
+class Run:
+    """One project, where hookctl and the hook see the same environment."""
+
+    def __init__(self, hookctl: Hookctl, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.hookctl, self.root, self.monkeypatch = hookctl, root, monkeypatch
+        self.project = root / "work"
+        self.folder = self.project / ".hookctl" / "run"
+        monkeypatch.setenv("HOOKCTL_NOW", str(NOW))
+
+    def __call__(self, *arguments: str) -> Outcome:
+        outcome = self.hookctl("run", *arguments, "--json")
+        return outcome
+
+    def does(self, *arguments: str) -> dict[str, Any]:
+        outcome = self(*arguments)
+        assert outcome.code == 0, outcome
+        return outcome.data
+
+    @property
+    def state(self) -> Path:
+        return Path(project.state_folder(str(self.root / "state"), str(self.project)))
+
+    def task(self) -> Any:
+        return json.loads((self.folder / "task.json").read_text())
+
+    def names(self) -> set[str]:
+        return set(os.listdir(self.folder)) if self.folder.is_dir() else set()
+
+    def says(self, session: str = "S1", active: bool = False, cwd: Path | None = None, **knobs: Any) -> str:
+        """What the hook says to a stop: block, release, or nothing."""
+        hook = self.root / "hook" / "hook.py"
+        put(hook, TEMPLATE.read_bytes())
+        put(hook.with_name("config.json"), json.dumps({"state_dir": str(self.root / "state"), **knobs}))
+        payload = {"session_id": session, "cwd": str(cwd or self.project), "stop_hook_active": active}
+        call = [sys.executable, "-I", "-S", str(hook), "stop", "--host", "claude"]
+        done = subprocess.run(call, input=json.dumps(payload), capture_output=True, text=True, cwd=self.root)
+        assert (done.returncode, done.stderr) == (0, "")
+        answer = json.loads(done.stdout or "{}")
+        return answer.get("decision", "release" if "systemMessage" in answer else "")
+
+
+@pytest.fixture
+def run(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    return Run(hookctl, isolated, monkeypatch)
+
+
+# The hook obeys.
+
+
+def test_remaining_work_blocks_and_none_lets_go(run: Run) -> None:
+    assert run.says() == ""
+    assert run.does("remaining", "3")["remaining"] == 3
+    assert run.task() == {"remaining": 3}
+    assert run.says() == "block"
+    run.does("remaining", "0")
+    assert run.says(active=True) == ""
+
+
+def test_a_heartbeat_is_progress(run: Run) -> None:
+    run.does("remaining", "1")
+    limit = {"max_stop_blocks": 1}
+    assert run.says(**limit) == "block"
+    run.does("heartbeat")
+    assert run.says(active=True, **limit) == "block"
+    assert run.says(active=True, **limit) == "release"
+
+
+def test_a_heartbeat_changes_even_where_the_clock_stands_still(run: Run) -> None:
+    values = [run.does("heartbeat")["heartbeat"] for _ in range(4)]
+    assert all(old != new for old, new in pairwise(values))
+    assert values[0] == "2001-09-09T01:46:40.000000Z"
+
+
+def test_stop_lets_go_and_start_ends_that(run: Run) -> None:
+    run.does("remaining", "2")
+    run.does("stop")
+    assert run.says() == ""
+    data = run.does("start")
+    assert (data["stop"], data["remaining"]) == (False, 2)
+    assert "STOP" not in run.names()
+    assert run.says() == "block"
+
+
+def test_conclude_lets_go_and_start_ends_that(run: Run) -> None:
+    run.does("start", "--remaining", "2")
+    run.does("conclude")
+    assert run.does("status")["conclude"] is True
+    assert run.says() == ""
+    run.does("start")
+    assert run.says() == "block"
+
+
+def test_a_run_belongs_to_its_owner(run: Run) -> None:
+    data = run.does("start", "--remaining", "2", "--owner", "S1")
+    assert data["owner"] == "S1"
+    assert run.says("S2") == ""
+    assert run.says("S1") == "block"
+
+
+def test_inside_an_agents_tool_the_owner_is_its_session(run: Run) -> None:
+    run.monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "from-the-host")
+    assert run.does("start", "--remaining", "1")["owner"] == "from-the-host"
+    assert run.does("start", "--owner", "named")["owner"] == "named"
+    run.monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
+    assert run.says("S2") == ""
+    assert run.says("named") == "block"
+
+
+def test_start_forgets_the_owner_where_none_is_known(run: Run) -> None:
+    run.does("start", "--owner", "S1", "--remaining", "1")
+    assert run.does("start")["owner"] is None
+    assert "OWNER" not in run.names()
+    assert run.says("S2") == "block"
+
+
+def test_only_start_changes_the_owner(run: Run) -> None:
+    run.does("start", "--owner", "S1")
+    run.monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "S2")
+    for arguments in (("heartbeat",), ("remaining", "3"), ("conclude",), ("stop",), ("status",)):
+        assert run.does(*arguments)["owner"] == "S1"
+
+
+def test_start_arms_until_its_end(run: Run) -> None:
+    armed = {"require_arm": True}
+    run.does("remaining", "1")
+    run.monkeypatch.setenv("HOOKCTL_NOW", str(NOW))
+    assert run.says(**armed) == ""
+    assert run.does("start")["active_until"] == NOW + 12 * 3600
+    assert (run.state / "ACTIVE").read_text() == f"{NOW + 12 * 3600}\n"
+    assert run.says(**armed) == "block"
+    assert run.does("start", "--for", "90m")["active_until"] == NOW + 90 * 60
+    run.monkeypatch.setenv("HOOKCTL_NOW", str(NOW + 90 * 60 + 1))
+    assert run.says(active=True, **armed) == ""
+    assert run.does("status")["active_until"] is None
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("30s", 30), ("90m", 5400), ("1.5h", 5400), ("2d", 172800)])
+def test_the_ways_to_say_how_long(run: Run, text: str, seconds: int) -> None:
+    assert run.does("start", "--for", text)["active_until"] == NOW + seconds
+
+
+def test_start_clears_what_the_run_before_left(run: Run) -> None:
+    run.does("start", "--remaining", "4", "--owner", "S1")
+    run.does("stop")
+    run.does("conclude")
+    put(run.state / "RESPAWN_REQUESTED", "")
+    assert run.names() == {"task.json", "STOP", "CONCLUDE", "OWNER"}
+    run.does("start")
+    assert run.names() == {"task.json"}
+    assert run.task() == {"remaining": 4}
+    assert set(os.listdir(run.state)) == {"ACTIVE"}
+
+
+@pytest.mark.parametrize("action", ["stop", "conclude"])
+def test_an_end_takes_the_breadcrumb_away(run: Run, action: str) -> None:
+    put(run.state / "RESPAWN_REQUESTED", "")
+    run.does(action)
+    assert not (run.state / "RESPAWN_REQUESTED").exists()
+
+
+@pytest.mark.parametrize("action", ["heartbeat", "status"])
+def test_the_rest_leaves_the_breadcrumb(run: Run, action: str) -> None:
+    put(run.state / "RESPAWN_REQUESTED", "")
+    run.does(action)
+    assert (run.state / "RESPAWN_REQUESTED").exists()
+
+
+def test_hook_and_run_find_the_same_project_from_a_folder_below(run: Run) -> None:
+    (run.project / ".git").mkdir()
+    below = run.project / "src" / "deep"
+    below.mkdir(parents=True)
+    run.monkeypatch.chdir(below)
+    assert run.does("remaining", "1")["project"] == str(run.project)
+    assert run.says(cwd=below) == "block"
+    assert run.says(cwd=run.project, active=True) == "block"
+
+
+def test_the_hosts_variable_names_the_project(run: Run) -> None:
+    other = run.root / "other"
+    (other / ".git").mkdir(parents=True)
+    (other / "sub").mkdir()
+    run.monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(other / "sub"))
+    assert run.does("remaining", "1")["project"] == str(other)
+    assert run.says(cwd=run.project) == "block", "for the hook the variable wins over the payload too"
+
+
+def test_a_variable_that_names_nothing_is_passed_over(run: Run) -> None:
+    """As by the hook; and no folder is made there."""
+    gone = run.root / "gone"
+    run.monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(gone))
+    assert run.does("remaining", "1")["project"] == str(run.project)
+    assert not gone.exists()
+    assert run.says() == "block"
+
+
+def test_an_option_names_the_project(run: Run) -> None:
+    other = run.root / "other"
+    other.mkdir()
+    run.monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(run.project))
+    assert run.does("remaining", "1", "--project", "../other")["project"] == str(other)
+    run.monkeypatch.delenv("CLAUDE_PROJECT_DIR")
+    assert not run.folder.exists()
+    assert run.says(cwd=other) == "block"
+
+
+@pytest.mark.parametrize("named", ["{root}/elsewhere/run", "tasks", "  tasks ", " "])
+def test_a_variable_moves_the_run_folder(run: Run, named: str) -> None:
+    run.monkeypatch.setenv("HOOKCTL_RUN_DIR", named.format(root=run.root))
+    folder = Path(run.does("remaining", "2")["run_dir"])
+    assert (folder / "task.json").exists()
+    assert folder.relative_to(run.root) in (Path("elsewhere/run"), Path("work/tasks"), Path("work/.hookctl/run"))
+    assert (run.project / ".hookctl").exists() == (named == " ")
+    assert run.says() == "block"
+    run.does("stop")
+    assert run.says(active=True) == ""
+
+
+def test_a_run_folder_outside_the_project_may_be_a_link(run: Run) -> None:
+    """Only the operator can name one, so it is no repository's trap."""
+    (run.root / "real").mkdir()
+    (run.root / "link").symlink_to(run.root / "real")
+    run.monkeypatch.setenv("HOOKCTL_RUN_DIR", str(run.root / "link"))
+    run.does("start", "--remaining", "1")
+    run.does("stop")
+    assert set(os.listdir(run.root / "real")) == {"task.json", "STOP"}
+    run.does("start")
+    assert set(os.listdir(run.root / "real")) == {"task.json"}
+
+
+# The files are shared with people and agents.
+
+
+def test_what_others_put_into_the_task_stays(run: Run) -> None:
+    text = '{ "note" : "mine",\t"remaining":5 , "list": [1,\n 2] }'
+    put(run.folder / "task.json", text)
+    run.does("remaining", "4")
+    assert (run.folder / "task.json").read_text() == text.replace('"remaining":5', '"remaining":4')
+    run.does("heartbeat")
+    assert {**run.task(), "heartbeat": None} == {"note": "mine", "remaining": 4, "list": [1, 2], "heartbeat": None}
+
+
+@pytest.mark.parametrize("text", ['{"remaining": 3', "[1]", '"text"', '{"remaining": 1 /* one */}', '{"remaining": 1,}',
+                                  '{"remaining": 1, "remaining": 2}', "\xff"])  # fmt: skip
+@pytest.mark.parametrize("arguments", [("remaining", "4"), ("heartbeat",), ("start", "--remaining", "4")])
+def test_a_task_that_the_hook_could_not_read_is_refused_without_loss(
+    run: Run, text: str, arguments: tuple[str, ...]
+) -> None:
+    """A comment too: to the hook such a task says nothing, and hookctl would have promised a block."""
+    put(run.folder / "STOP", "")
+    path = put(run.folder / "task.json", text.encode("latin-1"))
+    outcome = run(*arguments)
+    if outcome.code == 0:  # the doubled key, which only `heartbeat` does not touch
+        assert (text, arguments) == ('{"remaining": 1, "remaining": 2}', ("heartbeat",))
+        return
+    assert outcome.code == 4
+    assert outcome.result["errors"][0]["path"] == str(path)
+    assert path.read_bytes() == text.encode("latin-1")
+    assert run.names() == {"STOP", "task.json"}
+    assert run.hookctl("run", "status").code == 0
+
+
+def test_what_status_says_of_a_task_is_what_the_hook_sees(run: Run) -> None:
+    put(run.folder / "task.json", '{"remaining": 3} // soon')
+    assert run.does("status")["remaining"] is None
+    assert run.says() == ""
+
+
+def test_an_empty_task_is_filled(run: Run) -> None:
+    put(run.folder / "task.json", "")
+    run.does("remaining", "1")
+    assert run.task() == {"remaining": 1}
+
+
+def test_the_ignore_file_is_made_with_the_folder_and_only_then(run: Run) -> None:
+    ignore = run.project / ".hookctl" / ".gitignore"
+    run.does("remaining", "1")
+    assert ignore.read_text() == "run/\n"
+    ignore.write_text("mine\n")
+    run.does("remaining", "2")
+    assert ignore.read_text() == "mine\n"
+    ignore.unlink()
+    run.does("stop")
+    assert not ignore.exists()
+
+
+def test_two_runs_that_make_the_folder_at_once_both_succeed(run: Run) -> None:
+    real = os.makedirs
+
+    def slow(path: str, **options: Any) -> None:
+        real(path, **options)
+        ignore = run.project / ".hookctl" / ".gitignore"
+        if run.folder.is_dir() and not ignore.exists():
+            ignore.write_text("run/\n")  # the other one was faster
+
+    run.monkeypatch.setattr("os.makedirs", slow)
+    run.does("remaining", "1")
+
+
+def test_a_file_that_never_stands_still_is_an_error_and_no_promise(run: Run) -> None:
+    from hookctl import files
+
+    def changed(*_: Any, **__: Any) -> None:
+        raise files.Changed("it")
+
+    run.monkeypatch.setattr("hookctl.files.replace", changed)
+    for arguments in (("stop",), ("remaining", "1")):
+        outcome = run(*arguments)
+        assert outcome.code == 4
+        assert outcome.result["errors"][0]["code"] == "changed_meanwhile"
+
+
+def test_modes_follow_the_umask(run: Run) -> None:
+    mask = os.umask(0o027)
+    try:
+        run.does("remaining", "1")
+        run.does("stop")
+    finally:
+        os.umask(mask)
+    assert (run.folder / "task.json").stat().st_mode & 0o777 == 0o640
+    assert (run.folder / "STOP").stat().st_mode & 0o777 == 0o640
+    assert run.folder.stat().st_mode & 0o777 == 0o750
+
+
+def test_status_writes_nothing(run: Run) -> None:
+    before = tree(run.root)
+    data = run.does("status")
+    assert (data["remaining"], data["heartbeat"], data["owner"], data["stop"]) == (None, None, None, False)
+    assert run.hookctl("run", "status").code == 0
+    assert tree(run.root) == before
+
+
+def test_status_says_it_in_words(run: Run) -> None:
+    run.does("start", "--remaining", "3", "--owner", "S1")
+    run.does("heartbeat")
+    run.does("conclude")
+    out = run.hookctl("run", "status").out
+    for words in (str(run.project), "remaining  3", 'heartbeat  "2001', "owner      S1", "on until ", "CONCLUDE "):
+        assert words in out
+
+
+# A repository could bring links.
+
+LINKS = (".hookctl", ".hookctl/run", ".hookctl/run/task.json", ".hookctl/run/STOP", ".hookctl/run/CONCLUDE",
+         ".hookctl/run/OWNER")  # fmt: skip
+WRITES = {
+    ("remaining", "1"): "task.json",
+    ("heartbeat",): "task.json",
+    ("stop",): "STOP",
+    ("conclude",): "CONCLUDE",
+    ("start", "--owner", "S1"): "OWNER",
+    ("start", "--remaining", "1"): "task.json",
+    ("start",): "",
+}
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("arguments", WRITES, ids=" ".join)
+@pytest.mark.parametrize("dangling", [False, True], ids=["", "dangling"])
+def test_nothing_is_written_through_a_link(run: Run, link: str, arguments: tuple[str, ...], dangling: bool) -> None:
+    outside = run.root / "outside"
+    path = run.project / link
+    target = outside / path.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for name in ("STOP", "CONCLUDE", "OWNER", "task.json", "run/STOP", "run/CONCLUDE", "run/OWNER", "run/task.json"):
+        put(outside / ".hookctl" / name, "{}")
+        put(outside / "run" / name.rpartition("/")[2], "{}")
+        put(outside / name.rpartition("/")[2], "{}")
+    if dangling:
+        shutil.rmtree(target) if target.is_dir() else target.unlink()
+    path.symlink_to(target)
+    before = tree(outside)
+    outcome = run(*arguments)
+    refused = path.name in (".hookctl", "run", WRITES[arguments])
+    if refused:
+        assert outcome.code == 4
+        assert outcome.result["errors"][0]["code"] == "linked"
+        assert outcome.result["errors"][0]["path"] == str(path)
+        assert path.is_symlink()
+    assert tree(outside) == before
