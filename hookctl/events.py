@@ -35,6 +35,7 @@ def read(state: str) -> list[dict[str, Any]]:
 def _event(line: dict[str, Any]) -> dict[str, Any]:
     """A line of the hook's; ValueError, TypeError or KeyError where it is something else."""
     at = float(line["t"])
+    json.dumps(line, allow_nan=False)  # a number that is none would make our own JSON unreadable
     if not 0 <= at < _END or any(not isinstance(line.get(name, ""), str) for name in _TEXTS):
         raise ValueError
     return {**line, "t": at}

@@ -1,0 +1,209 @@
+"""hookctl log: what the guard decided, in order, filtered, and as it comes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.project import session_hash
+
+from .conftest import Hookctl, Outcome, put
+
+NOW = 1_700_000_000
+
+
+def event(t: Any = NOW, **fields: Any) -> dict[str, Any]:
+    about = {"host": "claude", "session": session_hash("S1"), "event": "stop", "decision": "allow", "code": "no_work"}
+    return {"t": t, **about, "blocks": 0, "attempts": 1, "progress": None, **fields}
+
+
+@pytest.fixture
+def guard(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the guard keeps its logs."""
+    monkeypatch.setenv("HOOKCTL_NOW", str(NOW))
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield isolated / "state" / "guard"
+    monkeypatch.undo()
+    time.tzset()
+
+
+def write(path: Path, *events: Any) -> Path:
+    return put(path, "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in events))
+
+
+def times(outcome: Outcome) -> list[float]:
+    assert outcome.code == 0, outcome
+    return [event["t"] for event in outcome.data["events"]]
+
+
+def test_nothing_is_said_to_have_happened_where_nothing_has(hookctl: Hookctl) -> None:
+    assert hookctl("log") == (0, "the guard has decided nothing yet\n", "")
+    assert hookctl("log", "--json").data == {"events": []}
+
+
+def test_every_projects_decisions_are_shown_in_the_order_of_time(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / ("a" * 16) / "events.jsonl", event(5), event(9))
+    write(guard / ("b" * 16) / "events.jsonl", event(1), event(7))
+    write(guard / "events.jsonl", event(6))
+    outcome = hookctl("log", "--json")
+    assert times(outcome) == [1, 5, 6, 7, 9]
+    assert [e["project"] for e in outcome.data["events"]] == ["b" * 16, "a" * 16, "guard", "b" * 16, "a" * 16]
+
+
+def test_the_rotated_file_comes_first(hookctl: Hookctl, guard: Path) -> None:
+    """Within one second the order is that of the lines."""
+    folder = guard / ("a" * 16)
+    write(folder / "events.jsonl", event(8, code="third"), event(8, code="fourth"))
+    write(folder / "events.jsonl.1", event(8, code="first"), event(8, code="second"))
+    assert [e["code"] for e in hookctl("log", "--json").data["events"]] == ["first", "second", "third", "fourth"]
+
+
+def test_a_session_is_named_by_its_id_or_its_hash(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "x" / "events.jsonl", event(1), event(2, session=session_hash("S2")), event(3, session=None))
+    assert times(hookctl("log", "--json", "--session", "S1")) == [1]
+    assert times(hookctl("log", "--json", "--session", session_hash("S2"))) == [2]
+    assert times(hookctl("log", "--json", "--session", "nobody")) == []
+
+
+@pytest.mark.parametrize(
+    ("since", "expected"),
+    [
+        ("2h", [NOW - 7200, NOW - 1]), ("1h", [NOW - 1]), ("0s", []), ("3650d", [NOW - 7201, NOW - 7200, NOW - 1]),
+        ("2023-11-14T20:13:20", [NOW - 7200, NOW - 1]), ("2023-11-14T20:13:20Z", [NOW - 7200, NOW - 1]),
+        ("2023-11-14T21:13:20+01:00", [NOW - 7200, NOW - 1]), ("2023-11-14", [NOW - 7201, NOW - 7200, NOW - 1]),
+        ("2023-11-15", []),
+    ],
+)  # fmt: skip
+def test_only_what_is_newer(hookctl: Hookctl, guard: Path, since: str, expected: list[float]) -> None:
+    write(guard / "x" / "events.jsonl", event(NOW - 7201), event(NOW - 7200), event(NOW - 1), event(1))
+    assert times(hookctl("log", "--json", "--since", since)) == expected
+
+
+def test_a_line_says_when_who_what_and_why(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "x" / "events.jsonl", event(decision="block", code="blocked", blocks=2, attempts=3, progress="hard"),
+          event(NOW + 1, session=None))  # fmt: skip
+    first, second = hookctl("log").out.splitlines()
+    assert first == (
+        f"2023-11-14 22:13:20  {session_hash('S1')}  stop   block    blocked       2 blocks, 3 stops, hard progress"
+    )
+    assert second.split() == ["2023-11-14", "22:13:21", "-", "stop", "allow", "no_work", "0", "blocks,", "1", "stops"]
+
+
+GARBAGE = [
+    "", "{", "[]", "5", "null", '"t"', "{}", '{"t": null}', '{"t": "soon"}', '{"t": NaN}', '{"t": 1e400}',
+    '{"t": -Infinity}', '{"t": 1e18}', '{"t": -5}', '{"t": []}', '{"t": 1, "code": 5}', '{"t": 1, "event": null}',
+    '{"t": 1, "decision": {"a": 1}}', '{"t": 1, "host": []}', "[" * 100_000, '{"t": ' + "9" * 5000 + "}",
+    '{"t": 1, "blocks": NaN}', '{"t": 1, "x": [1e999]}',
+]  # fmt: skip
+
+
+def test_lines_that_are_none_of_the_guards_are_passed_over(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "x" / "events.jsonl", event(1), *GARBAGE, event(2))
+    with (guard / "x" / "events.jsonl").open("ab") as stream:
+        stream.write(b"\xff\xfe\x00\n" + json.dumps(event(3)).encode() + b"\r\n" + b'{"t": 4, "torn')
+    outcome = hookctl("log", "--json")
+    assert times(outcome) == [1, 2, 3]
+    json.loads(outcome.out, parse_constant=pytest.fail)
+    assert len(hookctl("log").out.splitlines()) == 3
+
+
+def test_odd_values_in_a_line_of_the_guards_are_shown(hookctl: Hookctl, guard: Path) -> None:
+    line = '{"t": "1", "code": "\\ud800\\u001b[31m\\n", "session": {"a": 1}, "blocks": []}'
+    write(guard / "x" / "events.jsonl", line)
+    assert times(hookctl("log", "--json")) == [1]
+    outcome = hookctl("log")
+    assert outcome.code == 0
+    assert "\x1b" not in outcome.out
+    assert len(outcome.out.splitlines()) == 1
+
+
+def test_files_that_cannot_be_read_are_passed_over(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "x" / "events.jsonl", event(1))
+    (guard / "y" / "events.jsonl").mkdir(parents=True)
+    os.mkfifo(guard / "events.jsonl")
+    assert times(hookctl("log", "--json")) == [1]
+
+
+# As it comes.
+
+
+class Follower:
+    """hookctl log --follow, as a process."""
+
+    def __init__(self, *options: str) -> None:
+        command = [sys.executable, "-m", "hookctl", "log", "--follow", *options]
+        self.running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def line(self) -> str:
+        assert self.running.stdout
+        return self.running.stdout.readline().rstrip("\n")
+
+    def end(self) -> tuple[int, str, str]:
+        self.running.send_signal(signal.SIGINT)
+        out, err = self.running.communicate(timeout=20)
+        return self.running.returncode, out, err
+
+
+def append(path: Path, *events: Any) -> None:
+    with path.open("a") as stream:
+        stream.writelines(json.dumps(line) + "\n" for line in events)
+
+
+def test_follow_shows_what_comes_each_line_once_and_ends_with_130(guard: Path) -> None:
+    path = write(guard / "x" / "events.jsonl", event(NOW, code="first"))
+    follower = Follower()
+    assert " first " in follower.line()
+    append(path, event(NOW, code="second"), event(NOW, code="second"))  # equal lines are two stops
+    assert " second " in follower.line()
+    assert " second " in follower.line()
+    path.rename(path.with_name("events.jsonl.1"))
+    write(path, event(NOW, code="second"), event(NOW + 1, code="last"))
+    assert " second " in follower.line()
+    assert " last " in follower.line()
+    code, out, err = follower.end()
+    assert (code, out) == (130, "")
+    assert err == "\nhookctl: interrupted\n"
+
+
+def test_follow_filters_and_speaks_json(guard: Path) -> None:
+    other = session_hash("S2")
+    path = write(guard / "x" / "events.jsonl", event(NOW - 9999), event(NOW, session=other), event(NOW - 1))
+    follower = Follower("--json", "--session", "S1", "--since", "1h")
+    assert json.loads(follower.line())["t"] == NOW - 1
+    append(path, event(NOW, session=other), event(NOW))
+    assert json.loads(follower.line())["t"] == NOW
+    assert follower.end()[:2] == (130, "")
+
+
+def test_follow_waits_for_a_log_that_is_not_there_yet(guard: Path) -> None:
+    follower = Follower()
+    time.sleep(0.3)
+    write(guard / "x" / "events.jsonl", event(code="first"))
+    assert " first " in follower.line()
+    assert follower.end()[0] == 130
+
+
+def test_follow_ends_where_nobody_reads_it_any_more(guard: Path) -> None:
+    path = write(guard / "x" / "events.jsonl", event(code="first"))
+    follower = Follower()
+    assert " first " in follower.line()
+    assert follower.running.stdout and follower.running.stderr
+    follower.running.stdout.close()
+    append(path, event(code="second"))
+    assert follower.running.wait(20) == 0
+    assert follower.running.stderr.read() == ""
+    follower.running.stderr.close()
+
+
+def test_follow_says_what_is_wrong_use(process: Hookctl) -> None:
+    assert process("log", "--follow", "--since", "yore").code == 2
