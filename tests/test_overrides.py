@@ -1,0 +1,463 @@
+"""The operator's last word, from one end to the other: what they change stays, and uninstall takes only ours."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import folders
+from tests.conftest import Hookctl, put
+
+THEIRS = {"type": "command", "command": "say done"}
+LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+@pytest.fixture
+def installed(hookctl: Hookctl, settings: Path) -> Path:
+    """The settings file after an install into one that has a little of the operator's."""
+    put(settings, '{\n  "model": "m"\n}\n')
+    assert hookctl(*INSTALL).code == 0
+    return settings
+
+
+def document(path: Path) -> Any:
+    return json.loads(path.read_bytes())
+
+
+def edit(path: Path, **env: str | None) -> None:
+    """Set or remove (None) env keys as a person does, the rest of the file as it is."""
+    here = document(path)
+    for key, value in env.items():
+        if value is None:
+            del here["env"][key]
+        else:
+            here["env"][key] = value
+    path.write_text(json.dumps(here, indent=4))
+
+
+def handler(path: Path) -> dict[str, Any]:
+    return document(path)["hooks"]["Stop"][0]["hooks"][0]
+
+
+def edit_handler(path: Path, **fields: Any) -> None:
+    here = document(path)
+    here["hooks"]["Stop"][0]["hooks"][0].update(fields)
+    path.write_text(json.dumps(here))
+
+
+def kept(outcome: Any) -> list[str]:
+    return [line.strip() for line in outcome.out.splitlines() if line.strip().startswith("kept")]
+
+
+def runtime(name: str = "hook.py") -> Path:
+    return Path(folders.here().data) / "guard" / "claude-user" / name
+
+
+# Values of env
+
+
+def test_a_raised_limit_is_kept_and_lifts_our_cap(installed: Path, hookctl: Hookctl) -> None:
+    edit(installed, **{LIMIT: "12"})
+    outcome = hookctl(*INSTALL)
+    assert document(installed)["env"] == {LIMIT: "12", CAP: "15"}
+    assert 'kept your MAX_STOP_BLOCKS="12" (wanted "5")' in kept(outcome)[0]
+    before = installed.read_bytes()
+    assert "nothing to do" in hookctl(*INSTALL).out
+    assert installed.read_bytes() == before
+    outcome = hookctl(*UNINSTALL)
+    assert document(installed) == {"model": "m", "env": {LIMIT: "12"}}
+    assert "your value stays" in kept(outcome)[0]
+
+
+def test_a_limit_without_end_gets_the_highest_cap(installed: Path, hookctl: Hookctl) -> None:
+    edit(installed, **{LIMIT: "0"})
+    hookctl(*INSTALL)
+    assert document(installed)["env"] == {LIMIT: "0", CAP: "5000"}
+
+
+def test_a_cap_of_their_own_is_kept(installed: Path, hookctl: Hookctl) -> None:
+    edit(installed, **{CAP: "3", LIMIT: "12"})
+    hookctl(*INSTALL)
+    hookctl(*INSTALL, "--set", "max_stop_blocks=20")
+    assert document(installed)["env"] == {LIMIT: "12", CAP: "3"}
+
+
+def test_force_takes_over_and_uninstall_gives_back(installed: Path, hookctl: Hookctl) -> None:
+    edit(installed, **{LIMIT: "12"})
+    outcome = hookctl(*INSTALL, "--force")
+    assert 'took over your MAX_STOP_BLOCKS="12"' in outcome.out
+    assert document(installed)["env"] == {LIMIT: "5", CAP: "8"}
+    hookctl(*UNINSTALL)
+    assert document(installed) == {"model": "m", "env": {LIMIT: "12"}}
+
+
+def test_a_removed_key_stays_away_until_it_is_forced(installed: Path, hookctl: Hookctl) -> None:
+    edit(installed, **{CAP: None})
+    outcome = hookctl(*INSTALL)
+    assert CAP not in document(installed)["env"]
+    assert "you removed it" in kept(outcome)[0]
+    hookctl(*INSTALL, "--force")
+    assert document(installed)["env"][CAP] == "8"
+
+
+def test_a_removed_hook_stays_away_until_it_is_forced(installed: Path, hookctl: Hookctl) -> None:
+    here = document(installed)
+    here["hooks"]["Stop"] = []
+    put(installed, json.dumps(here))
+    hookctl(*INSTALL)
+    assert document(installed)["hooks"] == {"Stop": []}
+    hookctl(*INSTALL, "--force")
+    assert "hookctl=guard/stop" in handler(installed)["command"]
+    hookctl(*UNINSTALL)
+    assert document(installed) == {"model": "m"}
+
+
+@pytest.mark.parametrize("left", [b'{"model": "m"}', b"{}", b"", None])
+def test_after_a_wipe_everything_is_put_back(installed: Path, hookctl: Hookctl, left: bytes | None) -> None:
+    installed.unlink() if left is None else installed.write_bytes(left)
+    findings = hookctl("doctor", "--host", "claude", "--json").data["findings"]
+    assert any(finding["level"] == "error" for finding in findings)
+    assert hookctl(*INSTALL).code == 0
+    assert document(installed)["env"] == {LIMIT: "5", CAP: "8"}
+    assert "hookctl=guard/stop" in handler(installed)["command"]
+    hookctl(*UNINSTALL)
+    if left and left != b"{}":
+        assert document(installed) == {"model": "m"}
+    else:
+        assert not installed.exists() or document(installed) == {}
+
+
+def test_uninstall_after_a_wipe_makes_no_file(installed: Path, hookctl: Hookctl) -> None:
+    installed.unlink()
+    assert hookctl(*UNINSTALL).code == 0
+    assert not installed.exists()
+    assert not runtime().exists()
+
+
+def test_a_file_made_again_and_its_folder_go_on_uninstall(installed: Path, hookctl: Hookctl) -> None:
+    installed.unlink()
+    installed.parent.rmdir()
+    hookctl(*INSTALL)
+    hookctl(*UNINSTALL)
+    assert not installed.parent.exists()
+
+
+def test_our_value_that_was_there_before_is_adopted_and_stays(settings: Path, hookctl: Hookctl) -> None:
+    text = '{"env": {"MAX_STOP_BLOCKS": "5"}}'
+    put(settings, text)
+    assert "adopted" in hookctl(*INSTALL).out
+    edit(settings, A="1")
+    hookctl(*UNINSTALL)
+    assert document(settings) == {"env": {LIMIT: "5", "A": "1"}}
+
+
+@pytest.mark.parametrize("raw", ["1e3", '"\\u0037"', "12345678901234567890123", "null", '{ "a" : [1, 2] }'])
+def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path, hookctl: Hookctl) -> None:
+    text = f'{{\n  "env": {{"MAX_STOP_BLOCKS": {raw}}}\n}}\n'
+    put(settings, text)
+    outcome = hookctl(*INSTALL)
+    assert f'"MAX_STOP_BLOCKS": {raw}' in settings.read_text()
+    assert f"kept your MAX_STOP_BLOCKS={raw}" in kept(outcome)[0]
+    hookctl(*INSTALL, "--force")
+    assert document(settings)["env"][LIMIT] == "5"
+    put(settings, settings.read_text() + "\n")  # somebody wrote, so no backup helps
+    hookctl(*UNINSTALL)
+    assert settings.read_text() == text + "\n"
+
+
+def test_uninstall_after_force_gives_back_the_very_bytes(settings: Path, hookctl: Hookctl) -> None:
+    text = b'{ "env" : {"MAX_STOP_BLOCKS" :   "\\u0035\\u0030" } }'
+    put(settings, text)
+    hookctl(*INSTALL, "--force", "--set", "max_stop_blocks=7")
+    hookctl(*INSTALL, "--set", "max_stop_blocks=9")
+    hookctl(*UNINSTALL)
+    assert settings.read_bytes() == text
+
+
+# The hook's entry
+
+
+def test_an_edited_timeout_is_kept_and_goes_with_the_hook(installed: Path, hookctl: Hookctl) -> None:
+    edit_handler(installed, timeout=30)
+    outcome = hookctl(*INSTALL)
+    assert handler(installed)["timeout"] == 30
+    assert "kept your timeout=30 (ours: timeout=10)" in kept(outcome)[0]
+    outcome = hookctl(*UNINSTALL)
+    assert document(installed) == {"model": "m"}
+    assert "your timeout=30 went with the hook" in outcome.out
+
+
+def test_an_edited_command_is_kept_also_after_uninstall(installed: Path, hookctl: Hookctl) -> None:
+    mine = handler(installed)["command"].replace("; exit 0", "; echo done; exit 0")
+    edit_handler(installed, command=mine)
+    assert "you edited its command" in kept(hookctl(*INSTALL))[0]
+    assert "you edited its command" in kept(hookctl(*INSTALL, "--set", "latch=false"))[0]
+    hookctl(*UNINSTALL)
+    assert handler(installed)["command"] == mine
+    assert not runtime().exists()
+    assert hookctl(*UNINSTALL).code == 0
+    assert handler(installed)["command"] == mine
+    assert "left alone" in kept(hookctl(*INSTALL))[0]
+    assert len(document(installed)["hooks"]["Stop"]) == 1
+    hookctl(*INSTALL, "--force")
+    assert "echo done" not in handler(installed)["command"]
+
+
+def test_our_hook_in_a_group_of_theirs_is_left_there_and_taken_out_alone(installed: Path, hookctl: Hookctl) -> None:
+    here = document(installed)
+    ours = here["hooks"]["Stop"][0]["hooks"][0]
+    here["hooks"] = {"SubagentStop": [{"matcher": "x", "hooks": [THEIRS, ours, THEIRS]}]}
+    put(installed, json.dumps(here, indent=3))
+    before = installed.read_bytes()
+    hookctl(*INSTALL)
+    assert installed.read_bytes() == before
+    hookctl(*UNINSTALL)
+    assert document(installed) == {
+        "model": "m",
+        "hooks": {"SubagentStop": [{"matcher": "x", "hooks": [THEIRS, THEIRS]}]},
+    }
+
+
+def test_a_second_copy_is_reported_and_both_go(installed: Path, hookctl: Hookctl) -> None:
+    here = document(installed)
+    here["hooks"]["Stop"] *= 2
+    put(installed, json.dumps(here))
+    assert "registered twice" in kept(hookctl(*INSTALL))[0]
+    hookctl(*UNINSTALL)
+    assert document(installed) == {"model": "m"}
+
+
+def test_a_host_that_writes_the_file_anew_changes_nothing(installed: Path, hookctl: Hookctl) -> None:
+    put(installed, json.dumps(document(installed), indent=2, sort_keys=True) + "\n")
+    before = installed.read_bytes()
+    assert "nothing to do" in hookctl(*INSTALL).out
+    assert installed.read_bytes() == before
+    hookctl(*UNINSTALL)
+    assert installed.read_bytes() == b'{\n  "model": "m"\n}\n'
+
+
+# The runtime files
+
+
+def test_an_edited_configuration_is_kept_knob_by_knob(installed: Path, hookctl: Hookctl) -> None:
+    config = json.loads(runtime("config.json").read_bytes())
+    put(runtime("config.json"), json.dumps({**config, "latch": False, "mine": 1}))
+    outcome = hookctl(*INSTALL, "--set", "honor_stop_hook_active=true")
+    after = json.loads(runtime("config.json").read_bytes())
+    assert (after["latch"], after["mine"], after["honor_stop_hook_active"]) == (False, 1, True)
+    assert any("kept your latch=false" in line for line in kept(outcome))
+    assert "nothing to do" in hookctl(*INSTALL).out
+    outcome = hookctl(*UNINSTALL)
+    assert json.loads(runtime("config.json").read_bytes())["mine"] == 1, "an edited file is theirs"
+    assert "edited by hand, so it stays" in outcome.out
+
+
+def test_force_takes_the_configuration_over(installed: Path, hookctl: Hookctl) -> None:
+    before = runtime("config.json").read_bytes()
+    put(runtime("config.json"), b"not even JSON")
+    assert hookctl(*INSTALL).code == 4
+    assert hookctl(*INSTALL, "--force").code == 0
+    assert runtime("config.json").read_bytes() == before
+    hookctl(*UNINSTALL)
+    assert not runtime().parent.exists()
+
+
+def test_an_edited_hook_is_kept_and_stays(installed: Path, hookctl: Hookctl) -> None:
+    put(runtime(), b"# mine\n")
+    assert "edited by hand" in kept(hookctl(*INSTALL))[0]
+    hookctl(*UNINSTALL)
+    assert runtime().read_bytes() == b"# mine\n"
+    assert document(installed) == {"model": "m"}
+
+
+def test_a_deleted_hook_comes_back(installed: Path, hookctl: Hookctl) -> None:
+    program = runtime().read_bytes()
+    runtime().unlink()
+    before = installed.read_bytes()
+    assert hookctl(*INSTALL).code == 0
+    assert runtime().read_bytes() == program
+    assert installed.read_bytes() == before
+
+
+def test_a_deleted_hook_does_not_stop_an_uninstall(installed: Path, hookctl: Hookctl) -> None:
+    runtime().unlink()
+    assert hookctl(*UNINSTALL).code == 0
+    assert document(installed) == {"model": "m"}
+    assert not runtime().parent.exists()
+
+
+# Options
+
+
+def test_options_are_remembered_until_a_reset(installed: Path, hookctl: Hookctl) -> None:
+    hookctl(*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
+    assert document(installed)["env"] == {LIMIT: "9", CAP: "12"}
+    assert "nothing to do" in hookctl(*INSTALL).out
+    hookctl(*INSTALL, "--set", "latch=true")
+    assert document(installed)["env"] == {LIMIT: "9", CAP: "12"}
+    hookctl(*INSTALL, "--reset")
+    assert document(installed)["env"] == {LIMIT: "5", CAP: "8"}
+    assert "latch" not in json.loads(runtime("config.json").read_bytes())
+    hookctl(*UNINSTALL)
+    assert installed.read_bytes() == b'{\n  "model": "m"\n}\n'
+
+
+def test_mode_off_and_back(installed: Path, hookctl: Hookctl) -> None:
+    before = installed.read_bytes()
+    hookctl(*INSTALL, "--mode", "off")
+    assert document(installed) == {"model": "m"}
+    assert not runtime().exists()
+    assert "nothing to do" in hookctl(*INSTALL).out
+    hookctl(*INSTALL, "--mode", "breaker")
+    assert installed.read_bytes() == before
+    hookctl(*UNINSTALL)
+    assert installed.read_bytes() == b'{\n  "model": "m"\n}\n'
+
+
+def test_mode_off_at_first_makes_no_file(settings: Path, hookctl: Hookctl) -> None:
+    assert hookctl(*INSTALL, "--mode", "off").code == 0
+    assert not settings.exists()
+    hookctl(*INSTALL, "--mode", "breaker")
+    hookctl(*UNINSTALL)
+    assert not settings.parent.exists()
+
+
+# Several places, and a lost ledger
+
+
+def test_two_settings_folders_have_a_registration_each(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = isolated / "one" / "settings.json", isolated / "two" / "settings.json"
+    put(first, b"{}")
+    for path in (first, second):
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(path.parent))
+        assert hookctl(*INSTALL).code == 0
+    commands = [handler(path)["command"] for path in (first, second)]
+    assert commands[0] != commands[1]
+    hooks = sorted(Path(folders.here().data).glob("guard/*/hook.py"))
+    assert len(hooks) == 2
+    assert hookctl(*UNINSTALL).code == 0  # of the second, which the environment names
+    assert not second.parent.exists()
+    assert handler(first)["command"] == commands[0]
+    assert runtime().exists()
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(first.parent))
+    assert hookctl(*UNINSTALL).code == 0
+    assert first.read_bytes() == b"{}"
+    assert not Path(folders.here().data).exists()
+
+
+def test_uninstall_all_finds_every_place(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [put(isolated / name / "settings.json", b'{"a": 1}') for name in ("one", "two")]
+    for path in places:
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(path.parent))
+        hookctl(*INSTALL)
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR")
+    assert hookctl("uninstall", "--all").code == 2
+    assert hookctl("uninstall", "--all", "--json").code == 0
+    assert [path.read_bytes() for path in places] == [b'{"a": 1}'] * 2
+    assert not Path(folders.here().data).exists()
+
+
+def test_without_its_ledger_a_hook_is_taken_back_and_keys_are_adopted(installed: Path, hookctl: Hookctl) -> None:
+    before = installed.read_bytes()
+    os.unlink(folders.here().ledger)
+    outcome = hookctl(*INSTALL)
+    assert installed.read_bytes() == before
+    assert "took back" in outcome.out and "adopted" in outcome.out
+    hookctl(*UNINSTALL)
+    assert document(installed) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
+
+
+def test_uninstall_without_a_ledger_takes_what_it_can_prove(installed: Path, hookctl: Hookctl) -> None:
+    os.unlink(folders.here().ledger)
+    outcome = hookctl(*UNINSTALL)
+    assert document(installed) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
+    assert outcome.out.count("cannot prove") == 2
+    assert hookctl(*UNINSTALL).code == 0
+
+
+# What may not be written
+
+
+@pytest.mark.parametrize("command", [(*INSTALL, "--set", "max_stop_blocks=9"), UNINSTALL])
+def test_a_read_only_file_is_refused_and_nothing_else_is_written(
+    command: tuple[str, ...], installed: Path, hookctl: Hookctl
+) -> None:
+    installed.chmod(0o444)
+    before = installed.read_bytes(), Path(folders.here().ledger).read_bytes(), runtime().read_bytes()
+    outcome = hookctl(*command, "--json")
+    assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "read_only")
+    assert (installed.read_bytes(), Path(folders.here().ledger).read_bytes(), runtime().read_bytes()) == before
+    assert not os.path.exists(folders.here().journal)
+    assert not os.path.exists(folders.here().pending)
+
+
+def test_a_read_only_file_that_we_made_is_not_removed(settings: Path, hookctl: Hookctl) -> None:
+    hookctl(*INSTALL)
+    settings.chmod(0o444)
+    before = settings.read_bytes()
+    assert hookctl(*UNINSTALL).code == 1
+    assert settings.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", [INSTALL, UNINSTALL])
+@pytest.mark.parametrize("text", ["[]", '{"env": []}', '{"hooks": {"Stop": {}}}', '{"env": {}, "env": {}}', "{", "\\"])
+def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
+    command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hookctl.planner._READ_PAUSE", 0)
+    put(settings, '{"a": 1}')
+    hookctl(*INSTALL)
+    put(settings, "\n" + text)
+    outcome = hookctl(*command, "--json")
+    error = outcome.result["errors"][0]
+    assert (outcome.code, error["path"], error["line"]) == (4, str(settings), 2)
+    assert settings.read_text() == "\n" + text
+
+
+def test_a_disk_that_fails_at_the_ledger_takes_the_settings_back(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(settings, b'{"a": 1}').chmod(0o640)
+    real = os.replace
+
+    def replace(source: str, target: str) -> None:
+        if target.endswith("ledger.json"):
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    outcome = hookctl(*INSTALL, "--json")
+    assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "write_failed")
+    assert (settings.read_bytes(), settings.stat().st_mode & 0o777) == (b'{"a": 1}', 0o640)
+    assert not Path(folders.here().data).exists()
+    assert not os.path.exists(folders.here().pending)
+
+
+def test_a_removed_file_that_is_put_back_has_its_mode(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hookctl(*INSTALL)
+    settings.chmod(0o644)
+    before, real = settings.read_bytes(), os.unlink
+
+    def unlink(path: str) -> None:
+        if path.endswith("config.json"):
+            raise OSError(5, "Input/output error")
+        real(path)
+
+    monkeypatch.setattr(os, "unlink", unlink)
+    assert hookctl(*UNINSTALL).code == 1
+    assert (settings.read_bytes(), settings.stat().st_mode & 0o777) == (before, 0o644)
+    assert runtime().exists()
