@@ -1,0 +1,191 @@
+"""The hosts' data files, where they lead, and what an install writes for each: its golden file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from hookctl import hosts
+from hookctl.folders import asset
+
+from .conftest import Hookctl, put
+
+FOLDER = Path(hosts.__file__).parent
+SCHEMA = json.loads(Path(asset("schemas", "host.schema.json")).read_text())
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_every_host_file_keeps_to_the_schema(name: str) -> None:
+    data = tomllib.loads((FOLDER / f"{name}.toml").read_text())
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.Draft202012Validator(SCHEMA).validate(data)
+    assert data["name"] == name
+    assert set(data.get("sure_events", {})) <= set(data["events"])
+    assert len(set(data["events"].values())) == len(data["events"])
+    oldest, newest = (data["client"][name].split(".") for name in ("minimum", "seen"))
+    assert [int(part) for part in oldest] <= [int(part) for part in newest]
+
+
+def test_the_schema_refuses_what_it_does_not_know() -> None:
+    data = tomllib.loads((FOLDER / "claude.toml").read_text())
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    for wrong in (
+        {**data, "colour": "red"}, {**data, "format": "ini"}, {**data, "events": {"lunch": "Lunch"}},
+        {key: data[key] for key in data if key != "cap"}, {**data, "cap": {**data["cap"], "default": "8"}},
+        {**data, "timeout_unit": "minutes"}, {**data, "name": "../claude"},
+    ):  # fmt: skip
+        assert not validator.is_valid(wrong)
+
+
+def test_hosts_are_loaded_by_name() -> None:
+    assert "claude" in hosts.names()
+    assert hosts.load("claude").title == "Claude Code"
+    assert hosts.load("claude").events["stop"] == "Stop"
+
+
+GOLDEN = """\
+{{
+  "hooks": {{
+    "Stop": [
+      {{
+        "hooks": [
+          {{
+            "type": "command",
+            "command": ": hookctl=guard/stop; [ -f {hook} ] && [ -r {hook} ] && [ -x {python} ] && {python} -I -S {hook} stop --host claude; exit 0",
+            "timeout": 10
+          }}
+        ]
+      }}
+    ]
+  }},
+  "env": {{
+    "MAX_STOP_BLOCKS": "5",
+    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"
+  }}
+}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("data", ["data", "my data", "it's $HOME `x`"])
+def test_what_install_writes_for_claude(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch, data: str
+) -> None:
+    """Design, section 4, word for word; and the golden uninstall: as if nothing had been."""
+    python = put(isolated / "bin" / "python3", "#!/bin/sh\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / data))
+    monkeypatch.setattr("hookctl.interpreter.choose", lambda environ: (str(python), ""))
+    assert hookctl("install", "--host", "claude").code == 0
+    hook = isolated / data / "guard" / "claude-user" / "hook.py"
+    quoted = json.dumps(shlex.quote(str(hook)), ensure_ascii=False)[1:-1]
+    assert settings.read_text() == GOLDEN.format(hook=quoted, python=python)
+    assert settings.stat().st_mode & 0o777 == 0o600
+    assert hook.read_bytes() == Path(asset("templates", "guard", "hook.py")).read_bytes()
+    config = json.loads(hook.with_name("config.json").read_text())
+    assert config == {"mode": "breaker", "state_dir": str(isolated / "state")}
+    assert hookctl("uninstall").code == 0
+    assert not settings.parent.exists()
+    assert not (isolated / data).exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "limit", "cap"),
+    [
+        (["--set", "MAX_STOP_BLOCKS=1"], "1", "8"), (["--set", "MAX_STOP_BLOCKS=6"], "6", "9"),
+        (["--set", "MAX_STOP_BLOCKS=20"], "20", "23"), (["--set", "max_stop_blocks=0"], "0", "5000"),
+        (["--set", "MAX_STOP_BLOCKS=-1"], "-1", "5000"), (["--set", "latch=false"], "5", "8"),
+    ],
+)  # fmt: skip
+def test_the_cap_follows_the_limit(hookctl: Hookctl, settings: Path, options: list[str], limit: str, cap: str) -> None:
+    assert hookctl("install", "--host", "claude", *options).code == 0
+    env = json.loads(settings.read_text())["env"]
+    assert env == {"MAX_STOP_BLOCKS": limit, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
+
+
+def test_our_entries_go_behind_the_operators(hookctl: Hookctl, settings: Path) -> None:
+    mine = {"matcher": "", "hooks": [{"type": "command", "command": "echo mine"}]}
+    put(settings, json.dumps({"env": {"A": "b"}, "hooks": {"Stop": [mine], "PreToolUse": [mine]}, "model": "opus"}))
+    assert hookctl("install", "--host", "claude").code == 0
+    page = json.loads(settings.read_text())
+    assert list(page) == ["env", "hooks", "model"]
+    assert list(page["env"]) == ["A", "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"]
+    assert list(page["hooks"]) == ["Stop", "PreToolUse"]
+    assert page["hooks"]["Stop"][0] == mine
+    assert len(page["hooks"]["Stop"]) == 2
+
+
+def test_the_hosts_own_variable_moves_its_folder(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(isolated / "elsewhere"))
+    assert hookctl("install", "--host", "claude").code == 0
+    assert (isolated / "elsewhere" / "settings.json").exists()
+    assert not settings.parent.exists()
+    (page,) = hookctl("hosts", "--json").data["hosts"]
+    assert page["files"] == {"user": str(isolated / "elsewhere" / "settings.json")}
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "relative")
+    (page,) = hookctl("hosts", "--json").data["hosts"]
+    assert page["files"]["user"] == str(isolated / "work" / "relative" / "settings.json")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "")
+    (page,) = hookctl("hosts", "--json").data["hosts"]
+    assert page["files"]["user"] == str(settings)
+
+
+def test_two_settings_files_get_a_hook_folder_each(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(isolated / "elsewhere"))
+    assert hookctl("install", "--host", "claude").code == 0
+    folders = sorted(os.listdir(isolated / "data" / "guard"))
+    assert len(folders) == 2
+    assert folders[0] == "claude-user"
+    assert str(isolated / "data" / "guard" / folders[1] / "hook.py") in (
+        isolated / "elsewhere" / "settings.json"
+    ).read_text()
+    assert hookctl("uninstall", "--all", "--json").code == 0
+    assert not settings.exists()
+    assert not (isolated / "elsewhere").exists()
+    assert not (isolated / "data").exists()
+
+
+def detected(hookctl: Hookctl) -> str:
+    (page,) = hookctl("hosts", "--json").data["hosts"]
+    return page["detected"]
+
+
+def test_a_host_is_detected_by_its_program_or_its_folder(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(isolated / "bin"))
+    assert detected(hookctl) == ""
+    assert "detected  no" in hookctl("hosts").out
+    settings.parent.mkdir()
+    assert detected(hookctl) == str(settings.parent)
+    program = put(isolated / "bin" / "claude", "#!/bin/sh\n")
+    assert detected(hookctl) == str(settings.parent), "a file that cannot run is no program"
+    program.chmod(0o755)
+    assert detected(hookctl) == str(program)
+    assert hookctl("install", "--host", "all").code == 0
+
+
+def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
+    (page,) = hookctl("hosts", "--json").data["hosts"]
+    assert {"event": "stop", "name": "Stop", "sure": "proven"} in page["events"]
+    assert {"event": "notification", "name": "Notification", "sure": "read"} in page["events"]
+    assert page["cap"] == {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "off": "0 or less"}
+    out = hookctl("hosts").out
+    for words in ("claude: Claude Code", "~/.claude/settings.json (json, no comments)", "stop           Stop "):
+        assert words in out
+
+
+def test_timeouts_are_in_the_hosts_unit() -> None:
+    host = hosts.load("claude")
+    assert hosts.timeout(host, 10) == 10
+    assert hosts.timeout(host._replace(data={**host.data, "timeout_unit": "milliseconds"}), 10) == 10_000
