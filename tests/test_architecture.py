@@ -1,0 +1,140 @@
+"""Imports run one way, from the command line down to the values; and the engine does no I/O."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "hookctl"
+
+# From top to bottom: a module imports from the layers below its own, and from its own package.
+LAYERS = [
+    ["__main__"],
+    ["cli"],
+    ["verbs"],
+    ["checks"],
+    ["planner"],
+    ["engine", "apply", "packs", "report"],
+    ["hosts", "ledger", "events", "project", "clock", "interpreter", "documents.jsonc"],
+    ["documents", "files"],
+    ["folders"],
+    ["model", "errors"],
+    ["__init__"],
+]
+
+
+def modules() -> dict[str, Path]:
+    names = {path: path.relative_to(PACKAGE).with_suffix("").parts for path in PACKAGE.rglob("*.py")}
+    return {".".join(parts).removesuffix(".__init__"): path for path, parts in names.items()}
+
+
+def layer(name: str) -> int:
+    """The layer of a module: of its own name, else of its package."""
+    while name:
+        for number, members in enumerate(LAYERS):
+            if name in members:
+                return number
+        name = name.rpartition(".")[0]
+    raise AssertionError("a module without a layer")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module of hookctl that a module imports when it runs, in functions too; not what is for types only."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    known = modules()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.partition(".")[0] == "hookctl":
+                    yield alias.name.partition(".")[2] or "__init__"
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            if (node.module or "").partition(".")[0] == "hookctl":
+                base = (node.module or "").partition(".")[2]
+                for alias in node.names:
+                    inner = f"{base}.{alias.name}".lstrip(".")
+                    yield inner if inner in known else base or "__init__"
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_imports_run_one_way(name: str) -> None:
+    own = name.partition(".")[0]
+    for imported in imports(modules()[name]):
+        if imported.partition(".")[0] == own and own not in ("", "__init__"):
+            continue
+        assert layer(imported) > layer(name), f"{name} imports {imported}"
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    graph = {name: set(imports(path)) - {name} for name, path in modules().items()}
+    while graph:
+        leaves = {name for name, needed in graph.items() if not needed & set(graph)}
+        assert leaves, f"these import each other: {sorted(graph)}"
+        graph = {name: needed for name, needed in graph.items() if name not in leaves}
+
+
+def reached(name: str) -> set[str]:
+    found, pending = set(), {name}
+    while pending:
+        module = pending.pop()
+        found.add(module)
+        pending |= set(imports(modules()[module])) - found
+    return found
+
+
+def test_the_engine_opens_nothing_asks_no_clock_and_reads_no_environment() -> None:
+    assert reached("engine") <= {"engine", "model", "errors"}
+    for name in reached("engine"):
+        for node in ast.walk(ast.parse(modules()[name].read_text())):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                assert {n.partition(".")[0] for n in names} <= {
+                    "__future__", "collections", "hookctl", "json", "re", "typing",
+                }  # fmt: skip
+            if isinstance(node, ast.Name):
+                assert node.id not in ("open", "print", "input", "exec", "eval", "__import__")
+
+
+def calls(path: Path) -> set[str]:
+    """What is called in a module, as it is written."""
+    return {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)}
+
+
+def test_only_the_report_prints() -> None:
+    printing = {"print", "sys.stdout.write", "sys.stderr.write", "typer.echo"}
+    # cli prints the version and asks; __main__ says that it was interrupted.
+    allowed = {"cli": {"print", "sys.stderr.write"}, "__main__": {"sys.stderr.write"}}
+    for name, path in modules().items():
+        assert calls(path) & printing <= allowed.get(name, set()), name
+
+
+WRITING = {
+    "os.replace", "os.rename", "os.unlink", "os.remove", "os.link", "os.symlink", "os.chmod", "os.truncate", "os.rmdir",
+    "shutil.rmtree", "shutil.copy", "shutil.copyfile", "shutil.move",
+}  # fmt: skip
+
+
+def test_files_are_replaced_in_one_place_only() -> None:
+    # apply drops its own journal and blobs and empty folders, run the marks of a run.
+    allowed = {"files": WRITING, "apply": {"os.unlink", "os.rmdir"}, "verbs.run": {"os.unlink"}}
+    for name, path in modules().items():
+        assert calls(path) & WRITING <= allowed.get(name, set()), name
+
+
+def test_the_hook_imports_nothing_of_the_package() -> None:
+    for node in ast.walk(ast.parse((ROOT / "templates" / "guard" / "hook.py").read_text())):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            assert "hookctl" not in ast.unparse(node)
+
+
+@pytest.mark.parametrize("name", ["verbs", "checks", "documents", "hosts", "packs"])
+def test_every_module_says_what_it_promises(name: str) -> None:
+    for path in (PACKAGE / name).glob("*.py"):
+        assert ast.get_docstring(ast.parse(path.read_text())), path
