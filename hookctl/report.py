@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ENVELOPE = 1
 # Patterns are compiled where they are used: most calls use none, and compiling costs more than such a call.
 _SECRET = (
-    r"(?i)api[-_]?key|token|secret|passw|credential|authorization|private[-_]?key|access[-_]?key|cookie|bearer"
-    r"|(^|[-_])(key|auth|pwd|pass)$|(?-i:[a-z]Key$)"
+    r"(?i)api[-_]?key|token|secret|passw|passphrase|credential|authorization|private[-_]?key|access[-_]?key"
+    r"|cookie|bearer|webhook|(^|[-_])(key|auth|pwd|pass|pat|dsn)$|(?-i:[a-z]Key$)"
 )
 _CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
@@ -120,16 +120,18 @@ def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
 
 def program() -> str:
     """How the person can call hookctl again: by its name where that is on PATH, else as it was called."""
+    import shlex
     import shutil
 
     called = os.path.abspath(sys.argv[0])
     if os.path.basename(called) != "hookctl":
-        return f"{sys.executable} -m hookctl"
+        return f"{shlex.quote(sys.executable)} -m hookctl"
     found = shutil.which("hookctl")
     if found and os.path.realpath(found) == os.path.realpath(called):
         return "hookctl"
     near = os.path.relpath(called)
-    return near if len(near) < len(called) else called
+    near = near if os.sep in near else os.path.join(".", near)  # a bare name is looked for on PATH only
+    return shlex.quote(near if len(near) < len(called) else called)
 
 
 def tilde(path: str) -> str:

@@ -1,0 +1,206 @@
+"""What is printed: masked, aligned, without control characters, and never more than a stream can take."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from hookctl import report
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import HookctlError
+from hookctl.model import Decision, Result
+from hookctl.planner import FilePlan
+
+SECRET = [
+    "ANTHROPIC_API_KEY", "apiKey", "api-key", "APIKEY", "OPENAI_TOKEN", "token", "authToken", "CLIENT_SECRET", "passwd",
+    "DB_PASSWORD", "passphrase_PASSWORD", "Authorization", "proxy-authorization", "private_key", "PRIVATE-KEY",
+    "accessKey", "AWS_ACCESS_KEY_ID", "Cookie", "Set-Cookie", "bearer", "credentials", "signingKey", "STRIPE_KEY",
+    "key", "KEY", "auth", "BASIC_AUTH", "pwd", "DB_PASS", "SSH_PASSPHRASE", "GITHUB_PAT", "SENTRY_DSN", "webhookUrl",
+]  # fmt: skip
+PLAIN = [
+    "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "command", "hooks", "model", "keyboard", "monkey", "hotkeys",
+    "author", "bypass", "compass", "PATH", "keys", "passive", "timeout", "donkey", "pattern", "path",
+    "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", SECRET)
+def test_names_of_secrets_are_known(key: str) -> None:
+    assert report.is_secret(key)
+
+
+@pytest.mark.parametrize("key", PLAIN)
+def test_other_names_are_not_taken_for_secrets(key: str) -> None:
+    assert not report.is_secret(key)
+
+
+def file_plan(before: str | None, after: str | None) -> FilePlan:
+    document = JsonDocument.parse((before or "").encode())
+    data = after.encode() if after is not None else None
+    return FilePlan("claude", "user", document, data, "/x/settings.json", before is not None, None, Decision())
+
+
+VALUES = st.recursive(
+    st.sampled_from(["s3cret-value", "other"]) | st.integers(0, 9) | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "token"]), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def secrets(value: Any, inside: bool = False) -> bool:
+    """Whether a secret stands outside of what is masked."""
+    if isinstance(value, dict):
+        return any(secrets(value[key], inside or key == "token") for key in value)
+    if isinstance(value, list):
+        return any(secrets(item, inside) for item in value)
+    return value == "s3cret-value" and not inside
+
+
+@examples(max_examples=60, deadline=None)
+@given(before=VALUES, after=VALUES, indent=st.sampled_from([None, 1, 2]))
+def test_what_stands_under_a_secret_name_never_shows(before: Any, after: Any, indent: int | None) -> None:
+    old, new = (json.dumps({"token": v, "v": w}, indent=indent) for v, w in ((before, 1), (after, 2)))
+    shown = report.diff(file_plan(old, new))
+    assert "s3cret" not in shown
+    old, new = (json.dumps({"v": v}, indent=indent) for v in (before, after))
+    if not secrets(before) and not secrets(after):
+        assert "s3cret" not in report.diff(file_plan(old, new))
+
+
+def test_a_diff_says_where_the_file_begins_and_ends() -> None:
+    assert report.diff(file_plan(None, "{}\n")) == "--- /dev/null\n+++ /x/settings.json\n@@ -0,0 +1 @@\n+{}\n"
+    assert report.diff(file_plan("{}", None)) == (
+        "--- /x/settings.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-{}\n\\ No newline at end of file\n"
+    )
+    assert report.diff(file_plan("{}\n", "{}\n")) == ""
+
+
+def test_a_byte_order_mark_is_not_shown() -> None:
+    assert "\ufeff" not in report.diff(file_plan("\ufeff{}", '\ufeff{"a": 1}'))
+
+
+def test_tables_are_aligned_without_blanks_at_their_ends() -> None:
+    assert report.table([]) == []
+    assert report.table([["a", "long", ""], ["lo", "b", "c"]]) == ["a   long", "lo  b     c"]
+    assert report.table([["a", "b"]], indent="  ") == ["  a  b"]
+
+
+def test_paths_are_written_as_people_do(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = str(isolated / "home")
+    assert report.tilde(f"{home}/.claude/settings.json") == "~/.claude/settings.json"
+    assert report.tilde(f"{home}ly/x") == f"{home}ly/x"
+    assert report.tilde(home) == home
+    assert report.tilde("/etc/x") == "/etc/x"
+    monkeypatch.setenv("HOME", "/")
+    assert report.tilde("/etc/x") == "/etc/x"
+
+
+@given(st.text(max_size=20))
+def test_a_line_is_one_line_and_drives_nothing(text: str) -> None:
+    shown = report._plain(text)
+    assert len(shown) == len(text)
+    for old, new in zip(text, shown, strict=True):
+        assert new in (old, "\ufffd")
+        assert new == old or old in "\x7f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" or ord(old) < 0xA0
+        assert ord(new) >= 0x20 or new == "\t"
+
+
+def test_an_error_names_place_cause_and_next_step() -> None:
+    error = HookctlError("x", "it is torn", path="/a", line=3, column=7, hint="Mend it.")
+    assert report.error_text(error.as_dict()) == "error: /a:3:7: it is torn\n  Mend it."
+    assert report.error_text(HookctlError("x", "gone", path="/a").as_dict()) == "error: /a: gone"
+    assert report.error_text(HookctlError("x", "why?").as_dict()) == "error: why?"
+    assert str(error) == "/a:3:7: it is torn Mend it."
+
+
+def test_a_result_goes_to_stdout_and_the_rest_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    error = HookctlError("x", "wrong", hint="Mend it.").as_dict()
+    result = Result({"a": "é\u001b"}, ("one\x1b[2J", "two\nthree"), ("by the way",), (error,), 1)
+    report.show("status", result, as_json=False)
+    out, err = capsys.readouterr()
+    assert out == "one\ufffd[2J\ntwo\ufffdthree\n"
+    assert err == "hookctl: by the way\nhookctl: error: wrong\n  Mend it.\n"
+    report.show("status", result, as_json=True)
+    out, err = capsys.readouterr()
+    assert json.loads(out) == report.envelope("status", result)
+    assert out.isascii() and out.replace("\n", "").isprintable()
+    assert err == "hookctl: by the way\n"
+
+
+@pytest.mark.parametrize(
+    ("errors", "code", "status"), [((), 0, "ok"), ((), 10, "ok"), ((), 1, "error"), (({"code": "x"},), 1, "error")]
+)
+def test_the_status_follows_from_the_errors_and_the_exit_code(
+    errors: tuple[dict[str, object], ...], code: int, status: str
+) -> None:
+    assert report.envelope("doctor", Result({}, errors=errors, exit_code=code))["status"] == status
+
+
+def stream(encoding: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+
+
+def test_a_character_that_a_stream_does_not_have_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    for encoding, expected in (("ascii", b"\\xe9\\udcff\\u96ea\n"), ("latin-1", b"\xe9\\udcff\\u96ea\n"),
+                               ("utf-8", b"\xc3\xa9\\udcff\xe9\x9b\xaa\n")):  # fmt: skip
+        out = stream(encoding)
+        monkeypatch.setattr(sys, "stdout", out)
+        assert report.emit("é\udcff雪")
+        assert out.buffer.getvalue() == expected  # type: ignore[attr-defined]
+
+
+def test_a_closed_stream_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert not report.emit("x")
+    report.say("x")
+    report.show("status", Result({}, ("x",)), as_json=False)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("+ new", "\033[32m+ new\033[0m"), ("- old", "\033[31m- old\033[0m"), ("@@ -1", "\033[36m@@ -1\033[0m"),
+        ("error    x", "\033[31merror    x\033[0m"), ("warning  x", "\033[33mwarning  x\033[0m"), (" same", " same"),
+    ],
+)  # fmt: skip
+def test_colours_at_a_terminal(monkeypatch: pytest.MonkeyPatch, line: str, shown: str) -> None:
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "xterm")
+    assert report._paint(line, Terminal()) == shown
+    assert report._paint(line, io.StringIO()) == line
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert report._paint(line, Terminal()) == line
+
+
+def test_how_to_call_hookctl_next(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name where that is on PATH, else as it was called."""
+    program = isolated / "work" / ".venv" / "bin" / "hookctl"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr(sys, "argv", [str(program), "install"])
+    assert report.program() == ".venv/bin/hookctl"
+    monkeypatch.chdir(program.parent)
+    assert report.program() == "./hookctl"
+    monkeypatch.setattr(sys, "argv", ["/somewhere/hookctl/__main__.py", "install"])
+    assert report.program() == f"{sys.executable} -m hookctl"
+    monkeypatch.setattr(sys, "argv", ["/my tools/hookctl", "install"])
+    assert report.program() == "'/my tools/hookctl'"
+    monkeypatch.setattr(sys, "argv", [str(program), "install"])
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert report.program() == "hookctl"
