@@ -477,8 +477,8 @@ class JsonDocument:
         stop = self._line_stop(end)
         if self._own_indent(start) is None or self._text[end:stop].strip(" \t") or stop == len(self._text):
             return None
-        found = BREAK.match(self._text, stop)
-        return self._line_start(start), found.end() if found else stop
+        line_end = BREAK.match(self._text, stop)
+        return self._line_start(start), line_end.end()  # type: ignore[union-attr]  # the line is not the last
 
     def _line_rest(self, at: int) -> int:
         """Where a new line goes behind `at`: the end of the line with its comments, if nothing else follows there."""

@@ -124,6 +124,18 @@ def test_an_edit_that_does_not_fit_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize(
+    ("text", "path", "said"),
+    [
+        ('{"a": null}', ("a", "b"), "a is not an object"), ('{"x": {"a": {}}}', ("x", "a", 0), "x.a is not an array"),
+        ("[]", ("a",), "the document is not an object"), ('{"a": [1]}', ("a", 1), "a is not an array with that element"),
+    ],
+)  # fmt: skip
+def test_a_wrong_shape_is_named_with_what_is_needed(text: str, path: tuple[str | int, ...], said: str) -> None:
+    with pytest.raises(HookctlError, match=said):
+        parse(text).set(path, 1)
+
+
+@pytest.mark.parametrize(
     ("text", "path"),
     [('{"a":1,"a":2,"b":1}', ("b",)), ('{"b":{"a":1,"a":2}}', ("b",)), ('{"a":1}', ("x", "y")), ("", ("a",)), ("[1]", (0, "a"))],
 )
@@ -154,6 +166,11 @@ def test_the_corpus_of_refused_files_is_refused(name: str) -> None:
         edit()
     assert (caught.value.line >= 1 and caught.value.column >= 1) or "deep" in caught.value.message
     assert (caught.value.code in ("wrong_shape", "duplicate_key")) == (name in LET_THROUGH_HERE)
+
+
+def test_nesting_that_is_too_deep_is_shown_where_it_goes_below_a_hundred_levels() -> None:
+    text = '{"{[": 1,\n"d": ' + "[{}," * 50_000
+    assert refused(lambda: parse(text)) == ("unparsable", 2, 6 + 4 * 98 + 1)
 
 
 def test_more_than_16_mib_is_refused() -> None:
