@@ -37,9 +37,9 @@ def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     try:
         run = subprocess.run(call, capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL)
         path, major, minor = run.stdout.splitlines()
+        return path, (int(major), int(minor))
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    return path, (int(major), int(minor))
 
 
 def _lasts(program: str) -> bool:
