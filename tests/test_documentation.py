@@ -1,0 +1,118 @@
+"""What the documents say is so: codes, knobs, commands, options, exit codes and links."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from hookctl import cli, errors
+from hookctl.packs import guard
+
+from .test_cli_contract import COMMANDS, options_of
+from .test_doctor import MADE, source_codes
+from .test_project import HOOK
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def rows(path: Path, heading: str) -> list[list[str]]:
+    """The rows of the table whose first column has this heading."""
+    text = path.read_text().partition(f"\n| {heading} |")[2].partition("\n\n")[0]
+    lines = text.splitlines()[2:]
+    assert lines, heading
+    return [re.split(r"\s*\|\s*", line)[1:-1] for line in lines]
+
+
+def test_every_finding_of_doctor_is_explained_with_its_level() -> None:
+    table = rows(ROOT / "docs" / "doctor.md", "code")
+    explained = {row[0].strip("`"): row[1] for row in table}
+    assert len(explained) == len(table), "each once"
+    assert set(explained) == source_codes()
+    assert explained == {code: level for code, level, _ in MADE}
+
+
+def test_every_knob_is_explained_with_its_default() -> None:
+    schema = json.loads((ROOT / "schemas" / "guard-config.schema.json").read_text())["properties"]
+    table = {row[0].strip("`"): row[1] for row in rows(ROOT / "docs" / "guard.md", "knob")}
+    assert set(table) == set(HOOK.KNOBS) - {"state_dir"}
+    assert set(table) == set(schema) - {"state_dir", "$schema"}
+    assert set(table) == {*guard._knobs(), "mode"}
+    for name, shown in table.items():
+        value = HOOK.KNOBS[name]
+        assert schema[name].get("default", value) == value
+        plain = ", ".join(value) if isinstance(value, list) else str(value)
+        plain = plain.lower() if isinstance(value, bool) else plain
+        assert shown.strip("`") == plain or name == "task_file", name
+
+
+def test_every_reason_that_the_guard_is_documented_to_give_is_one_that_it_gives() -> None:
+    text, hook = (ROOT / "docs" / "guard.md").read_text(), (ROOT / "templates" / "guard" / "hook.py").read_text()
+    codes = set(re.findall(r"\[([a-z_]+)\](?!\()", text))
+    assert {"blocked", "tripped", "host_cap", "ceiling", "open", "stop_loop", "no_work"} <= codes
+    for code in codes:
+        assert f'"{code}"' in hook, code
+
+
+def commands(path: Path) -> list[str]:
+    """Every call of hookctl in code, a line or a span each."""
+    text = path.read_text()
+    fenced = "\n".join(re.findall(r"^```.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+    found = []
+    for code in [*fenced.splitlines(), *spans]:
+        for call in re.finditer(r"(?:^|[ /])hookctl ([a-z-].*?)(?:#|&&|$)", code):
+            found.append(call[1].strip())
+    return found
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_that_is_shown_exists_with_its_options(path: Path) -> None:
+    for command in commands(path):
+        words = command.split()
+        if words[0].startswith("--"):
+            assert words[0] in ("--help", "--version"), command
+            continue
+        assert words[0] in COMMANDS, command
+        assert {w for w in words if w.startswith("--")} <= {*options_of(words[0]), "--help"}, command
+        if words[0] == "run":
+            assert words[1:2] == [] or words[1] in cli._ACTIONS, command
+        for key in re.findall(r"--set (\w+)=", command):
+            assert key in {"KEY", guard.LIMIT_KEY, *guard._knobs()}, command
+
+
+def test_commands_are_found_at_all() -> None:
+    assert "install --host claude" in commands(ROOT / "README.md")
+    assert "run stop" in commands(ROOT / "README.md")
+    assert len(commands(ROOT / "docs" / "doctor.md")) > 5
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text()):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (path.parent / target).exists(), target
+
+
+def test_the_exit_codes_are_those_of_the_code() -> None:
+    table = {int(row[0]) for row in rows(ROOT / "README.md", "exit code")}
+    assert table == {value for name, value in vars(errors).items() if name.isupper() and isinstance(value, int)}
+
+
+def test_every_variable_that_is_named_is_read_somewhere() -> None:
+    sources = [*(ROOT / "hookctl").rglob("*.py"), *(ROOT / "hookctl").rglob("*.toml"), *(ROOT / "tests").rglob("*.py"),
+               ROOT / "templates" / "guard" / "hook.py"]  # fmt: skip
+    known = "\n".join(path.read_text() for path in sources)
+    known += " ".join(f"HOOKCTL_{name.upper()}" for name in HOOK.KNOBS)
+    for path in DOCUMENTS:
+        for name in re.findall(r"\b(?:HOOKCTL|CLAUDE|MAX_STOP)_[A-Z_]*[A-Z]\b", path.read_text()):
+            assert name in known, f"{path.name}: {name}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "schemas").glob("*.json")), ids=lambda path: path.name)
+def test_schemas_are_schemas(path: Path) -> None:
+    jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
