@@ -186,6 +186,7 @@ def test_remove_gives_these_bytes(before: str, path: Path, after: str) -> None:
 
 SET_RAW: list[tuple[str, Path, str, str]] = [
     ('{"a":1}', ("a",), '{ "x":1e3 }', '{"a":{ "x":1e3 }}'),
+    ('{"a":[1, 2]}', ("a",), "[ 1,2 ]", '{"a":[ 1,2 ]}'),
     ('{"a":1}', B, "1.50", '{"a":1,"b":1.50}'),
     ('{\n  "a": 1\n}', B, "[\n 1 ]", '{\n  "a": 1,\n  "b": [\n 1 ]\n}'),
     ('{\n  "a": 1 // c\n}', B, "[1, // one\n]", '{\n  "a": 1, // c\n  "b": [1, // one\n]\n}'),
