@@ -66,7 +66,7 @@ def uninstall(entries: Sequence[Entry], live: Live, pack: str, wants: Sequence[W
     desk = _Desk(entries, live)
     for entry in desk.of(pack):
         desk.leave(pack, entry)
-    _leave_orphans(desk, pack, {(entry.path, entry.id) for entry in entries}, wants)
+    _leave_orphans(desk, pack, {entry.id or entry.path for entry in entries}, wants)
     return desk.decision()
 
 
@@ -209,7 +209,7 @@ def _conflicts(entries: Sequence[Entry], live: Live, pack: str, wants: Sequence[
     index = {(entry.path, entry.id): entry for entry in entries}
     for want in wants:
         entry = index.get((want.path, want.id))
-        if entry is None or want.kind != "leaf" or state(entry, live, want.path) != "owned":
+        if entry is None or state(entry, live, want.path) != "owned":
             continue
         others = {name: wish for name, wish in entry.owners.items() if name != pack}
         if want.merge and all(wish.merge == want.merge for wish in others.values()):
@@ -288,7 +288,7 @@ def _wish(entry: Entry, pack: str = "") -> Any:
 def _install_element(desk: _Desk, want: Want, pack: str, version: str, *, force: bool, wiped: bool) -> None:
     entry = desk.entries.get((want.path, want.id))
     found = sorted(desk.standing(want.id), key=lambda element: not _is_ours(element, want))
-    owners = {**(entry.owners if entry else {}), pack: Wish(want.value, version)}
+    owners = {pack: Wish(want.value, version)}  # alone: the pack's name is in the id
     if not found:
         fresh = (entry or Entry(want.path, "element", id=want.id))._replace(owners=owners)
         if entry is None or wiped or force:
@@ -335,8 +335,7 @@ def _update_element(desk: _Desk, entry: Entry, want: Want, element: Element, for
         desk.keep(entry, "edited copy", f"you edited its command{changed}; `install --force` puts ours back")  # 9b
         return
     edited = [] if force else _edited(live, written)
-    names = {**(live if force else written), **want.value}
-    target = {name: want.value.get(name) for name in names if name not in edited}
+    target = {name: want.value.get(name) for name in {**live, **want.value} if name not in edited}
     # What we wrote into an edited field stays on record: the field stays theirs, also while it is as wanted (10).
     record = {name: (written if name in edited else want.value).get(name) for name in {**written, **want.value}}
     done = entry._replace(written={name: value for name, value in record.items() if value is not None})
@@ -351,13 +350,13 @@ def _update_element(desk: _Desk, entry: Entry, want: Want, element: Element, for
         desk.act("replace", done, states, f"took over your {_fields(live, lost)}" if lost else "")
 
 
-def _leave_orphans(desk: _Desk, pack: str, known: set[_Key], wants: Sequence[Want]) -> None:
+def _leave_orphans(desk: _Desk, pack: str, known: set[Path | str], wants: Sequence[Want]) -> None:
     """15, 15a, 16: what an uninstall finds of ours although the ledger does not know it."""
     lost = False
     for want in wants:
-        if want.kind != "element" or (want.path, want.id) in known:
+        if want.kind != "element" or want.id in known:
             continue
-        for element in desk.standing(want.id):
+        for element in _all(desk.live, want.id):
             if not _is_ours(element, want):
                 desk.keep(want, "edited copy", "an edited copy of our hook; it stays")
                 continue
@@ -366,7 +365,7 @@ def _leave_orphans(desk: _Desk, pack: str, known: set[_Key], wants: Sequence[Wan
             desk.act("remove", want, ("orphan", "free"), "the ledger did not know it")
     for want in wants:
         here = desk.live.values.get(want.path, _ABSENT)
-        if lost and want.kind == "leaf" and (want.path, want.id) not in known and here is not _ABSENT:
+        if lost and want.kind == "leaf" and want.path not in known and here is not _ABSENT:
             desk.keep(want, "foreign", f"the ledger does not know it and cannot prove that it is {pack}'s, so it stays")
 
 

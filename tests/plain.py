@@ -22,7 +22,8 @@ def live(document: Any) -> Live:
         if isinstance(value, dict):
             pending += [((*path, key), value[key]) for key in value]
     raw = {path: json.dumps(value) for path, value in values.items() if not isinstance(value, dict | list)}
-    return Live(values, raw, elements(document))
+    found = elements(document)
+    return Live(values, raw | {element.path: json.dumps(_at(document, element.path)) for element in found}, found)
 
 
 def elements(document: Any) -> tuple[Element, ...]:
@@ -74,8 +75,12 @@ def carried_out(document: Any, edits: tuple[Edit, ...]) -> Any:
 
 def _holder(document: Any, path: Path, *, make: bool = False) -> Any:
     for key in path[:-1]:
-        document = document.setdefault(key, {}) if make else document[key]
+        document = document.setdefault(key, {}) if make and isinstance(document, dict) else document[key]
     return document
+
+
+def _at(document: Any, path: Path) -> Any:
+    return _holder(document, path)[path[-1]]
 
 
 def _remove(items: list[Any], item: Any) -> None:
