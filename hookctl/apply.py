@@ -195,6 +195,7 @@ def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
         else:
             pages[path] = record
     files.write_own(folders.ledger, ledger.dump(pages))
+    files.prune_backups(folders.state, pages)
 
 
 def _finish(folders: Folders, rmdirs: tuple[str, ...]) -> None:
@@ -223,7 +224,7 @@ def _make_folders(folder: str) -> list[str]:
     """Make the folder and those above it that are missing (0700); those made, the deepest first."""
     made: list[str] = []
     try:
-        for path in reversed(missing_folders(folder)):
+        for path in reversed(files.missing_folders(folder)):
             with contextlib.suppress(FileExistsError):  # another program was faster
                 os.mkdir(path, 0o700)
                 made.insert(0, path)
@@ -238,15 +239,6 @@ def _remove_folders(names: Iterable[str]) -> None:
     for name in names:
         with contextlib.suppress(OSError):
             os.rmdir(name)
-
-
-def missing_folders(folder: str) -> list[str]:
-    """The folder and those above it that do not exist, the deepest first."""
-    missing = []
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    return missing
 
 
 def _roll_back(folders: Folders, done: list[Change], made: list[str], error: Exception) -> None:

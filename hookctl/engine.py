@@ -186,6 +186,11 @@ class _Desk:
                 self.keep(entry, "edited copy", "its command was edited, so it stays; without its file it does nothing")
                 continue
             edited = _edited(element.fields, entry.written)
+            if entry.before is not None and element is _first(self.live, entry.id):
+                # A command of the operator's that --force took over; its mark made it ours to find.
+                self.edits.append(Put(element.path, raw=entry.before))
+                self.act("replace", entry, ("owned", "edited copy"), "back to the command of yours")
+                continue
             self.edits.append(DropElement(element))
             self.act("remove", entry, ("overridden" if edited else "owned", "free"))
             if edited:
@@ -339,6 +344,8 @@ def _update_element(desk: _Desk, entry: Entry, want: Want, element: Element, for
     # What we wrote into an edited field stays on record: the field stays theirs, also while it is as wanted (10).
     record = {name: (written if name in edited else want.value).get(name) for name in {**written, **want.value}}
     done = entry._replace(written={name: value for name, value in record.items() if value is not None})
+    if force and not _is_ours(element, want) and live.get("command") != written["command"]:
+        done = done._replace(before=desk.live.raw[element.path])  # 9b, 15a
     desk.entries[want.path, want.id] = done
     other = [name for name in edited if not same(live.get(name), want.value.get(name))]
     if other:

@@ -12,6 +12,7 @@ import hashlib
 import os
 import stat
 import time
+from collections.abc import Container
 from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
@@ -105,7 +106,10 @@ def cannot_write(path: str, error: OSError) -> HookctlError:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         code = "read_only"
         hint = "Make it writable, or change it where it is generated (`hookctl plan` shows what is to be added)."
-    return HookctlError(code, f"cannot be written ({error.strerror})", path=path, hint=hint, exit_code=FAILED)
+    what = "cannot be written"
+    if str(error.filename).endswith(SUFFIX):  # a temporary file beside it could not be made
+        path, what = os.path.dirname(path), "no file can be made in this folder"
+    return HookctlError(code, f"{what} ({error.strerror})", path=path, hint=hint, exit_code=FAILED)
 
 
 def _compare(old: Snapshot) -> None:
@@ -119,10 +123,13 @@ def _compare(old: Snapshot) -> None:
 
 def _check_writable(old: Snapshot) -> None:
     """A rename would replace a read-only file all the same; but its mode is the operator's word."""
-    if old.data is not None:
-        mode = os.stat(old.path).st_mode
-        if not mode & 0o222 or not os.access(old.path, os.W_OK):
-            raise PermissionError(errno.EACCES, "it is read-only")
+    if old.data is not None and is_read_only(old.path):
+        raise PermissionError(errno.EACCES, "it is read-only")
+
+
+def is_read_only(path: str) -> bool:
+    """Whether a file's mode, or its file system, says that it is not to be written; root may not ignore that."""
+    return not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)
 
 
 def _rename_over(old: Snapshot, data: bytes, mode: int) -> None:
@@ -200,7 +207,9 @@ def _overwrite(path: str, data: bytes) -> None:
 def write_own(path: str, data: bytes) -> None:
     """Put a file of hookctl's own in place, whole or not at all, with mode 0600; makes its folders (0700)."""
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        for folder in reversed(missing_folders(os.path.dirname(path))):
+            with contextlib.suppress(FileExistsError):  # another hookctl was faster
+                os.mkdir(folder, 0o700)
         temp = _temp_name(path)
         try:
             handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
@@ -215,6 +224,15 @@ def write_own(path: str, data: bytes) -> None:
         sync_folder(os.path.dirname(path))
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def missing_folders(folder: str) -> list[str]:
+    """The folder and those above it that do not exist, the deepest first."""
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return missing
 
 
 def sync_folder(folder: str) -> None:
@@ -275,6 +293,7 @@ def _mine(path: str) -> bool:
 # Backups: the bytes of a settings file before our first write and before each of the last ten.
 
 KEEP = 10
+KEEP_SECONDS = 30 * 24 * 3600  # after an uninstall
 
 
 def backup_folder(state: str, path: str) -> str:
@@ -302,16 +321,27 @@ def back_up(state: str, path: str, data: bytes, *, first: bool) -> None:
     _unlink_all(folder, sorted(name for name in os.listdir(folder) if name[:20].isdecimal())[:-KEEP])
 
 
-def find_backup(state: str, path: str, sha: str) -> bytes | None:
-    """The backup with this SHA-256, if it is there and really has it."""
-    folder = backup_folder(state, path)
-    with contextlib.suppress(OSError, HookctlError):
-        for name in os.listdir(folder):
-            if name.endswith(f"-{sha}"):
-                data = read(os.path.join(folder, name)).data
-                if digest(data) == sha:
+def find_backup(state: str, sha: str) -> bytes | None:
+    """The backup with this SHA-256, if it is there and really has it; whichever path its file had then."""
+    for folder in backup_folders(state):
+        with contextlib.suppress(OSError, HookctlError):
+            for name in os.listdir(folder):
+                data = read(os.path.join(folder, name)).data if name.endswith(f"-{sha}") else None
+                if data is not None and digest(data) == sha:
                     return data
     return None
+
+
+def prune_backups(state: str, installed: Container[str]) -> None:
+    """Remove the backups of files that nothing is installed in, a month after the last of them was made."""
+    for folder in backup_folders(state):
+        with contextlib.suppress(OSError, HookctlError):
+            path = os.fsdecode((read(os.path.join(folder, "path")).data or b"").removesuffix(b"\n"))
+            names = os.listdir(folder)
+            newest = max(os.stat(os.path.join(folder, name)).st_mtime for name in names)
+            if path not in installed and time.time() - newest > KEEP_SECONDS:
+                _unlink_all(folder, names)
+                os.rmdir(folder)
 
 
 def _unlink_all(folder: str, names: list[str]) -> None:

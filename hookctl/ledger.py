@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from hookctl import files
@@ -39,6 +40,25 @@ def load(path: str) -> dict[str, Record]:
         ) from None
 
 
+def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
+    """The page for a settings file and its key; found too where links have moved the file since it was written."""
+    target = target_of(path)
+    if target in records:
+        return target, records[target]
+    for key, record in records.items():
+        if record.known_as == path or target_of(key) == target:
+            return key, record
+    return target, None
+
+
+def target_of(path: str) -> str:
+    """The real path; where links lead in a circle the path itself, and reading it then says so."""
+    try:
+        return files.real(path)
+    except HookctlError:
+        return path
+
+
 def dump(records: dict[str, Record]) -> bytes:
     """The ledger's bytes, in an order that does not depend on the history."""
     pages = {name: record_to(records[name]) for name in sorted(records)}
@@ -64,12 +84,12 @@ def record_from(page: dict[str, Any]) -> Record:
 
 _RECORD = {
     "host": str, "scope": str, "format": str, "created_file": bool, "created_dirs": list, "packs": dict,
-    "sha256_before": str, "sha256_after": str, "entries": list,
+    "sha256_before": str, "sha256_after": str, "entries": list, "known_as": str,
 }  # fmt: skip
 _PACK = {"version": str, "settings": dict, "folder": str, "files": dict}
 _ENTRY = {"path": list, "kind": str, "mode": str, "before": dict, "written": object, "owners": dict, "id": str}
 _WISH = {"value": object, "version": str, "merge": str}
-_OPTIONAL = {"id": "", "merge": ""}
+_OPTIONAL = {"id": "", "merge": "", "known_as": ""}
 
 
 def _check(page: Any, kinds: dict[str, type]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class Live(NamedTuple):
     """What a settings file has now, as far as it concerns us: parsed values, never bytes."""
 
     values: dict[Path, Any]  # leaves and containers that are present
-    raw: dict[Path, str]  # source text of the same leaves
+    raw: dict[Path, str]  # source text of the same leaves, and of the elements
     elements: tuple[Element, ...]  # in the order of the file
 
 
@@ -75,6 +75,7 @@ class Record(NamedTuple):
     sha256_before: str = ""  # of the bytes before our first write; empty: somebody else wrote in between, or no file
     sha256_after: str = ""  # of the bytes that our last write left
     entries: tuple[Entry, ...] = ()
+    known_as: str = ""  # the path as the host has it, links not resolved: those may change later
 
 
 # What the engine decides to change in a document.

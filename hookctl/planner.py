@@ -47,6 +47,7 @@ class FilePlan(NamedTuple):
     decision: Decision
     runtime: tuple[Change, ...] = ()
     runtime_actions: tuple[tuple[str, Action], ...] = ()  # file and action
+    key: str = ""  # of the ledger's page so far; another one where links have moved the file
     rmdirs: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
 
@@ -129,7 +130,9 @@ def _together(records: Mapping[str, Record], plans: list[FilePlan], *, install: 
     """Runtime files before registrations on install, after them on uninstall."""
     settings = [plan.settings for plan in plans if plan.settings]
     runtime = [change for plan in plans for change in plan.runtime]
-    changed = {plan.path: plan.record for plan in plans if records.get(plan.path) != plan.record}
+    changed: dict[str, Record | None] = {plan.key: None for plan in plans if plan.key != plan.path}
+    changed |= {plan.path: plan.record for plan in plans if records.get(plan.path) != plan.record}
+    changed = {path: record for path, record in changed.items() if records.get(path) != record}
     order = (*runtime, *settings) if install else (*settings, *runtime)
     rmdirs = tuple(folder for plan in plans for folder in plan.rmdirs)
     return Plan(tuple(plans), order, changed, rmdirs)
@@ -170,7 +173,8 @@ def look(document: JsonDocument, wants: Iterable[Want], entries: Iterable[Entry]
             values[path] = value
             if leaf:
                 raw[path] = document.raw(path)
-    return Live(values, raw, shapes.elements(root))
+    elements = shapes.elements(root)
+    return Live(values, raw | {element.path: document.raw(element.path) for element in elements}, elements)
 
 
 def _wrong_shape(document: JsonDocument, path: Path, needed: str) -> HookctlError:
@@ -186,7 +190,7 @@ def _install_one(
     path = settings_path(host, "user", folders.environ)
     snapshot, document = read_document(path)
     document.require_strict(comments=host.comments, trailing_commas=host.trailing_commas)
-    record = records.get(snapshot.path)
+    key, record = ledger.page_of(records, path)
     known = record.packs.get("guard") if record else None
     recorded = guard.settings_from(known.settings if known else {})
     settings = guard.choose(guard.Settings(python=recorded.python) if choice.reset else recorded,
@@ -195,7 +199,7 @@ def _install_one(
     if not _runs(settings.python):
         python, warning = interpreter.choose(folders.environ)
         settings, messages = settings._replace(python=python), (warning,) if warning else ()
-    folder = known.folder if known and known.folder else _runtime_folder(folders, records, host, snapshot.path)
+    folder = known.folder if known and known.folder else _runtime_folder(folders, records, host, key)
     entries = record.entries if record else ()
     wants = _guard_wants(document, entries, settings, host, pack, folder, choice.force)
     live = look(document, wants, entries)
@@ -203,14 +207,15 @@ def _install_one(
     decision = engine.install(entries, live, "guard", version, wants, force=choice.force)
     if decision.conflicts:
         return FilePlan(host.name, "user", document, snapshot.data, snapshot.path, snapshot.data is not None, record,
-                        decision)  # fmt: skip
+                        decision, key=key)  # fmt: skip
     edited = shapes.apply(document, decision.edits) if decision.edits else document
     runtime = _runtime_install(folders, known, settings, folder, choice.force)
     page = PackRecord(version, _recorded(settings, runtime.configuration), folder, runtime.written)
     after = edited.data if decision.edits else snapshot.data
-    result = _next_record(record, host, snapshot, after, decision, {**(record.packs if record else {}), "guard": page})
+    packs_now = {**(record.packs if record else {}), "guard": page}
+    result = _next_record(record, host, snapshot, after, decision, packs_now)._replace(known_as=path)
     return FilePlan(host.name, "user", document, after, snapshot.path, snapshot.data is not None, result,
-                    decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions,
+                    decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages)  # fmt: skip
 
 
@@ -252,7 +257,7 @@ def _next_record(
     """The ledger's page after the write; the first backup stays good only while nobody else writes in between."""
     if record is None:
         created = snapshot.data is None and after is not None
-        dirs = tuple(apply.missing_folders(os.path.dirname(snapshot.path))) if created else ()
+        dirs = tuple(files.missing_folders(os.path.dirname(snapshot.path))) if created else ()
         return Record(host.name, "user", host.format, created, dirs, packs_now, snapshot.sha, files.digest(after),
                       decision.entries)  # fmt: skip
     first = record.sha256_before == record.sha256_after  # nothing of ours was ever written: only adopted values
@@ -263,7 +268,7 @@ def _next_record(
     if not first and snapshot.sha != record.sha256_after:
         before = ""
     if snapshot.data is None and after is not None:
-        dirs = tuple(apply.missing_folders(os.path.dirname(snapshot.path))) or record.created_dirs
+        dirs = tuple(files.missing_folders(os.path.dirname(snapshot.path))) or record.created_dirs
         page = page._replace(created_file=True, created_dirs=dirs)
     return page._replace(sha256_before=before, sha256_after=files.digest(after))
 
@@ -339,10 +344,10 @@ def _file_action(action: str, path: str, reason: str = "") -> Action:
 def _uninstall_one(
     folders: Folders, records: Mapping[str, Record], pack: dict[str, Any], host: Host, path: str
 ) -> FilePlan:
-    record = records.get(files.real(path))
+    key, record = ledger.page_of(records, path)
     entries = record.entries if record else ()
     known = record.packs.get("guard") if record else None
-    folder = known.folder if known else _runtime_folder(folders, records, host, files.real(path))
+    folder = known.folder if known else _runtime_folder(folders, records, host, key)
     settings = guard.settings_from(known.settings if known else {})
     wants = guard.wants(settings._replace(mode="breaker"), host, pack, folder, guard.wanted_limit(settings))
     try:
@@ -359,15 +364,14 @@ def _uninstall_one(
     result = None
     if record and packs_left:
         result = _next_record(record, host, snapshot, after, decision, packs_left)
-    others = {page.folder for name, r in records.items() for key, page in r.packs.items()
-              if (name, key) != (snapshot.path, "guard")}  # fmt: skip
-    runtime = _runtime_uninstall(folders, known or PackRecord("", {}, folder), others)
-    if not known and not decision.edits:
-        runtime = _Runtime()
+    others = {page.folder for name, other in records.items() if name != key for page in other.packs.values()}
+    runtime = _Runtime()
+    if known or decision.edits:
+        runtime = _runtime_uninstall(folders, known or _unknown_page(folders, folder), others)
     dirs = record.created_dirs if record and after is None else ()
     return FilePlan(host.name, record.scope if record else "user", document, after, snapshot.path,
                     snapshot.data is not None, result, decision._replace(kept=(*decision.kept, *runtime.kept)),
-                    runtime.changes, runtime.actions, (*dirs, *runtime.rmdirs))  # fmt: skip
+                    runtime.changes, runtime.actions, key, (*dirs, *runtime.rmdirs))  # fmt: skip
 
 
 def _after_uninstall(
@@ -379,12 +383,21 @@ def _after_uninstall(
     if snapshot.data is None or record is None or packs_left:
         return edited.data if decision.edits else snapshot.data
     if snapshot.sha == record.sha256_after and record.sha256_before:
-        backup = files.find_backup(folders.state, snapshot.path, record.sha256_before)
+        backup = files.find_backup(folders.state, record.sha256_before)
         if backup is not None and _means(backup, edited):
             return backup
-    if record.created_file and edited.value in ({}, MISSING):
+    ours = bool(decision.edits) or snapshot.sha == record.sha256_after  # else somebody has made it anew
+    if record.created_file and ours and edited.data.strip() in (b"", b"{}"):
         return None
     return edited.data if decision.edits else snapshot.data
+
+
+def _unknown_page(folders: Folders, folder: str) -> PackRecord:
+    """Where the ledger is lost: only files that are as this version writes them are surely ours."""
+    with open(asset("templates", "guard", "hook.py"), "rb") as stream:
+        program = stream.read()
+    text, _ = _configuration(files.Snapshot("", None), {}, guard.configuration(guard.Settings(), folders.state), False)
+    return PackRecord("", {}, folder, {"hook.py": files.digest(program), "config.json": files.digest(text)})
 
 
 def _means(backup: bytes, edited: JsonDocument) -> bool:

@@ -16,7 +16,6 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import folders, hosts
-from hookctl.checks import cap
 from hookctl.verbs.doctor import doctor
 
 from .conftest import Hookctl, Outcome, put
@@ -342,6 +341,23 @@ def cap_off_in_the_project(place: Place) -> None:
     put(Path(".claude/settings.local.json"), json.dumps({"env": {CAP: "0"}}))
 
 
+def limit_invalid(place: Place) -> None:
+    place.install().change(lambda value: value["env"].update(MAX_STOP_BLOCKS="+12"))
+
+
+def disabled_by_env(place: Place) -> None:
+    place.install().change(lambda value: value["env"].update(HOOKCTL_DISABLE="yes"))
+
+
+def knob_in_the_env_of_the_project(place: Place) -> None:
+    place.install()
+    put(place.root / "work" / ".claude" / "settings.json", '{"env": {"HOOKCTL_LATCH": "0"}}')
+
+
+def read_only(place: Place) -> None:
+    place.install().settings.chmod(0o444)
+
+
 def no_limit(place: Place) -> None:
     place.install("--set", f"{LIMIT}=0")
 
@@ -442,6 +458,10 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("cap_off", "warning", cap_off_in_the_project),
     ("cap_below_limit", "warning", cap_is("4")),
     ("no_limit", "warning", no_limit),
+    ("limit_invalid", "warning", limit_invalid),
+    ("hook_environment", "error", disabled_by_env),
+    ("hook_environment", "warning", knob_in_the_env_of_the_project),
+    ("read_only", "error", read_only),
     ("guard_off", "info", guard_off),
     ("guard_off", "info", guard_off_by_hand),
     ("never_ran", "info", never_ran),
@@ -565,7 +585,7 @@ CAPS: list[tuple[Any, float, set[str]]] = [
 @pytest.mark.parametrize(("value", "effective", "codes"), CAPS, ids=lambda case: repr(case)[:20])
 def test_the_cap_as_the_client_reads_it(place: Place, value: Any, effective: float, codes: set[str]) -> None:
     text = value if isinstance(value, str) else json.dumps(value)
-    assert cap.read_cap(text, 8) == effective
+    assert hosts.read_cap(hosts.load("claude"), text) == effective
     cap_is(value)(place)
     found = {finding["code"]: finding for finding in place.findings() if finding["code"].startswith("cap_")}
     assert set(found) == codes
@@ -679,6 +699,16 @@ def test_findings_about_a_torn_file_name_line_and_column(place: Place) -> None:
     (finding,) = [finding for finding in place.findings() if finding["code"] == "unparsable"]
     assert "line 2, column 9" in finding["message"] or "line 3, column 3" in finding["message"]
     assert finding["path"] == str(place.settings)
+    assert "ackups" not in finding["fix"], "there are none"
+
+
+def test_doctor_says_where_the_backups_of_a_torn_file_lie(place: Place) -> None:
+    put(place.settings, '{"model": "opus"}')
+    put(place.install().settings, '{"model":')
+    (finding,) = [finding for finding in place.findings() if finding["code"] == "unparsable"]
+    (folder,) = (place.root / "state" / "backups").iterdir()
+    assert finding["fix"] == f"Restore it. Backups of it lie in {folder}."
+    assert any(path.read_bytes() == b'{"model": "opus"}' for path in folder.iterdir())
 
 
 def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> None:
@@ -689,6 +719,9 @@ def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> Non
     place.edit('"8"', '"0"', other)
     (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_off"]
     assert finding["path"] == str(other)
+    place.install()
+    codes = place.codes()
+    assert (codes.count("client_missing"), codes.count("self_test_passed")) == (1, 2)
 
 
 def test_a_host_is_named(place: Place) -> None:

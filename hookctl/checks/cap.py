@@ -14,10 +14,8 @@ from hookctl.checks import Finding, Scene
 from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import settings_path
+from hookctl.hosts import read_cap, settings_path
 from hookctl.packs import guard
-
-_HUGE = 1e300  # no number any more, for the hook neither
 
 
 class Place(NamedTuple):
@@ -32,6 +30,7 @@ def check(scene: Scene) -> Iterator[Finding]:
     """The env values of every scope that the host reads from the working folder."""
     places = list(_places(scene))
     yield from _switches(scene, places)
+    yield from _knobs(scene, places)
     if scene.guard is None or guard.settings_from(scene.guard.settings).mode == "off":
         return
     env = scene.host.data["environment"]["path"]
@@ -43,14 +42,17 @@ def check(scene: Scene) -> Iterator[Finding]:
             message = f"{key}={value!r} of {place.scope} scope is in effect here, not the one of user scope"
             yield scene.find("masked", "warning", message, f"Change it in {place.path}.", place.path)
     limit_text = _value(limit, (*env, guard.LIMIT_KEY)) if limit else str(guard.DEFAULT_LIMIT)
+    if limit and not guard.is_limit(limit_text):
+        message = f"{guard.LIMIT_KEY}={limit_text!r} is not a whole number; the hook takes {guard.DEFAULT_LIMIT}"
+        yield scene.find("limit_invalid", "warning", message, "Write it as a decimal number.", limit.path)
     yield from _cap(scene, cap, guard.limit_of(limit_text))
 
 
 def _cap(scene: Scene, place: Place | None, limit: int) -> Iterator[Finding]:
-    key, default = scene.host.data["cap"]["key"], scene.host.data["cap"]["default"]
+    key = scene.host.data["cap"]["key"]
     text = _value(place, (*scene.host.data["environment"]["path"], key)) if place else ""
     path = place.path if place else scene.path
-    cap = read_cap(text, default)
+    cap = read_cap(scene.host, text)
     if place and not re.fullmatch(r"-?[0-9]+", text):
         message = f"{key}={text!r} is not a whole number; {scene.host.title} reads it as {cap:g}"
         yield scene.find("cap_invalid", "warning", message, "Write it as a decimal number.", path)
@@ -58,18 +60,12 @@ def _cap(scene: Scene, place: Place | None, limit: int) -> Iterator[Finding]:
         message = f"{key}={text!r} switches {scene.host.title}'s own cap off; only the guard ends a chain of blocks"
         yield scene.find("cap_off", "warning", message, f"Set it to {guard.cap_for(str(limit))}.", path)
     elif limit <= 0:
-        message = f"{guard.LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {cap:g} blocks"
+        blocks = f"{min(cap, guard.CEILING):g} blocks"
+        message = f"{guard.LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
         yield scene.find("no_limit", "warning", message, f"Set {guard.LIMIT_KEY} to 1 or more.", path)
     elif cap < limit:
         message = f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
         yield scene.find("cap_below_limit", "warning", message, f"Set {key} to {guard.cap_for(str(limit))}.", path)
-
-
-def read_cap(text: str, default: int) -> float:
-    """The cap as Claude Code reads it: the number that the text begins with, whole; else the default."""
-    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
-    number = float(match[1]) if match else default
-    return float(int(number)) if abs(number) < _HUGE else float(default)
 
 
 def _switches(scene: Scene, places: list[Place]) -> Iterator[Finding]:
@@ -82,6 +78,21 @@ def _switches(scene: Scene, places: list[Place]) -> Iterator[Finding]:
         if place.scope == "managed" and place.document.get((managed_only,)) is True:
             message = f"{managed_only} is true, so hooks of user scope do not run"
             yield scene.find("managed_only", "error", message, "Ask whoever manages this machine.", place.path)
+
+
+def _knobs(scene: Scene, places: list[Place]) -> Iterator[Finding]:
+    """The host hands its env on to the hook, which obeys it before its own configuration."""
+    path = tuple(scene.host.data["environment"]["path"])
+    for place in places:
+        env = place.document.get(path)
+        for name in sorted(env) if isinstance(env, dict) else ():
+            if name.startswith("HOOKCTL_"):
+                value = _value(place, (*path, name))
+                off = guard.switches_off(name, value)
+                message = f"{name}={value!r} of {place.scope} scope "
+                message += "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
+                level = "error" if off else "warning"
+                yield scene.find("hook_environment", level, message, f"Remove it from {place.path}.", place.path)
 
 
 def _places(scene: Scene) -> Iterator[Place]:

@@ -9,8 +9,6 @@ from hookctl.checks import Finding, Scene
 from hookctl.model import Entry, Live
 from hookctl.packs import guard
 
-_INSTALL = "`hookctl install --host {}` {}"
-
 
 def check(scene: Scene) -> Iterator[Finding]:
     """The entries of one settings file against the ledger."""
@@ -32,8 +30,8 @@ def check(scene: Scene) -> Iterator[Finding]:
         yield from _one(scene, live, entry)
 
 
-def _install(scene: Scene, what: str) -> str:
-    return _INSTALL.format(scene.host.name, what)
+def _install(scene: Scene, what: str, option: str = "") -> str:
+    return f"`hookctl install --host {scene.host.name}{option}` {what}."
 
 
 def _one(scene: Scene, live: Live, entry: Entry) -> Iterator[Finding]:
@@ -41,10 +39,10 @@ def _one(scene: Scene, live: Live, entry: Entry) -> Iterator[Finding]:
     name = entry.id or entry.path[-1]
     if at == "missing":
         message = f"{name} is missing; somebody removed it"
-        yield scene.find("entry_missing", "warning", message, _install(scene, "--force writes it again"))
+        yield scene.find("entry_missing", "warning", message, _install(scene, "writes it again", " --force"))
     elif at == "overridden":
         message = f"{name} is not as it was written{_what(live, entry)}; it is yours now and stays"
-        yield scene.find("entry_edited", "warning", message, _install(scene, "--force makes it as it was"))
+        yield scene.find("entry_edited", "warning", message, _install(scene, "makes it as it was", " --force"))
 
 
 def _what(live: Live, entry: Entry) -> str:
@@ -75,4 +73,5 @@ def _unknown(scene: Scene, live: Live) -> Iterator[Finding]:
             yield scene.find("ledger_missing", "error", message, _install(scene, "takes it back"))
         else:
             message = f"an edited copy of {element.id} stands here; hookctl leaves it alone"
-            yield scene.find("edited_copy", "warning", message, _install(scene, "--force puts the hook in its place"))
+            fix = _install(scene, "puts the hook in its place", " --force")
+            yield scene.find("edited_copy", "warning", message, fix)

@@ -25,7 +25,7 @@ def check(scene: Scene) -> Iterator[Finding]:
         return
     settings = guard.settings_from(page.settings)
     if settings.mode == "off":
-        message, fix = "the guard is off", "`hookctl install --mode breaker` switches it on."
+        message, fix = "the guard is off", f"{_install(scene, ' --mode breaker')} switches it on."
         yield scene.find("guard_off", "info", message, fix)
         return
     python = list(_interpreter(scene, settings.python))
@@ -36,8 +36,8 @@ def check(scene: Scene) -> Iterator[Finding]:
     yield from _last_run(scene)
 
 
-def _install(scene: Scene) -> str:
-    return f"`hookctl install --host {scene.host.name}`"
+def _install(scene: Scene, option: str = "") -> str:
+    return f"`hookctl install --host {scene.host.name}{option}`"
 
 
 def _interpreter(scene: Scene, python: str) -> Iterator[Finding]:
@@ -67,7 +67,7 @@ def _program(scene: Scene, folder: str, sha: str) -> Iterator[Finding]:
         yield scene.find("hook_missing", "error", message, f"{_install(scene)} puts it back.", path)
     elif there.sha != sha:
         message = "the hook's file is not as hookctl installed it; it was not tried"
-        yield scene.find("hook_changed", "warning", message, f"{_install(scene)} --force puts ours back.", path)
+        yield scene.find("hook_changed", "warning", message, f"{_install(scene, ' --force')} puts ours back.", path)
     else:
         with open(asset("templates", "guard", "hook.py"), "rb") as stream:
             if there.data != stream.read():
@@ -82,7 +82,7 @@ def _configuration(scene: Scene, folder: str) -> Iterator[Finding]:
         data = files.read(path).data
         value = JsonDocument.parse(data or b"", where=path, comments=False, trailing_commas=False).value
         if data is not None and not isinstance(value, dict):
-            raise HookctlError("wrong_shape", "it holds no object", hint=f"{_install(scene)} --force puts it back.")
+            raise HookctlError("wrong_shape", "it holds no object", hint=f"{_install(scene, ' --force')} puts it back.")
     except HookctlError as error:
         message = f"the hook's configuration cannot be read, so it lets every stop pass: {error.message}"
         yield scene.find("config_unreadable", "error", message, error.hint, path)
@@ -129,7 +129,7 @@ def _self_test(scene: Scene, python: str, hook: str) -> Iterator[Finding]:
         yield scene.find("self_test_passed", "info", message, "", hook)
         return
     message = f"the hook does not work: in a self-test it said {said[0]!r} and then {said[1]!r}"
-    yield scene.find("self_test_failed", "error", message, f"{_install(scene)} --force puts it in place anew.", hook)
+    yield scene.find("self_test_failed", "error", message, f"{_install(scene, ' --force')} puts it back.", hook)
 
 
 def _stop(python: str, hook: str, host: str, environ: dict[str, str], folder: str, active: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hookctl import files
 from hookctl.checks import Finding, Scene
 from hookctl.documents import MISSING
 
@@ -22,10 +23,17 @@ def check(scene: Scene) -> Iterator[Finding]:
     document = scene.document
     if document is None or not isinstance(document.value, dict):
         return
+    yield from _writable(scene)
     yield from _strictness(scene)
     yield from _known_keys(scene)
     yield from _guarding_events(scene)
     yield from _switches(scene)
+
+
+def _writable(scene: Scene) -> Iterator[Finding]:
+    if files.is_read_only(scene.path):
+        message = "the file is read-only, so neither install nor uninstall can change it"
+        yield scene.find("read_only", "error", message, "Make it writable, or change it where it is generated.")
 
 
 def _strictness(scene: Scene) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from hookctl.errors import USAGE, HookctlError
 
 _FOLDER = os.path.dirname(__file__)
+_HUGE = 1e300  # no number any more, for the hook neither
 
 
 class Host(NamedTuple):
@@ -60,14 +62,22 @@ def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: s
 
 
 def client(host: Host, environ: Mapping[str, str]) -> str:
-    """The client's program on PATH; empty if there is none."""
-    return shutil.which(host.data["client"]["command"], path=environ.get("PATH", os.defpath)) or ""
+    """The client's program on PATH; empty if there is none. A project must not be able to bring one: no "." there."""
+    path = [folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    return shutil.which(host.data["client"]["command"], path=os.pathsep.join(path)) or ""
 
 
 def detected(host: Host, environ: Mapping[str, str]) -> str:
     """What shows that the host is in use here: its program or its settings folder; empty if neither is there."""
     folder = config_folder(host, environ)
     return client(host, environ) or (folder if os.path.isdir(folder) else "")
+
+
+def read_cap(host: Host, text: str) -> float:
+    """The cap as Claude Code reads it: the number that the text begins with, whole; else the host's default."""
+    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
+    number = float(match[1]) if match else host.data["cap"]["default"]
+    return float(int(number)) if abs(number) < _HUGE else float(host.data["cap"]["default"])
 
 
 def timeout(host: Host, seconds: int) -> int:

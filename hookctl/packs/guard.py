@@ -16,6 +16,7 @@ from hookctl.model import Path, Want
 MODES = ("breaker", "off")
 LIMIT_KEY = "MAX_STOP_BLOCKS"
 DEFAULT_LIMIT = 5
+CEILING = 200  # blocks a prompt, whatever settings and progress say
 UNLIMITED_CAP = "5000"  # a limit of 0 or less never lets go by itself; the host's cap then ends the run
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 
@@ -43,6 +44,9 @@ def choose(settings: Settings, mode: str, assignments: list[str]) -> Settings:
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         name = "max_stop_blocks" if key == LIMIT_KEY else key
+        if name == "mode":
+            message, hint = "the mode is no --set", f"Say --mode {text or 'breaker'}."
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         if not equals or name not in known:
             hint = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
             raise HookctlError("usage", f"unknown setting {assignment!r}", hint=hint, exit_code=USAGE)
@@ -61,25 +65,20 @@ _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false":
 
 
 def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:
-    """A knob's value from the command line, by the type that the schema gives it."""
-    kind = schema.get("type", "string")
-    wrong = HookctlError("usage", f"{name} cannot be {text!r}", hint=schema.get("description", ""), exit_code=USAGE)
+    """A knob's value from the command line, in the type that the schema gives it and as the schema wants it."""
+    import jsonschema
+
+    kind, value = schema.get("type", "string"), text if text.isprintable() else None
     if kind == "integer":
-        if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
-            raise wrong
-        return int(text)
-    if kind == "boolean":
-        if text.lower() not in _WORDS:
-            raise wrong
-        return _WORDS[text.lower()]
-    if kind == "array":
-        values = [part.strip() for part in text.split(",") if part.strip()]
-        if not set(values) <= set(schema.get("items", {}).get("enum", values)):
-            raise wrong
-        return values
-    if text not in schema.get("enum", [text]) or not text.isprintable():
-        raise wrong
-    return text
+        value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
+    elif kind == "boolean":
+        value = _WORDS.get(text.lower())
+    elif kind == "array":
+        value = [part.strip() for part in text.split(",") if part.strip()]
+    if not jsonschema.Draft202012Validator(schema).is_valid(value):
+        hint = schema.get("description", "")
+        raise HookctlError("usage", f"{name} cannot be {text!r}", hint=hint, exit_code=USAGE)
+    return value
 
 
 def command(id: str, hook: str, python: str, event: str, host: str) -> str:
@@ -140,7 +139,18 @@ def cap_for(limit: str) -> str:
 
 def limit_of(text: str) -> int:
     """The limit that the hook reads from an env value: a decimal with blanks around, else the default."""
-    return int(text) if re.fullmatch(r"\s*[+-]?[0-9]{1,9}\s*", text) else DEFAULT_LIMIT
+    return int(text) if is_limit(text) else DEFAULT_LIMIT
+
+
+def is_limit(text: str) -> bool:
+    """Whether the hook can read an env value as a limit."""
+    return bool(re.fullmatch(r"-?[0-9]{1,18}", text.strip()))
+
+
+def switches_off(name: str, value: str) -> bool:
+    """Whether a variable in the hook's environment makes it do nothing."""
+    text = value.strip().lower()
+    return (name == "HOOKCTL_DISABLE" and _WORDS.get(text, False)) or (name == "HOOKCTL_MODE" and text == "off")
 
 
 def configuration(settings: Settings, state: str) -> dict[str, Any]:

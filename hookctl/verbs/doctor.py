@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from hookctl import errors, files, hosts, planner
+from hookctl import ledger as ledger_pages
 from hookctl.checks import Finding, Scene, cap, client, entries, hook, ledger, settings
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -22,7 +25,8 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool) -> Result:
             message, fix = f"{host.title} is not in use here", f"`hookctl install --host {host.name}`"
             findings.append(Finding("not_installed", "info", message, host.name, fix=fix))
         for path in paths:
-            findings += _look(folders, host, path, records.get(_real(path)))
+            findings += _look(folders, host, path, ledger_pages.page_of(records, path)[1])
+    findings = list(dict.fromkeys(findings))  # a client's version is said once, however many settings files it has
     findings.sort(key=lambda finding: _ORDER[finding.level])
     bad = [f for f in findings if f.level == "error" or (strict and f.level == "warning")]
     data = {"findings": [finding._asdict() for finding in findings]}
@@ -32,17 +36,10 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool) -> Result:
 def _paths(folders: Folders, host: Host, records: dict[str, Record]) -> list[str]:
     """The settings file that the environment names, if the host is in use, and every other that the ledger has."""
     own = hosts.settings_path(host, "user", folders.environ)
-    known = [path for path, record in records.items() if record.host == host.name and path != _real(own)]
-    in_use = _real(own) in records or hosts.detected(host, folders.environ)
-    return [*([own] if in_use else []), *known]
-
-
-def _real(path: str) -> str:
-    """Where links lead in a circle, the path itself; reading it then says so."""
-    try:
-        return files.real(path)
-    except HookctlError:
-        return path
+    key, record = ledger_pages.page_of(records, own)
+    others = [page.known_as or path for path, page in records.items() if page.host == host.name and path != key]
+    in_use = record or hosts.detected(host, folders.environ)
+    return [*([own] if in_use else []), *others]
 
 
 def _look(folders: Folders, host: Host, path: str, record: Record | None) -> list[Finding]:
@@ -53,13 +50,20 @@ def _look(folders: Folders, host: Host, path: str, record: Record | None) -> lis
         scene = scene._replace(live=planner.look(document, (), record.entries if record else ()))
     except HookctlError as error:
         where = f"line {error.line}, column {error.column}: " if error.line else ""
-        findings.append(scene.find(error.code, "error", where + error.message, error.hint))
+        findings.append(scene.find(error.code, "error", where + error.message, _restore(folders, path, error.hint)))
     if record is None or "guard" not in record.packs:
         message, fix = "the guard is not installed here", f"`hookctl install --host {host.name}`"
         findings.append(scene.find("not_installed", "info", message, fix))
     for check in _CHECKS:
         findings += check(scene)
-    return list(dict.fromkeys(findings))
+    return findings
+
+
+def _restore(folders: Folders, path: str, hint: str) -> str:
+    """What to do about a file that cannot be read, and where its backups lie if there are any."""
+    backups = files.backup_folder(folders.state, ledger_pages.target_of(path))
+    told = hint.replace(" (`hookctl doctor` says where its backups lie)", "")
+    return f"{told} Backups of it lie in {backups}." if os.path.isdir(backups) else told
 
 
 def _lines(findings: list[Finding]) -> list[str]:

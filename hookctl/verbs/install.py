@@ -28,7 +28,8 @@ def _installed(plan: planner.Plan, pack: str, hosts: list[Host]) -> str:
     record = plan.files[0].record
     settings = guard.settings_from(record.packs["guard"].settings if record else {})
     if settings.mode == "off":
-        return f"{pack} is off: no hook is registered. `hookctl install --mode breaker` puts it back."
+        back = f"`{report.program()} install --host {hosts[0].name} --mode breaker`"
+        return f"{pack} is off: no hook is registered. {back} puts it back."
     title, hookctl = ", ".join(host.title for host in hosts), report.program()
     return (
         f"{pack} is installed for {title}. Next:\n"

@@ -49,9 +49,17 @@ def _wanted(
             yield event
 
 
+_COUNTED = {"blocks": "block", "attempts": "stop"}
+
+
+def _count(event: dict[str, Any], name: str) -> str:
+    count = event.get(name) or 0
+    return f"{count} {_COUNTED[name]}{'' if count == 1 else 's'}"
+
+
 def _line(event: dict[str, Any]) -> str:
     progress = f", {event['progress']} progress" if event.get("progress") else ""
-    counts = f"{event.get('blocks', 0)} blocks, {event.get('attempts', 0)} stops{progress}"
+    counts = f"{_count(event, 'blocks')}, {_count(event, 'attempts')}{progress}"
     session = str(event.get("session") or "-")
     return (
         f"{clock.local(event['t'])}  {session:16}  {event.get('event', ''):5}  "

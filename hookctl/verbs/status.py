@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import Any
 
-from hookctl import engine, ledger, planner, report
+from hookctl import engine, files, ledger, planner, report
 from hookctl import hosts as known
-from hookctl.documents import MISSING
+from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.model import Entry, Record, Result
+from hookctl.hosts import Host
+from hookctl.model import Entry, PackRecord, Record, Result
 from hookctl.packs import guard
 
 
 def status(folders: Folders) -> Result:
     """Every settings file that the ledger knows, entry by entry, and the hosts that have nothing of ours."""
     records = ledger.load(folders.ledger)
-    pages = [_page(path, record) for path, record in sorted(records.items())]
+    pages = [_page(record.known_as or path, record) for path, record in sorted(records.items())]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
-        if all(record.host != name for record in records.values()):
+        path = known.settings_path(host, "user", folders.environ)
+        if _stands_unknown(records, path):
+            lines.append(f"{host.title}: a hook of ours that the ledger does not know; `hookctl doctor` says more")
+        elif all(record.host != name for record in records.values()):
             where = known.detected(host, folders.environ)
             seen = f"detected: {report.tilde(where)}" if where else "not detected"
             lines.append(f"{host.title}: nothing is installed ({seen}); `hookctl install --host {name}` does it")
     return Result({"files": pages}, tuple(lines))
+
+
+def _stands_unknown(records: dict[str, Record], path: str) -> bool:
+    """Whether a hook of ours is registered in a settings file that the ledger has no page for."""
+    try:
+        _, record = ledger.page_of(records, path)
+        return record is None and bool(planner.look(planner.read_document(path)[1], (), ()).elements)
+    except HookctlError:
+        return False
 
 
 def _page(path: str, record: Record) -> dict[str, Any]:
@@ -46,9 +61,8 @@ def _page(path: str, record: Record) -> dict[str, Any]:
         if entry.kind != "container":
             page["entries"].append(_entry(entry, engine.state(entry, live, entry.path, entry.id), live.values))
     if "guard" in record.packs and record.host in known.names():
-        settings = guard.settings_from(record.packs["guard"].settings)
-        limit = document.get(guard.limit_path(known.load(record.host)))
-        page["guard"] = sentence(settings, "" if limit is MISSING else str(limit))
+        states = {entry["id"]: entry["state"] for entry in page["entries"]}
+        page["guard"] = sentence(known.load(record.host), record.packs["guard"], document, states)
     return page
 
 
@@ -64,15 +78,41 @@ def _entry(entry: Entry, state: str, values: dict[Any, Any]) -> dict[str, Any]:
     }
 
 
-def sentence(settings: guard.Settings, limit: str) -> str:
-    """What the guard will do, in one sentence."""
-    if settings.mode == "off":
-        return "does nothing: its mode is off"
-    blocks = guard.limit_of(limit)
-    if blocks <= 0:
-        return "blocks stops while work remains, without a limit of its own, up to 200 a prompt"
+def sentence(host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str]) -> str:
+    """What the guard will do in this host, in one sentence, from what is really there."""
+    env = document.get(tuple(host.data["environment"]["path"]))
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in env.items()} if env else {}
+    idle = _idle(host, pack, document, states, texts)
+    if idle:
+        return f"does nothing: {idle}"
+    limit = guard.limit_of(texts.get(guard.LIMIT_KEY, ""))
+    cap = known.read_cap(host, texts.get(host.data["cap"]["key"], ""))
+    blocks = min(number for number in (limit, int(cap), guard.CEILING) if number > 0)
     stops = "1 stop" if blocks == 1 else f"{blocks} stops"
     return f"blocks at most {stops} without progress while work remains, then lets go"
+
+
+def _idle(
+    host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str], env: dict[str, str]
+) -> str:  # fmt: skip
+    """Why the guard does nothing; empty if it works."""
+    if guard.settings_from(pack.settings).mode == "off":
+        return "its mode is off"
+    if states.get("guard/stop") not in ("owned", "overridden"):
+        return "its hook is not registered"
+    if document.get((host.data["switches"]["disable"],)) is True:
+        return f"{host.data['switches']['disable']} is true"
+    variable = next((name for name, value in env.items() if guard.switches_off(name, value)), "")
+    if variable:
+        return f"{variable}={env[variable]} in the settings' env"
+    try:
+        program = files.read(os.path.join(pack.folder, "hook.py")).data
+        config = JsonDocument.parse(files.read(os.path.join(pack.folder, "config.json")).data or b"{}").value
+    except HookctlError:
+        return "its files cannot be read"
+    if program is None:
+        return "its file is missing"
+    return "its configuration says mode off" if isinstance(config, dict) and config.get("mode") == "off" else ""
 
 
 def _lines(page: dict[str, Any]) -> list[str]:

@@ -23,5 +23,6 @@ def uninstall(folders: Folders, pack: str, hosts: list[Host], *, everywhere: boo
 def places(folders: Folders, hosts: list[Host], *, everywhere: bool) -> list[tuple[Host, str]]:
     """The settings files that an uninstall looks at."""
     if everywhere:
-        return [(known.load(record.host), path) for path, record in ledger.load(folders.ledger).items()]
+        records = ledger.load(folders.ledger)
+        return [(known.load(record.host), record.known_as or path) for path, record in records.items()]
     return [(host, known.settings_path(host, "user", folders.environ)) for host in hosts]
