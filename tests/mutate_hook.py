@@ -83,13 +83,12 @@ MUTATIONS = [
     ('name[16:21] == ".json" and ', ""),
     ("if type(value) is type(SESSION.get(name))", "if name in SESSION"),
     ("        if posix.write(fd, data) < len(data):\n            return False\n", "        posix.write(fd, data)\n"),
-    ("    except OSError:\n        return False\n\n\ndef sweep", "    except OSError:\n        return True\n\n\ndef sweep"),
+    ("    except OSError:\n        return False\n", "    except OSError:\n        return True\n"),
     ('posix.rename(path, path + ".1")', "posix.unlink(path)"),
     # transcript
     ("if size < state.tx:", "if False:"),
     ("state.tx, state.ring = 0, []", "state.tx = 0"),
     ("    state.tx = size\n", ""),
-    ("entries, whole = [], offset == 0", "entries, whole = [], True"),
     (' and not entry.get("isSidechain")', ""),
     ('entry.get("type", "assistant") == "assistant" and ', ""),
     ('entry["payload"] if type(entry.get("payload")) is dict else entry', "entry"),
@@ -182,8 +181,6 @@ MUTATIONS = [
     ("        state.ran = state.ledger = True\n", "        state.ran = True\n"),
     ('replace("{remaining}", str(remaining))', "format(remaining=remaining)"),
     ('"1 block" if blocks == 1 else ', ""),
-    ("        if line:\n            log", "        if True:\n            log"),
-    ("posix._exit(0)", "pass"),
     ("    except BaseException as error:", "    except ValueError as error:"),
 ]  # fmt: skip
 
@@ -208,11 +205,13 @@ def survives(pair: tuple[str, str]) -> bool:
 
 def main(words: list[str]) -> None:
     chosen = [pair for pair in MUTATIONS if not words or any(word in part for word in words for part in pair)]
+    caught = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        survivors = [pair for pair, survived in zip(chosen, pool.map(survives, chosen), strict=True) if survived]
-    for old, new in survivors:
-        print(f"survived: {old!r} -> {new!r}")
-    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutations are caught")
+        for (old, new), survived in zip(chosen, pool.map(survives, chosen), strict=True):
+            caught += not survived
+            if survived:
+                print(f"survived: {old!r} -> {new!r}", flush=True)
+    print(f"{caught} of {len(chosen)} mutations are caught")
 
 
 if __name__ == "__main__":

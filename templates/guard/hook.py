@@ -324,7 +324,7 @@ def find_project(start, home):
 
 
 def read_call(event, host):
-    """Everything that this call depends on, except the files that change while the agent works."""
+    """Everything that this call depends on, except the files that change while the agent works: each name below."""
     now = leading_number(env("HOOKCTL_NOW"), time.time())
     here = enter(".")
     beside = (here + "/" + __file__ if __file__[0] != "/" else __file__).rpartition("/")[0]
@@ -440,16 +440,16 @@ def read_tail(path, state):
     lines = posix.pread(fd, TAIL_LIMIT, offset).split(b"\n")
     if size < state.tx:  # another file
         state.tx, state.ring = 0, []
-    entries, whole = [], offset == 0
+    entries = []
     for line in lines:
-        if whole and line[-1:] == b"}" and any(word in line for word in (b'"tool_use"', b'"function_call"', b'"user"')):
+        if line[-1:] == b"}" and any(word in line for word in (b'"tool_use"', b'"function_call"', b'"user"')):
             try:
                 entry = parse(line, "replace")
             except ValueError:
-                entry = {}
+                entry = {}  # among others the line that the window cuts
             if entry and not entry.get("isSidechain"):
                 entries.append((offset >= state.tx, line, entry))
-        offset, whole = offset + len(line) + 1, True
+        offset += len(line) + 1
     state.tx = size
     return entries
 

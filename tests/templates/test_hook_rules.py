@@ -357,6 +357,7 @@ def test_the_next_source_counts_where_a_word_is_unknown(lab: Lab) -> None:
     [
         (["heartbeat"], None),
         (["x"], "heartbeat"),
+        (["x"], "heartbeat , action"),
         (["remaining"], " heartbeat , "),
         ([], "heartbeat"),
         (["heartbeat", 5], " heartbeat"),
@@ -368,7 +369,7 @@ def test_lists_are_arrays_in_the_file_and_commas_in_the_environment(lab: Lab, va
         lab.environment["HOOKCTL_PROGRESS"] = text
     assert lab.stop() == "B"
     lab.task(remaining=4)
-    works_by_heartbeat_alone = text != " heartbeat , "
+    works_by_heartbeat_alone = text != " heartbeat , "  # an empty word makes it unreadable
     assert lab.stop(True) == ("R" if works_by_heartbeat_alone else "B")
 
 
@@ -1111,10 +1112,26 @@ def test_a_session_that_cannot_be_replaced_never_blocks(lab: Lab, how: str) -> N
     spoil(path, how)
     assert lab.stops("11") == "RR"
     assert "its state cannot be saved; work remains (2)" in lab.call("stop")
-    assert lab.codes()[1:] == ["state_error"] * 3
+    lab.task(remaining=0)
+    assert lab.stops("0") == "A"
+    assert lab.codes().pop() == "no_work"
+    assert lab.codes()[1:-1] == ["state_error"] * 3
 
 
 def test_a_full_disk_never_blocks(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.stop()
+    before = lab.session_file().read_bytes()
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+    full = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
+    command = [PYTHON, "-c", full, *lab.command("stop")]
+    stdin = json.dumps(lab.payload).encode()
+    done = subprocess.run(command, input=stdin, capture_output=True, env=lab.environment, check=False)
+    assert (done.returncode, done.stderr, letter(done.stdout.decode())) == (0, b"", "R")
+    assert lab.session_file().read_bytes() == before
+
+
+def test_a_temporary_file_that_is_a_device_never_blocks(lab: Lab) -> None:
     lab.task(remaining=2)
     lab.stop()
     Path(f"{lab.session_file()}.tmp").symlink_to("/dev/full")

@@ -97,6 +97,22 @@ SCENARIOS: list[tuple[str, dict[str, Any], str]] = [
         {"max_stop_blocks": 2, "max_soft_resets": 0},
         "work 2; " + "; ".join(f"calls c{i}; {int(i > 0)}=B" for i in range(30)),
     ),
+    (
+        "D a heartbeat that does not count",
+        {"max_stop_blocks": 1, "progress": ["remaining"]},
+        "work 2 a; 0=B; work 2 b; 1=R",
+    ),
+    ("C a prompt amid the blocks", {"max_stop_blocks": 2}, "work 2; turn p; 01=BB; turn q; 011=BBR"),
+    (
+        "C a prompt amid the attempts",
+        {"max_stop_blocks": 3, "count": "attempts"},
+        "work 2; turn p; 01=BB; turn q; 011=BBR",
+    ),
+    (
+        "D a prompt refills the soft allowance",
+        {"max_stop_blocks": 1, "max_soft_resets": 1},
+        "work 2; turn p; calls a; 0=B; calls b; 1=B; turn q; calls c; 0=B; calls d; 1=R; 1=H",
+    ),
     ("E11 armed, but nothing to do", {}, "0=A; armed 9000000000; 0=A[no_work]"),
     ("E11 must be armed", {"require_arm": True}, "work 2; 0=A[inactive]; armed 9000000000; 0=B"),
     (
