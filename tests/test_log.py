@@ -96,7 +96,7 @@ def test_a_line_says_when_who_what_and_why(hookctl: Hookctl, guard: Path) -> Non
     assert first == (
         f"2023-11-14 22:13:20  {session_hash('S1')}  stop   block    blocked       2 blocks, 3 stops, hard progress"
     )
-    assert second.split() == ["2023-11-14", "22:13:21", "-", "stop", "allow", "no_work", "0", "blocks,", "1", "stops"]
+    assert second.split() == ["2023-11-14", "22:13:21", "-", "stop", "allow", "no_work", "0", "blocks,", "1", "stop"]
 
 
 GARBAGE = [
