@@ -17,13 +17,13 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code."""
-    from hookctl import cli
-
     # Every command but these takes --json; what follows -- belongs to somebody else.
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     as_json = "--json" in own
     command = next((word for word in own if not word.startswith("-")), "")
     try:
+        from hookctl import cli
+
         return cli.call(arguments)
     except KeyboardInterrupt:
         if sys.stderr:

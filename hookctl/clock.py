@@ -9,15 +9,22 @@ from datetime import UTC, datetime
 
 from hookctl.errors import USAGE, HookctlError
 
+END = 250_000_000_000  # seconds: the year 9892, near the end of what a date can say
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def now(environ: Mapping[str, str]) -> float:
     """Seconds since the epoch; HOOKCTL_NOW sets it for tests."""
+    return timestamp(environ.get("HOOKCTL_NOW", "")) or time.time()
+
+
+def timestamp(text: str) -> float | None:
+    """Seconds since the epoch as somebody wrote them; None where that is no moment that a date can say."""
     try:
-        return float(environ["HOOKCTL_NOW"])
-    except (KeyError, ValueError):
-        return time.time()
+        at = float(text)
+    except ValueError:
+        return None
+    return at if 0 <= at < END else None
 
 
 def seconds(text: str) -> float:

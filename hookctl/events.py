@@ -7,10 +7,9 @@ import json
 import os
 from typing import Any
 
-from hookctl import files
+from hookctl import clock, files
 from hookctl.errors import HookctlError
 
-_END = 250_000_000_000  # seconds: the year 9892, near the end of what a date can say
 _TEXTS = ("host", "event", "decision", "code")
 
 
@@ -36,6 +35,6 @@ def _event(line: dict[str, Any]) -> dict[str, Any]:
     """A line of the hook's; ValueError, TypeError or KeyError where it is something else."""
     at = float(line["t"])
     json.dumps(line, allow_nan=False)  # a number that is none would make our own JSON unreadable
-    if not 0 <= at < _END or any(not isinstance(line.get(name, ""), str) for name in _TEXTS):
+    if not 0 <= at < clock.END or any(not isinstance(line.get(name, ""), str) for name in _TEXTS):
         raise ValueError
     return {**line, "t": at}

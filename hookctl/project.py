@@ -51,6 +51,7 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def run_folder(project: str, environ: Mapping[str, str]) -> str:
-    """Where the work in hand is described: .hookctl/run in the project, or $HOOKCTL_RUN_DIR."""
-    return os.path.join(project, environ.get("HOOKCTL_RUN_DIR", "").strip() or os.path.join(".hookctl", "run"))
+def run_folder(project: str, environ: Mapping[str, str], configured: str = "") -> str:
+    """Where the work in hand is described: $HOOKCTL_RUN_DIR, else as configured, else .hookctl/run in the project."""
+    named = environ.get("HOOKCTL_RUN_DIR", "").strip() or configured
+    return os.path.join(project, named or os.path.join(".hookctl", "run"))

@@ -19,9 +19,9 @@ LAYERS = [
     ["checks"],
     ["planner"],
     ["engine", "apply", "packs", "report"],
-    ["hosts", "ledger", "events", "project", "clock", "interpreter", "documents.jsonc"],
+    ["hosts", "ledger", "events", "project", "interpreter", "documents.jsonc"],
     ["documents", "files"],
-    ["folders"],
+    ["folders", "clock"],
     ["model", "errors"],
     ["__init__"],
 ]

@@ -401,3 +401,37 @@ def test_nothing_is_written_through_a_link(run: Run, link: str, arguments: tuple
         assert outcome.result["errors"][0]["path"] == str(path)
         assert path.is_symlink()
     assert tree(outside) == before
+
+
+def test_nothing_is_read_through_a_link(run: Run) -> None:
+    secret = put(run.root / "secret", '{"heartbeat": "secret"}')
+    for name in ("OWNER", "task.json"):
+        (run.project / ".hookctl" / "run").mkdir(parents=True, exist_ok=True)
+        (run.project / ".hookctl" / "run" / name).symlink_to(secret)
+    assert "secret" not in run("status").out
+
+
+@pytest.mark.parametrize("text", ["1e20", "inf", "nan", "-1", "soon", "\udcff"])
+def test_an_end_that_is_no_time_arms_nothing(run: Run, text: str) -> None:
+    run.does("start")
+    (active,) = run.root.glob("state/guard/*/ACTIVE")
+    active.write_text(text, errors="surrogateescape")
+    assert run.does("status")["active_until"] is None
+
+
+@pytest.mark.parametrize("now", ["inf", "nan", "1e18", "-5"])
+def test_a_clock_that_says_nonsense_is_passed_over(run: Run, now: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOOKCTL_NOW", now)
+    assert run("start").code == 0
+
+
+def test_a_run_that_would_be_over_at_once_is_refused(run: Run) -> None:
+    assert run("start", "--for", "0h").code == 2
+
+
+def test_the_folder_and_the_file_of_the_installed_guard_are_used(run: Run) -> None:
+    assert run.hookctl("install", "--host", "claude", "--set", "run_dir=work", "--set", "task_file=todo.json").code == 0
+    run.does("remaining", "3")
+    run.does("stop")
+    assert (run.project / "todo.json").read_text() == '{\n  "remaining": 3\n}\n'
+    assert (run.project / "work" / "STOP").exists() and not (run.project / ".hookctl").exists()

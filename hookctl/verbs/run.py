@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from hookctl import clock, files, hosts, project
+from hookctl import clock, files, hosts, ledger, project
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
@@ -33,7 +33,8 @@ class _Run(NamedTuple):
     """The places of one project's run."""
 
     project: str
-    folder: str  # of task.json, STOP, CONCLUDE and OWNER
+    folder: str  # of STOP, CONCLUDE and OWNER
+    task: str  # task.json, as a rule in that folder
     state: str  # of ACTIVE and the breadcrumb
     now: float
 
@@ -65,20 +66,38 @@ def _place(folders: Folders, request: Request) -> _Run:
     variables = [hosts.load(name).data["environment"]["project"] for name in hosts.names()]
     named = next((at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd)
     root = os.path.realpath(request.project) if request.project else project.find(named, folders.environ)
+    knobs = _installed_knobs(folders)
+    folder = project.run_folder(root, folders.environ, knobs.get("run_dir", ""))
+    task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or knobs.get("task_file", "")
     return _Run(
         root,
-        project.run_folder(root, folders.environ),
+        folder,
+        os.path.join(root, task) if task else os.path.join(folder, "task.json"),
         project.state_folder(folders.state, root),
         clock.now(folders.environ),
     )
 
 
+def _installed_knobs(folders: Folders) -> dict[str, str]:
+    """Where the installed guard looks for the work: its configuration, as the operator may have edited it."""
+    with contextlib.suppress(HookctlError):
+        for record in ledger.load(folders.ledger).values():
+            folder = record.packs["guard"].folder if "guard" in record.packs else ""
+            value = JsonDocument.parse(files.read(os.path.join(folder, "config.json")).data or b"").value
+            if isinstance(value, dict):
+                return {name: text.strip() for name, text in value.items() if isinstance(text, str)}
+    return {}
+
+
 def _start(folders: Folders, place: _Run, request: Request) -> list[str]:
-    end = place.now + clock.seconds(request.duration or DEFAULT_SPAN)
+    span = clock.seconds(request.duration or DEFAULT_SPAN)
+    if span <= 0:
+        raise _usage(f"a run cannot last {request.duration}", "Give a time above 0, as --for 12h.")
+    end = place.now + span
     if request.remaining:
         _set_task(place, "remaining", _count(request.remaining))
     owner = request.owner or _session(folders)
-    _refuse_links(place)
+    _refuse_links(place, os.path.join(place.folder, "STOP"))
     for name in ("STOP", "CONCLUDE", *(() if owner else ("OWNER",))):
         _clear(os.path.join(place.folder, name))
     _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
@@ -135,13 +154,14 @@ def _status(folders: Folders, place: _Run, request: Request) -> list[str]:
 def _data(place: _Run) -> dict[str, Any]:
     task, owner, active = _task(place), None, None
     with contextlib.suppress(HookctlError):
-        owner = files.read(os.path.join(place.folder, "OWNER")).data
-    with contextlib.suppress(HookctlError, ValueError):
-        active = float(files.read(os.path.join(place.state, "ACTIVE")).data or b"")
+        owner = _read(place, os.path.join(place.folder, "OWNER"))
+    with contextlib.suppress(HookctlError, UnicodeDecodeError):
+        active = clock.timestamp((files.read(os.path.join(place.state, "ACTIVE")).data or b"").decode())
     ages = {}
-    for name in ("task.json", "STOP", "CONCLUDE", "OWNER"):
+    names = {name: os.path.join(place.folder, name) for name in ("STOP", "CONCLUDE", "OWNER")}
+    for name, path in {"task.json": place.task, **names}.items():
         with contextlib.suppress(OSError):
-            ages[name] = max(0.0, place.now - os.lstat(os.path.join(place.folder, name)).st_mtime)
+            ages[name] = max(0.0, place.now - os.lstat(path).st_mtime)
     return {
         "project": place.project,
         "run_dir": place.folder,
@@ -164,49 +184,52 @@ def _work_line(place: _Run) -> list[str]:
 
 def _task(place: _Run) -> dict[str, Any]:
     """What task.json says; an unreadable one says nothing, as for the hook."""
-    path = os.path.join(place.folder, "task.json")
     try:
-        value = _parse(files.read(path)).value
+        value = _parse(_read(place, place.task) or b"", place.task).value
     except HookctlError:
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def _parse(task: files.Snapshot) -> JsonDocument:
+def _read(place: _Run, path: str) -> bytes | None:
+    """A file of the run; nothing through a link, since a repository could bring one that shows what is not its own."""
+    return None if any(os.path.islink(part) for part in _parts(place, path)) else files.read(path).data
+
+
+def _parse(data: bytes, path: str) -> JsonDocument:
     """Strictly, as the hook does: to it, a task with a comment says nothing."""
-    return JsonDocument.parse(task.data or b"", where=task.path, comments=False, trailing_commas=False)
+    return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False)
 
 
 def _set_task(place: _Run, key: str, value: Any) -> None:
     """Set one key of task.json; agents and people write it too, so what they put there stays."""
-    _replace(place, "task.json", lambda old: _parse(old).set((key,), value).data)
+    _replace(place, place.task, lambda old: _parse(old or b"", place.task).set((key,), value).data)
 
 
 def _write(place: _Run, name: str, text: str) -> None:
-    _replace(place, name, lambda old: text.encode("utf-8", "surrogateescape"))
+    _replace(place, os.path.join(place.folder, name), lambda old: text.encode("utf-8", "surrogateescape"))
 
 
-def _replace(place: _Run, name: str, make: Callable[[files.Snapshot], bytes]) -> None:
+def _replace(place: _Run, path: str, make: Callable[[bytes | None], bytes]) -> None:
     """Make a file of the run anew from what it is, as often as somebody else writes in between."""
-    path = os.path.join(place.folder, name)
     for _ in range(20):
         _refuse_links(place, path)
         old = files.read(path)
-        data = make(old)
+        data = make(old.data)
         with contextlib.suppress(files.Changed):
-            _make_folder(place)
+            _make_folder(place, os.path.dirname(path))
             files.replace(old, data, mode=_PUBLIC & ~_umask())
             return
     message = "it changes faster than it can be written"
     raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
 
 
-def _make_folder(place: _Run) -> None:
+def _make_folder(place: _Run, folder: str) -> None:
     """The run folder; .hookctl comes with a .gitignore, since a run is nobody else's business."""
     above = os.path.join(place.project, ".hookctl")
     try:
         fresh = not os.path.isdir(above)
-        os.makedirs(place.folder, exist_ok=True)
+        os.makedirs(folder, exist_ok=True)
         if fresh and os.path.isdir(above):
             with (
                 contextlib.suppress(FileExistsError),  # another `hookctl run` was faster
@@ -214,16 +237,23 @@ def _make_folder(place: _Run) -> None:
             ):
                 stream.write("run/\n")
     except OSError as error:
-        raise files.cannot_write(place.folder, error) from None
+        raise files.cannot_write(folder, error) from None
 
 
-def _refuse_links(place: _Run, *paths: str) -> None:
+def _refuse_links(place: _Run, path: str) -> None:
     """A repository could bring a link that leads our writes elsewhere."""
-    ours = place.folder.startswith(place.project + os.sep)
-    for part in (*((os.path.join(place.project, ".hookctl"), place.folder) if ours else ()), *paths):
+    for part in _parts(place, path):
         if os.path.islink(part):
             message, hint = "this is a link, and hookctl does not write through links here", "Remove it."
             raise HookctlError("linked", message, path=part, hint=hint)
+
+
+def _parts(place: _Run, path: str) -> list[str]:
+    """The path, and the folders above it that a project could have made a link."""
+    parts = [path]
+    while parts[-1].startswith(place.project + os.sep):
+        parts.append(os.path.dirname(parts[-1]))
+    return parts[-2::-1] or [path]
 
 
 def _clear(path: str) -> None:
