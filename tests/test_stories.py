@@ -1,0 +1,129 @@
+"""Stories: what somebody types, what hookctl answers, and what is then in the files, byte for byte.
+
+A story is a text (tests/stories/*.txt). It is played, written down again as it really went, and must be the same text:
+
+    -- home/.claude/settings.json --    this file is written; in brackets what bytes cannot say in a text:
+                                        (absent), (crlf), (bom), (no final newline)
+    $ hookctl install --host claude     a shell runs this; its stdout follows, `! ` before a line of stderr, and [1]
+                                        for its exit status, if that is not 0
+    == home/.claude/settings.json ==    the file is shown as it is
+
+$ROOT stands for the folder of the story, $PYTHON for the hooks' interpreter, $HASH for that of a settings file's path.
+Commands run in $ROOT/work. A blank line before a heading belongs to nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+import hookctl.__main__ as main
+from hookctl import interpreter
+
+from .conftest import Outcome, put
+
+STORIES = sorted((Path(__file__).parent / "stories").glob("*.txt"))
+_HEADING = r"(?m)^(?=(?:-- .+ --|== .+ ==|\$ .+)$)"
+_BOM = b"\xef\xbb\xbf"
+
+
+class Stage:
+    """Where a story is played: a home, a project and a clock of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        program = put(root / "bin" / "hookctl", f"#!{sys.executable}\nfrom hookctl.__main__ import main\nmain()\n")
+        program.chmod(0o755)
+        self.environ = {
+            **os.environ, "PATH": f"{root}/bin:/usr/bin:/bin", "TZ": "UTC", "HOOKCTL_NOW": "1000000000",
+            "ROOT": str(root), "PYTHONPATH": str(Path(__file__).parents[1]),
+        }  # fmt: skip
+        self.python = interpreter.choose(self.environ)[0]
+
+    def play(self, text: str) -> str:
+        """The story as it really goes."""
+        head, *parts = re.split(_HEADING, text)
+        return head + "".join(f"{self.part(part.rstrip(chr(10)))}\n\n" for part in parts).rstrip("\n") + "\n"
+
+    def part(self, part: str) -> str:
+        heading, _, body = part.partition("\n")
+        if heading.startswith("$ "):
+            return self.told("\n".join([heading, *self.run(heading[2:])]))
+        match = re.fullmatch(r"(--|==) (\S+)(?: \((.+)\))? \1", heading)
+        assert match, heading
+        path = self.root / match[2]
+        if match[1] == "--":
+            self.write(path, self.meant(body), match[3] or "")
+        return self.shown(match[1], path)
+
+    def meant(self, text: str) -> str:
+        return text.replace("$ROOT", str(self.root)).replace("$PYTHON", self.python)
+
+    def told(self, text: str) -> str:
+        text = text.replace(str(self.root), "$ROOT").replace(self.python, "$PYTHON")
+        return re.sub(r"(?<=claude-user-)[0-9a-f]{16}", "$HASH", text)
+
+    def write(self, path: Path, body: str, flags: str) -> None:
+        text = body if "no final newline" in flags else body + "\n"
+        data = text.replace("\n", "\r\n" if "crlf" in flags else "\n").encode()
+        put(path, (_BOM if "bom" in flags else b"") + data)
+
+    def shown(self, mark: str, path: Path) -> str:
+        """A file's heading, with what its text cannot say, and its text."""
+        name = path.relative_to(self.root)
+        if not os.path.lexists(path):
+            return f"{mark} {name} (absent) {mark}"
+        data = path.read_bytes()
+        flags = ["bom"] if data.startswith(_BOM) else []
+        text = data.removeprefix(_BOM).decode()
+        if "\r\n" in text and "\n" not in text.replace("\r\n", ""):
+            flags, text = [*flags, "crlf"], text.replace("\r\n", "\n")
+        flags += [] if text.endswith("\n") else ["no final newline"]
+        said = f" ({', '.join(flags)})" if flags else ""
+        return self.told(f"{mark} {name}{said} {mark}\n{text}").removesuffix("\n")
+
+    def run(self, command: str) -> Iterator[str]:
+        plain = re.fullmatch(r"hookctl( [\w=-]+)*", command)
+        code, out, err = self.in_process(command.split()) if plain else self.in_shell(command)
+        yield from out.splitlines()
+        yield from (f"! {line}" for line in err.splitlines())
+        yield from [f"[{code}]"] if code else []
+
+    def in_process(self, words: list[str]) -> Outcome:
+        """The same as in a shell, and three times as fast."""
+        out, err, argv = io.StringIO(), io.StringIO(), [str(self.root / "bin" / "hookctl")]
+        with (
+            mock.patch.dict(os.environ, self.environ, clear=True), mock.patch.object(sys, "argv", argv),
+            contextlib.chdir(self.root / "work"), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
+        ):  # fmt: skip
+            time.tzset()
+            code = main.run(words[1:])
+        time.tzset()
+        return Outcome(code, out.getvalue(), err.getvalue())
+
+    def in_shell(self, command: str) -> Outcome:
+        done = subprocess.run(
+            ["sh", "-c", command], capture_output=True, text=True, env=self.environ, cwd=self.root / "work",
+            stdin=subprocess.DEVNULL, timeout=60,
+        )  # fmt: skip
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+def test_a_story_goes_as_it_is_told(isolated: Path, path: Path) -> None:
+    text = path.read_bytes().decode()
+    assert Stage(isolated).play(text) == text
+
+
+def test_there_are_stories() -> None:
+    assert len(STORIES) >= 12
