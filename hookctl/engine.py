@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hookctl.masking import MASK, is_secret, masked
 from hookctl.model import (
     Action,
     AddElement,
@@ -390,12 +391,12 @@ def _edited(live: dict[str, Any], written: dict[str, Any]) -> list[str]:
 
 
 def _fields(fields: dict[str, Any], names: list[str]) -> str:
-    return ", ".join(f"{name}={_show(fields[name])}" if name in fields else f"no {name}" for name in names)
+    return ", ".join(f"{name}={_show(fields[name], name)}" if name in fields else f"no {name}" for name in names)
 
 
 def _text(live: Live, path: Path) -> str:
-    return f"{path[-1]}={live.raw.get(path, '?')}"
+    return f"{path[-1]}={MASK if is_secret(str(path[-1])) else live.raw.get(path, '?')}"
 
 
-def _show(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _show(value: Any, key: str = "") -> str:
+    return json.dumps(masked(value, key), ensure_ascii=False)

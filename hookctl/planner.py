@@ -195,10 +195,10 @@ def _install_one(
     recorded = guard.settings_from(known.settings if known else {})
     settings = guard.choose(guard.Settings(python=recorded.python) if choice.reset else recorded,
                             choice.mode, list(choice.assignments))  # fmt: skip
-    messages: tuple[str, ...] = ()
+    messages = _switched_off(host, document)
     if not _runs(settings.python):
         python, warning = interpreter.choose(folders.environ)
-        settings, messages = settings._replace(python=python), (warning,) if warning else ()
+        settings, messages = settings._replace(python=python), (*messages, *([warning] if warning else []))
     folder = known.folder if known and known.folder else _runtime_folder(folders, records, host, key)
     entries = record.entries if record else ()
     wants = _guard_wants(document, entries, settings, host, pack, folder, choice.force)
@@ -217,6 +217,13 @@ def _install_one(
     return FilePlan(host.name, "user", document, after, snapshot.path, snapshot.data is not None, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages)  # fmt: skip
+
+
+def _switched_off(host: Host, document: JsonDocument) -> tuple[str, ...]:
+    key = host.data["switches"]["disable"]
+    if document.get((key,)) is True:
+        return (f"{key} is true in {document.where}, so no hook runs until that is removed",)
+    return ()
 
 
 def _guard_wants(
@@ -412,12 +419,14 @@ def _means(backup: bytes, edited: JsonDocument) -> bool:
 def _by_hand(error: HookctlError, entries: tuple[Entry, ...]) -> HookctlError:
     """The same refusal with what to remove by hand."""
     ours = [
-        f"the hook whose command begins with {shapes.head(entry.id)!r}" if entry.id else f"{entry.path[-1]!r}"
+        f"in {'.'.join(map(str, entry.path))}: {json.dumps(entry.written, ensure_ascii=False)}"
+        if entry.id
+        else f"in {'.'.join(map(str, entry.path[:-1]))}: {json.dumps({entry.path[-1]: entry.written})[1:-1]}"
         for entry in entries
         if entry.kind != "container" and entry.mode == "owned"
     ]
     if ours:
-        error.hint = f"{error.hint} Or remove by hand: {', '.join(ours)}.".strip()
+        error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *ours])
     return error
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from hookctl.errors import FAILED
+from hookctl.masking import is_secret
 from hookctl.model import Action, Result
 
 if TYPE_CHECKING:
@@ -17,16 +18,7 @@ if TYPE_CHECKING:
 
 ENVELOPE = 1
 # Patterns are compiled where they are used: most calls use none, and compiling costs more than such a call.
-_SECRET = (
-    r"(?i)api[-_]?key|token|secret|passw|passphrase|credential|authorization|private[-_]?key|access[-_]?key"
-    r"|cookie|bearer|webhook|(^|[-_])(key|auth|pwd|pass|pat|dsn)$|(?-i:[a-z]Key$)"
-)
 _CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
-
-
-def is_secret(key: str) -> bool:
-    """Whether a key's name says that its value is nobody's business."""
-    return bool(re.search(_SECRET, key))
 
 
 def show(command: str, result: Result, *, as_json: bool) -> None:
@@ -177,7 +169,10 @@ def _dry_lines(plan: Plan) -> list[str]:
 
 
 def _actions(file: FilePlan) -> list[Action]:
-    return [*(action for _, action in file.runtime_actions), *file.decision.actions]
+    """In the order of the run: files come before their registrations, and go after them."""
+    runtime = [action for _, action in file.runtime_actions]
+    going = any(action.action == "remove-file" for action in runtime)
+    return [*file.decision.actions, *runtime] if going else [*runtime, *file.decision.actions]
 
 
 def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
@@ -231,7 +226,7 @@ def _action_line(action: Action, *, done: bool) -> str:
 
 
 def _kept_line(action: Action) -> str:
-    return f"kept {_place(action)}: {action.reason}"
+    return f"kept {_place(action)}: {action.reason.removeprefix('kept ')}"
 
 
 def _place(action: Action) -> str:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import report
+from hookctl import masking, report
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Decision, Result
@@ -34,12 +34,12 @@ PLAIN = [
 
 @pytest.mark.parametrize("key", SECRET)
 def test_names_of_secrets_are_known(key: str) -> None:
-    assert report.is_secret(key)
+    assert masking.is_secret(key)
 
 
 @pytest.mark.parametrize("key", PLAIN)
 def test_other_names_are_not_taken_for_secrets(key: str) -> None:
-    assert not report.is_secret(key)
+    assert not masking.is_secret(key)
 
 
 def file_plan(before: str | None, after: str | None) -> FilePlan:

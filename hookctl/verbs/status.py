@@ -12,6 +12,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
+from hookctl.masking import is_secret
 from hookctl.model import Entry, PackRecord, Record, Result
 from hookctl.packs import guard
 
@@ -124,6 +125,6 @@ def _lines(page: dict[str, Any]) -> list[str]:
     for entry in page["entries"]:
         name = f"{entry['id']} at {'.'.join(entry['path'])}" if entry["id"] else entry["path"][-1]
         value = f"={entry['value']}" if entry["kind"] == "leaf" and entry["value"] is not None else ""
-        shown = "***" if value and report.is_secret(name) else f"{name}{value}"
+        shown = "***" if value and is_secret(name) else f"{name}{value}"
         lines.append(f"  {entry['state']:10} {shown}")
     return [*lines, f"  the guard  {page['guard']}"] if page["guard"] else lines
