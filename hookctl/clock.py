@@ -15,7 +15,8 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def now(environ: Mapping[str, str]) -> float:
     """Seconds since the epoch; HOOKCTL_NOW sets it for tests."""
-    return timestamp(environ.get("HOOKCTL_NOW", "")) or time.time()
+    at = timestamp(environ.get("HOOKCTL_NOW", ""))
+    return time.time() if at is None else at
 
 
 def timestamp(text: str) -> float | None:

@@ -435,3 +435,21 @@ def test_the_folder_and_the_file_of_the_installed_guard_are_used(run: Run) -> No
     run.does("stop")
     assert (run.project / "todo.json").read_text() == '{\n  "remaining": 3\n}\n'
     assert (run.project / "work" / "STOP").exists() and not (run.project / ".hookctl").exists()
+
+
+def test_a_project_cannot_configure_where_a_run_lies(run: Run) -> None:
+    """A ledger page without the guard names no folder; the working folder's config.json is not to stand in."""
+    assert run.hookctl("install", "--host", "claude").code == 0
+    ledger = run.root / "state" / "ledger.json"
+    page = json.loads(ledger.read_text())
+    for record in page["files"].values():
+        record["packs"] = {"other": record["packs"]["guard"]}
+    ledger.write_text(json.dumps(page))
+    put(run.project / "config.json", json.dumps({"run_dir": str(run.root / "elsewhere")}))
+    assert run.does("stop")["run_dir"] == str(run.folder)
+    assert not (run.root / "elsewhere").exists()
+
+
+def test_the_clock_may_stand_at_its_beginning(run: Run) -> None:
+    run.monkeypatch.setenv("HOOKCTL_NOW", "0")
+    assert run.does("heartbeat")["heartbeat"] == "1970-01-01T00:00:00.000000Z"

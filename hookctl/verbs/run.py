@@ -81,9 +81,9 @@ def _place(folders: Folders, request: Request) -> _Run:
 def _installed_knobs(folders: Folders) -> dict[str, str]:
     """Where the installed guard looks for the work: its configuration, as the operator may have edited it."""
     with contextlib.suppress(HookctlError):
-        for record in ledger.load(folders.ledger).values():
-            folder = record.packs["guard"].folder if "guard" in record.packs else ""
-            value = JsonDocument.parse(files.read(os.path.join(folder, "config.json")).data or b"").value
+        pages = [record.packs["guard"] for record in ledger.load(folders.ledger).values() if "guard" in record.packs]
+        for page in pages:
+            value = JsonDocument.parse(files.read(os.path.join(page.folder, "config.json")).data or b"").value
             if isinstance(value, dict):
                 return {name: text.strip() for name, text in value.items() if isinstance(text, str)}
     return {}
