@@ -67,6 +67,7 @@ CASES = [
     ([".git", "home/.hookctl", "home/a/b"], "home", "home/a/b", "home/a/b"),
     ([".git", "a"], "home", "a", "a"),
     ([".git", "homely/.git", "homely/a"], "home", "homely/a", "homely"),
+    (["hom/.git", "hom/a"], "home", "hom/a", "hom"),
     ([".git", "a/home", "a/b"], "a/home", "a/b", "a/b"),
     ([".git", "a"], "a/home/that/is/not/there", "a", "a"),
 ]
