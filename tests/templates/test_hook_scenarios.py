@@ -110,8 +110,8 @@ SCENARIOS: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "D a prompt refills the soft allowance",
-        {"max_stop_blocks": 1, "max_soft_resets": 1},
-        "work 2; turn p; calls a; 0=B; calls b; 1=B; turn q; calls c; 0=B; calls d; 1=R; 1=H",
+        {"max_stop_blocks": 1, "max_soft_resets": 2},
+        "work 2; turn p; calls a; 0=B; calls b; 1=B; calls c; 1=B; turn q; calls d; 0=B; calls e; 1=B; calls f; 1=R",
     ),
     ("E11 armed, but nothing to do", {}, "0=A; armed 9000000000; 0=A[no_work]"),
     ("E11 must be armed", {"require_arm": True}, "work 2; 0=A[inactive]; armed 9000000000; 0=B"),
