@@ -272,7 +272,7 @@ def _is_torn(folders: Folders, found: files.Snapshot, step: Step) -> bool:
     """Only a write in place, of a file with several names, can be torn by a kill: the new bytes, then the old."""
     if found.links == 1 or found.data is None or not step.settings:
         return False
-    old, new = files.find_backup(folders.state, step.path, step.sha_before), _blob(folders, step.sha_after)
+    old, new = files.find_backup(folders.state, step.sha_before), _blob(folders, step.sha_after)
     if old is None or new is None:
         return _document(found) is None
     same = (a == b for a, b in zip(found.data, new, strict=False))

@@ -296,7 +296,7 @@ def _install_element(desk: _Desk, want: Want, pack: str, version: str, *, force:
     found = sorted(desk.standing(want.id), key=lambda element: not _is_ours(element, want))
     owners = {pack: Wish(want.value, version)}  # alone: the pack's name is in the id
     if not found:
-        fresh = (entry or Entry(want.path, "element", id=want.id))._replace(owners=owners)
+        fresh = (entry or Entry(want.path, "element", id=want.id))._replace(owners=owners, before=None)
         if entry is None or wiped or force:
             desk.write(fresh, want.value, "missing" if entry else "free")  # 1, 12
         else:

@@ -553,6 +553,28 @@ def test_force_says_what_it_took_over() -> None:
     assert done.actions[0].reason == ""
 
 
+def test_a_command_that_was_taken_over_is_given_back() -> None:
+    here = stop(group(THEIRS, handler(EDITED, timeout=3)))
+    first = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
+    forced = plain.carried_out(here, first.edits)
+    assert forced == stop(group(THEIRS, handler()))
+    upgrade = engine.install(first.entries, plain.live(forced), "p", "2", [hook(OLDER)])
+    forced = plain.carried_out(forced, upgrade.edits)
+    last = engine.uninstall(upgrade.entries, plain.live(forced), "p", [hook(OLDER)])
+    assert plain.carried_out(forced, last.edits) == here
+    assert last.entries == ()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_command_that_was_taken_over_and_then_removed_does_not_come_back(force: bool) -> None:
+    here = stop(group(handler(EDITED)))
+    first = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
+    second = engine.install(first.entries, plain.live({}), "p", "1", [hook()], force=force)
+    here = plain.carried_out({}, second.edits)
+    last = engine.uninstall(second.entries, plain.live(here), "p")
+    assert plain.carried_out(here, last.edits) == {}
+
+
 def test_forcing_twice_gives_back_what_the_operator_set_in_between() -> None:
     here = env(LIMIT="7")
     first = engine.install([], plain.live(here), "p", "1", [leaf("5")], force=True)

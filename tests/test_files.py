@@ -92,6 +92,7 @@ def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     refused("unreadable", files.read, str(tmp_path / "a"))
+    assert "circle" in refused("unreadable", files.real, str(tmp_path / "a")).message
     refused("unreadable", files.read, str(tmp_path / "a" / "settings.json"))
 
 
@@ -443,6 +444,7 @@ def test_only_temporary_files_of_dead_runs_of_this_machine_and_user_are_swept(
         put(tmp_path / swept.name.removeprefix("."), b""),
         put(tmp_path / swept.name.removesuffix(".hookctl"), b""),
         put(tmp_path / f".{machine}.{gone}.hookctl", b""),
+        put(tmp_path / f".x.{machine}.{gone}.0000.other", b""),
         put(tmp_path / f".x.{machine}.{gone}x.0000.hookctl", b""),
         put(tmp_path / f".x.{machine}.{'9' * 40}.0000.hookctl", b""),
         put(tmp_path / "settings.json", b""),
@@ -479,10 +481,9 @@ def test_the_first_backup_and_the_last_ten_are_kept_and_all_are_private(tmp_path
     assert [(folder / name).read_bytes() for name in stamped] == [b"%d" % number for number in range(5, 15)]
     assert {mode(folder / name) for name in names(folder)} == {0o600}
     assert len(names(folder)) == 12
-    assert files.find_backup(state, path, files.digest(b"0")) == b"0"
-    assert files.find_backup(state, path, files.digest(b"14")) == b"14"
-    assert files.find_backup(state, path, files.digest(b"4")) is None
-    assert files.find_backup(state, "/elsewhere/settings.json", files.digest(b"0")) is None
+    assert files.find_backup(state, files.digest(b"0")) == b"0"
+    assert files.find_backup(state, files.digest(b"14")) == b"14"
+    assert files.find_backup(state, files.digest(b"4")) is None
     assert files.backup_folders(state) == [str(folder)]
 
 
@@ -498,4 +499,4 @@ def test_a_backup_that_was_tampered_with_is_not_given_back(tmp_path: Path) -> No
     folder = Path(files.backup_folder(str(tmp_path), "/x"))
     backup = next(path for path in folder.iterdir() if path.name != "path")
     backup.write_bytes(b"two")
-    assert files.find_backup(str(tmp_path), "/x", files.digest(b"one")) is None
+    assert files.find_backup(str(tmp_path), files.digest(b"one")) is None

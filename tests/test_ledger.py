@@ -100,6 +100,24 @@ def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, sett
     assert not settings.exists()
 
 
+@pytest.mark.parametrize("version", [True, 0, -1, "1", 1.0, None])
+def test_a_version_that_is_none_is_refused(version: Any, tmp_path: Path) -> None:
+    path = put(tmp_path / "ledger.json", json.dumps({"ledger_version": version, "files": {}}))
+    with pytest.raises(HookctlError, match="ledger_version is not a number"):
+        ledger.load(str(path))
+
+
+@pytest.mark.parametrize("place", [(), ("packs", "guard"), ("entries", 0), ("entries", 0, "owners", "guard")])
+def test_a_field_that_this_version_does_not_know_is_refused(place: tuple[Any, ...], tmp_path: Path) -> None:
+    page = json.loads(json.dumps(PAGE))
+    holder = page["files"]["/x"]
+    for key in place:
+        holder = holder[key]
+    holder["later"] = 1
+    with pytest.raises(HookctlError, match="later"):
+        ledger.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
+
+
 PAGE = json.loads(ledger.dump({"/x": RECORDS[2]}))
 WRONG: list[Any] = [None, 0, True, "x", [], {}, [1], {"a": 1}, ["x"]]
 

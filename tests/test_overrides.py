@@ -70,7 +70,7 @@ def test_a_raised_limit_is_kept_and_lifts_our_cap(installed: Path, hookctl: Hook
     edit(installed, **{LIMIT: "12"})
     outcome = hookctl(*INSTALL)
     assert document(installed)["env"] == {LIMIT: "12", CAP: "15"}
-    assert 'kept your MAX_STOP_BLOCKS="12" (wanted "5")' in kept(outcome)[0]
+    assert 'your MAX_STOP_BLOCKS="12" (wanted "5")' in kept(outcome)[0]
     before = installed.read_bytes()
     assert "nothing to do" in hookctl(*INSTALL).out
     assert installed.read_bytes() == before
@@ -167,7 +167,7 @@ def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path,
     put(settings, text)
     outcome = hookctl(*INSTALL)
     assert f'"MAX_STOP_BLOCKS": {raw}' in settings.read_text()
-    assert f"kept your MAX_STOP_BLOCKS={raw}" in kept(outcome)[0]
+    assert f"your MAX_STOP_BLOCKS={raw}" in kept(outcome)[0]
     hookctl(*INSTALL, "--force")
     assert document(settings)["env"][LIMIT] == "5"
     put(settings, settings.read_text() + "\n")  # somebody wrote, so no backup helps
@@ -191,7 +191,7 @@ def test_an_edited_timeout_is_kept_and_goes_with_the_hook(installed: Path, hookc
     edit_handler(installed, timeout=30)
     outcome = hookctl(*INSTALL)
     assert handler(installed)["timeout"] == 30
-    assert "kept your timeout=30 (ours: timeout=10)" in kept(outcome)[0]
+    assert "your timeout=30 (ours: timeout=10)" in kept(outcome)[0]
     outcome = hookctl(*UNINSTALL)
     assert document(installed) == {"model": "m"}
     assert "your timeout=30 went with the hook" in outcome.out
@@ -211,6 +211,8 @@ def test_an_edited_command_is_kept_also_after_uninstall(installed: Path, hookctl
     assert len(document(installed)["hooks"]["Stop"]) == 1
     hookctl(*INSTALL, "--force")
     assert "echo done" not in handler(installed)["command"]
+    hookctl(*UNINSTALL)
+    assert handler(installed)["command"] == mine, "what was taken over is given back"
 
 
 def test_our_hook_in_a_group_of_theirs_is_left_there_and_taken_out_alone(installed: Path, hookctl: Hookctl) -> None:
@@ -255,7 +257,7 @@ def test_an_edited_configuration_is_kept_knob_by_knob(installed: Path, hookctl: 
     outcome = hookctl(*INSTALL, "--set", "honor_stop_hook_active=true")
     after = json.loads(runtime("config.json").read_bytes())
     assert (after["latch"], after["mine"], after["honor_stop_hook_active"]) == (False, 1, True)
-    assert any("kept your latch=false" in line for line in kept(outcome))
+    assert any("your latch=false" in line for line in kept(outcome))
     assert "nothing to do" in hookctl(*INSTALL).out
     outcome = hookctl(*UNINSTALL)
     assert json.loads(runtime("config.json").read_bytes())["mine"] == 1, "an edited file is theirs"
