@@ -314,6 +314,15 @@ def test_options_are_remembered_until_a_reset(installed: Path, hookctl: Hookctl)
     assert installed.read_bytes() == b'{\n  "model": "m"\n}\n'
 
 
+@pytest.mark.parametrize("text", [b"", b"{ }", b"{\r\n}"])
+def test_the_first_bytes_come_back_after_any_number_of_upgrades(text: bytes, settings: Path, hookctl: Hookctl) -> None:
+    put(settings, text)
+    for limit in range(1, 14):
+        hookctl(*INSTALL, "--set", f"max_stop_blocks={limit}")
+    hookctl(*UNINSTALL)
+    assert settings.read_bytes() == text
+
+
 def test_mode_off_and_back(installed: Path, hookctl: Hookctl) -> None:
     before = installed.read_bytes()
     hookctl(*INSTALL, "--mode", "off")
