@@ -119,7 +119,7 @@ def _wish_to(wish: Wish) -> dict[str, Any]:
 
 def _entry_from(page: dict[str, Any]) -> Entry:
     path = tuple(page["path"])
-    if not path or not all(type(key) in (str, int) for key in path):
+    if not path or page["path"] != [key for key in path if type(key) in (str, int)]:
         raise TypeError("path is not one of keys and indexes")
     if page["kind"] == "container":
         return Entry(path, "container")

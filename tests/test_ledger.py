@@ -118,6 +118,16 @@ def test_a_field_that_this_version_does_not_know_is_refused(place: tuple[Any, ..
         ledger.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
 
 
+@pytest.mark.parametrize("path", [[], [None], [1.5], [["env"]], "env"])
+@pytest.mark.parametrize("number", [0, 5], ids=["leaf", "container"])
+def test_a_path_that_is_none_is_refused(path: Any, number: int, tmp_path: Path) -> None:
+    page = json.loads(json.dumps(PAGE))
+    page["files"]["/x"]["entries"][number]["path"] = path
+    with pytest.raises(HookctlError) as caught:
+        ledger.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
+    assert caught.value.code == "ledger_unreadable"
+
+
 PAGE = json.loads(ledger.dump({"/x": RECORDS[2]}))
 WRONG: list[Any] = [None, 0, True, "x", [], {}, [1], {"a": 1}, ["x"]]
 
