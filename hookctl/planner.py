@@ -12,17 +12,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import apply, engine, files, interpreter, ledger, packs
+from hookctl import apply, engine, files, interpreter, ledger, packs, runtime_files
 from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders, asset
+from hookctl.folders import Folders
 from hookctl.hosts import Host, settings_path, shapes
-from hookctl.model import Action, Change, Conflict, Decision, Entry, Live, PackRecord, Path, Record, Want
+from hookctl.live import READ_AGAIN, READ_PAUSE, look, read_document
+from hookctl.model import Action, Change, Conflict, Decision, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
-
-_READ_AGAIN = 5  # times, since a file that does not parse is most likely being written
-_READ_PAUSE = 0.05  # seconds
 
 
 class Choice(NamedTuple):
@@ -85,18 +83,18 @@ def carry_out(folders: Folders, plan: Callable[[], Plan], say: Callable[[str], N
     with apply.locked(folders, lambda: say("waiting for another hookctl")):
         for line in apply.recover(folders):
             say(line)
-        for _ in range(_READ_AGAIN):
+        for _ in range(READ_AGAIN):
             now = plan()
             if now.empty or now.conflicts:
                 return now
             try:
                 apply.execute(folders, now.changes, now.records, now.rmdirs)
             except files.Changed:
-                time.sleep(_READ_PAUSE)
+                time.sleep(READ_PAUSE)
                 continue
             _second_look(now, say)
             return now
-    message = f"another program kept changing the file, {_READ_AGAIN} times in a row"
+    message = f"another program kept changing the file, {READ_AGAIN} times in a row"
     hint = "Close the agents that use it and try again."
     raise HookctlError("changed_meanwhile", message, path=now.files[0].path, hint=hint)
 
@@ -138,52 +136,6 @@ def _together(records: Mapping[str, Record], plans: list[FilePlan], *, install: 
     return Plan(tuple(plans), order, changed, rmdirs)
 
 
-def read_document(path: str) -> tuple[files.Snapshot, JsonDocument]:
-    """The file and its document; one that does not parse is read again, since somebody may be writing it."""
-    for rest in reversed(range(_READ_AGAIN)):
-        snapshot = files.read(path)
-        try:
-            return snapshot, JsonDocument.parse(snapshot.data or b"", where=path)
-        except HookctlError:
-            if not rest:
-                raise
-            time.sleep(_READ_PAUSE)
-    raise AssertionError("not reached")
-
-
-def look(document: JsonDocument, wants: Iterable[Want], entries: Iterable[Entry]) -> Live:
-    """The live values at the places that concern us; refuses shapes and doubled keys that an edit would meet."""
-    root = {} if document.value is MISSING else document.value
-    if not isinstance(root, dict):
-        raise _wrong_shape(document, (), "an object")
-    values: dict[Path, Any] = {}
-    raw: dict[Path, str] = {}
-    for place in (*wants, *entries):
-        document.check_path(place.path)
-        array = place.kind == "element"
-        for length in range(1, len(place.path) + 1):
-            path = place.path[:length]
-            value = document.get(path)
-            if value is MISSING:
-                break
-            leaf = length == len(place.path) and place.kind == "leaf"
-            fits = leaf or isinstance(value, list if array and length == len(place.path) else dict)
-            if not fits and place.kind != "container":
-                raise _wrong_shape(document, path, "an array" if array and length == len(place.path) else "an object")
-            values[path] = value
-            if leaf:
-                raw[path] = document.raw(path)
-    elements = shapes.elements(root)
-    return Live(values, raw | {element.path: document.raw(element.path) for element in elements}, elements)
-
-
-def _wrong_shape(document: JsonDocument, path: Path, needed: str) -> HookctlError:
-    line, column = document.position(path)
-    name = ".".join(map(str, path)) or "the document"
-    message, hint = f"{name} is not {needed}", f"Make it {needed}, then run the command again."
-    return HookctlError("wrong_shape", message, path=document.where, line=line, column=column, hint=hint)
-
-
 def _install_one(
     folders: Folders, records: Mapping[str, Record], pack: dict[str, Any], host: Host, choice: Choice
 ) -> FilePlan:
@@ -199,7 +151,7 @@ def _install_one(
     if not _runs(settings.python):
         python, warning = interpreter.choose(folders.environ)
         settings, messages = settings._replace(python=python), (*messages, *([warning] if warning else []))
-    folder = known.folder if known and known.folder else _runtime_folder(folders, records, host, key)
+    folder = known.folder if known and known.folder else runtime_files.folder_for(folders, records, host, key)
     entries = record.entries if record else ()
     wants = _guard_wants(document, entries, settings, host, pack, folder, choice.force)
     live = look(document, wants, entries)
@@ -209,7 +161,7 @@ def _install_one(
         return FilePlan(host.name, "user", document, snapshot.data, snapshot.path, snapshot.data is not None, record,
                         decision, key=key)  # fmt: skip
     edited = shapes.apply(document, decision.edits) if decision.edits else document
-    runtime = _runtime_install(folders, known, settings, folder, choice.force)
+    runtime = runtime_files.install(folders, known, settings, folder, choice.force)
     page = PackRecord(version, _recorded(settings, runtime.configuration), folder, runtime.written)
     after = edited.data if decision.edits else snapshot.data
     packs_now = {**(record.packs if record else {}), "guard": page}
@@ -250,13 +202,6 @@ def _recorded(settings: guard.Settings, configuration: dict[str, Any]) -> dict[s
     return {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": configuration}
 
 
-def _runtime_folder(folders: Folders, records: Mapping[str, Record], host: Host, settings: str) -> str:
-    """One folder a registration: a second settings file of the same host and scope gets one with its hash."""
-    folder = os.path.join(folders.data, "guard", f"{host.name}-user")
-    taken = {pack.folder for path, record in records.items() if path != settings for pack in record.packs.values()}
-    return f"{folder}-{files.digest(os.fsencode(settings))[:16]}" if folder in taken else folder
-
-
 def _next_record(
     record: Record | None, host: Host, snapshot: files.Snapshot, after: bytes | None, decision: Decision,
     packs_now: dict[str, PackRecord],
@@ -280,81 +225,13 @@ def _next_record(
     return page._replace(sha256_before=before, sha256_after=files.digest(after))
 
 
-class _Runtime(NamedTuple):
-    """What happens to the files that a registration points to."""
-
-    changes: tuple[Change, ...] = ()
-    actions: tuple[tuple[str, Action], ...] = ()
-    kept: tuple[Action, ...] = ()
-    written: dict[str, str] = {}  # noqa: RUF012 (name to sha256 as we wrote it)
-    configuration: dict[str, Any] = {}  # noqa: RUF012 (as we wrote it)
-    rmdirs: tuple[str, ...] = ()
-
-
-def _runtime_install(
-    folders: Folders, known: PackRecord | None, settings: guard.Settings, folder: str, force: bool
-) -> _Runtime:
-    if settings.mode == "off":
-        return _runtime_uninstall(folders, known._replace(folder=folder), set()) if known else _Runtime()
-    with open(asset("templates", "guard", "hook.py"), "rb") as stream:
-        program = stream.read()
-    wanted = guard.configuration(settings, folders.state)
-    changes, actions, kept, written = [], [], [], {}
-    kept_knobs: list[Action] = []
-    for name, text in (("hook.py", program), ("config.json", None)):
-        path = os.path.join(folder, name)
-        there = files.read(path)
-        ours = known.files.get(name, "") if known else ""
-        if text is None:
-            written_before = known.settings.get("config", {}) if known else {}
-            text, kept_knobs = _configuration(there, written_before, wanted, force)
-            kept += kept_knobs
-        elif there.data is not None and there.sha not in (ours, files.digest(text)) and not force:
-            kept.append(_file_action("keep", path, "edited by hand, so it stays; `install --force` puts ours back"))
-            written[name] = ours
-            continue
-        # A configuration with an edit of the operator's in it is not ours to remove.
-        written[name] = "" if kept_knobs else files.digest(text)
-        if there.data != text:
-            word = "create-file" if there.data is None else "replace-file"
-            changes.append(Change(there.path, there.data, text))
-            actions.append((path, _file_action(word, path)))
-    return _Runtime(tuple(changes), tuple(actions), tuple(kept), written, wanted)
-
-
-def _configuration(
-    there: files.Snapshot, written: dict[str, Any], wanted: dict[str, Any], force: bool
-) -> tuple[bytes, list[Action]]:
-    """config.json with what is wanted, knob by knob, except what the operator changed in it."""
-    live: dict[str, Any] = {}
-    if there.data is not None and not force:
-        value = JsonDocument.parse(there.data, where=there.path, comments=False, trailing_commas=False).value
-        live = value if isinstance(value, dict) else {}
-    edited = {name for name in live if not engine.same(live[name], written.get(name))}
-    edited -= {name for name in edited if engine.same(live[name], wanted.get(name))}
-    if not written:
-        edited -= {"mode", "state_dir"}  # left over from an earlier install: these two are hookctl's own
-    values = {name: live[name] if name in edited else wanted[name] for name in {**wanted, **dict.fromkeys(edited)}}
-    kept = [
-        _file_action("keep", there.path, f"kept your {name}={json.dumps(live[name])}; `install --force` takes it over")
-        for name in sorted(edited)
-    ]
-    if there.data is not None and engine.same(live, values):
-        return there.data, kept
-    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode(), kept
-
-
-def _file_action(action: str, path: str, reason: str = "") -> Action:
-    return Action(action, (path,), "file", reason=reason)
-
-
 def _uninstall_one(
     folders: Folders, records: Mapping[str, Record], pack: dict[str, Any], host: Host, path: str
 ) -> FilePlan:
     key, record = ledger.page_of(records, path)
     entries = record.entries if record else ()
     known = record.packs.get("guard") if record else None
-    folder = known.folder if known else _runtime_folder(folders, records, host, key)
+    folder = known.folder if known else runtime_files.folder_for(folders, records, host, key)
     settings = guard.settings_from(known.settings if known else {})
     wants = guard.wants(settings._replace(mode="breaker"), host, pack, folder, guard.wanted_limit(settings))
     try:
@@ -372,9 +249,9 @@ def _uninstall_one(
     if record and packs_left:
         result = _next_record(record, host, snapshot, after, decision, packs_left)
     others = {page.folder for name, other in records.items() if name != key for page in other.packs.values()}
-    runtime = _Runtime()
+    runtime = runtime_files.Runtime()
     if known or decision.edits:
-        runtime = _runtime_uninstall(folders, known or _unknown_page(folders, folder), others)
+        runtime = runtime_files.uninstall(folders, known or runtime_files.unknown_page(folders, folder), others)
     dirs = record.created_dirs if record and after is None else ()
     return FilePlan(host.name, record.scope if record else "user", document, after, snapshot.path,
                     snapshot.data is not None, result, decision._replace(kept=(*decision.kept, *runtime.kept)),
@@ -399,14 +276,6 @@ def _after_uninstall(
     return edited.data if decision.edits else snapshot.data
 
 
-def _unknown_page(folders: Folders, folder: str) -> PackRecord:
-    """Where the ledger is lost: only files that are as this version writes them are surely ours."""
-    with open(asset("templates", "guard", "hook.py"), "rb") as stream:
-        program = stream.read()
-    text, _ = _configuration(files.Snapshot("", None), {}, guard.configuration(guard.Settings(), folders.state), False)
-    return PackRecord("", {}, folder, {"hook.py": files.digest(program), "config.json": files.digest(text)})
-
-
 def _means(backup: bytes, edited: JsonDocument) -> bool:
     """Whether the backup says the same as the structural removal: an empty file and {} do."""
     try:
@@ -428,20 +297,3 @@ def _by_hand(error: HookctlError, entries: tuple[Entry, ...]) -> HookctlError:
     if ours:
         error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *ours])
     return error
-
-
-def _runtime_uninstall(folders: Folders, known: PackRecord, others: set[str]) -> _Runtime:
-    """The files that we wrote and nobody edited go, and their folders if they are empty then."""
-    if known.folder in others or not known.folder:
-        return _Runtime()
-    changes, actions, kept = [], [], []
-    for name, sha in known.files.items():
-        path = os.path.join(known.folder, name)
-        there = files.read(path)
-        if there.data is not None and there.sha == sha:
-            changes.append(Change(there.path, there.data, None))
-            actions.append((path, _file_action("remove-file", path)))
-        elif there.data is not None:
-            kept.append(_file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
-    rmdirs = (known.folder, os.path.dirname(known.folder), folders.data) if changes else ()
-    return _Runtime(tuple(changes), tuple(actions), tuple(kept), {}, {}, rmdirs)

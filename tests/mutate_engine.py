@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ENGINE, FILES, APPLY, PLANNER, LEDGER = (
-    f"hookctl/{name}.py" for name in ("engine", "files", "apply", "planner", "ledger")
+ENGINE, FILES, APPLY, PLANNER, RUNTIME, LEDGER = (
+    f"hookctl/{name}.py" for name in ("engine", "files", "apply", "planner", "runtime_files", "ledger")
 )
 
 # The tests that a mutation of a file must make fail; the quick ones first.
@@ -26,6 +26,7 @@ TESTS = {
     FILES: [["tests/test_files.py"], ["tests/test_overrides.py"]],
     APPLY: [["tests/test_overrides.py", "tests/test_ledger.py"], ["tests/test_crash.py"]],
     PLANNER: [["tests/test_overrides.py"], ["tests/test_crash.py", "-k", "hard"], ["tests/test_properties.py"]],
+    RUNTIME: [["tests/test_overrides.py"], ["tests/test_moved.py"]],
     LEDGER: [["tests/test_ledger.py"]],
 }
 
@@ -289,17 +290,19 @@ MUTATIONS = {
         ('        before = ""\n', "        pass\n"),
         ("created = snapshot.data is None and after is not None", "created = snapshot.data is None"),
         ("page = page._replace(created_file=True, created_dirs=dirs)", "page = page._replace(created_file=True)"),
-        ('written[name] = "" if kept_knobs else files.digest(text)', "written[name] = files.digest(text)"),
         ("if snapshot.sha == record.sha256_after and record.sha256_before:", "if record.sha256_before:"),
         ("if snapshot.sha == record.sha256_after and record.sha256_before:", "if False:"),
         ("if backup is not None and _means(backup, edited):", "if backup is not None:"),
         ("if record.created_file and ours and", "if ours and"),
         ('and ours and edited.data.strip() in (b"", b"{}"):', "and ours:"),
+        ("    return guard.wants(settings, host, pack, folder, effective)", "    return wants"),
+        ("known.folder if known and known.folder else runtime_files.folder_for", "_runtime_folder"),
+        ("if not _runs(settings.python):", "if True:"),
+    ],
+    RUNTIME: [
+        ('written[name] = "" if kept_knobs else files.digest(text)', "written[name] = files.digest(text)"),
         ("if there.data is not None and there.sha == sha:", "if there.data is not None:"),
         ("if known.folder in others or not known.folder:", "if not known.folder:"),
-        ("    return guard.wants(settings, host, pack, folder, effective)", "    return wants"),
-        ("known.folder if known and known.folder else _runtime_folder", "_runtime_folder"),
-        ("if not _runs(settings.python):", "if True:"),
     ],
     LEDGER: [
         ("type(version) is not int or version < 1", "False"),

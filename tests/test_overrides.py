@@ -427,7 +427,7 @@ def test_a_read_only_file_that_we_made_is_not_removed(settings: Path, hookctl: H
 def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
     command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookctl.planner._READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
     put(settings, '{"a": 1}')
     hookctl(*INSTALL)
     put(settings, "\n" + text)

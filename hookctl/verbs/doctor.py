@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
-from hookctl import errors, files, hosts, planner
+from hookctl import errors, files, hosts
 from hookctl import ledger as ledger_pages
 from hookctl.checks import Finding, Scene, cap, client, entries, hook, ledger, settings
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
+from hookctl.live import look, read_document
 from hookctl.model import Record, Result
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
@@ -45,9 +46,9 @@ def _paths(folders: Folders, host: Host, records: dict[str, Record]) -> list[str
 def _look(folders: Folders, host: Host, path: str, record: Record | None) -> list[Finding]:
     scene, findings = Scene(folders, host, path, None, record, None), []
     try:
-        _, document = planner.read_document(path)
+        _, document = read_document(path)
         scene = scene._replace(document=document)
-        scene = scene._replace(live=planner.look(document, (), record.entries if record else ()))
+        scene = scene._replace(live=look(document, (), record.entries if record else ()))
     except HookctlError as error:
         where = f"line {error.line}, column {error.column}: " if error.line else ""
         findings.append(scene.find(error.code, "error", where + error.message, _restore(folders, path, error.hint)))

@@ -6,12 +6,13 @@ import json
 import os
 from typing import Any
 
-from hookctl import engine, files, ledger, planner, report
+from hookctl import engine, files, ledger, report
 from hookctl import hosts as known
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
+from hookctl.live import look, read_document
 from hookctl.masking import is_secret
 from hookctl.model import Entry, PackRecord, Record, Result
 from hookctl.packs import guard
@@ -38,7 +39,7 @@ def _stands_unknown(records: dict[str, Record], path: str) -> bool:
     """Whether a hook of ours is registered in a settings file that the ledger has no page for."""
     try:
         _, record = ledger.page_of(records, path)
-        return record is None and bool(planner.look(planner.read_document(path)[1], (), ()).elements)
+        return record is None and bool(look(read_document(path)[1], (), ()).elements)
     except HookctlError:
         return False
 
@@ -54,8 +55,8 @@ def _page(path: str, record: Record) -> dict[str, Any]:
         "guard": None,
     }
     try:
-        _, document = planner.read_document(path)
-        live = planner.look(document, (), record.entries)
+        _, document = read_document(path)
+        live = look(document, (), record.entries)
     except HookctlError as error:
         return {**page, "error": error.as_dict()}
     for entry in record.entries:
