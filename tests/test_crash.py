@@ -242,11 +242,13 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
     new = data_of(path)
     either = [reached(isolated, start, verb, opposite), reached(isolated, start, opposite)]
     assert old != new
+    program = isolated / "data" / "guard" / "claude-user" / "hook.py"
     at = 1
     put_back(isolated, start)
     while killed(verb, at):
         left, torn = tree(isolated), data_of(path)
         assert torn in (old, new) or kind == "hard link", f"step {at}"
+        assert b"hookctl=" not in (torn or b"") or program.exists(), f"step {at}: registered without its program"
         assert quiet("status") == 0
         assert quiet(*verb) == 0
         assert (at, outcome(isolated)) == (at, done)
