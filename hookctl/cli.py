@@ -129,7 +129,7 @@ def _uninstall(
     from hookctl.verbs.uninstall import uninstall
 
     hosts = _chosen("uninstall", host or known.names(), scope, json)
-    if all_ and not dry_run and not json and not _agreed("Uninstall everywhere that the ledger knows of?"):
+    if all_ and not dry_run and not json and not _agreed(_everywhere()):
         raise HookctlError("usage", "--all asks first, and there is no terminal", hint="Add --json.", exit_code=USAGE)
     return _show("uninstall", lambda f: uninstall(f, pack, hosts, everywhere=all_, dry_run=dry_run), json)
 
@@ -275,6 +275,14 @@ def _named(folders, names: list[str] | None) -> list[Host]:  # type: ignore[no-u
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     return [known.load(name) for name in known.names()]
+
+
+def _everywhere() -> str:
+    from hookctl import ledger
+    from hookctl.folders import here
+
+    records = ledger.load(here().ledger)
+    return f"Uninstall from {', '.join(record.known_as or path for path, record in records.items()) or 'nowhere'}?"
 
 
 def _agreed(question: str) -> bool:

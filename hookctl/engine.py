@@ -251,7 +251,7 @@ def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bo
         if wiped or force:
             desk.write(joined._replace(before=None), value, "missing")  # 11, 12
         else:
-            desk.keep(joined, "missing", "you removed it; `install --force` writes it again")  # 11
+            desk.keep(joined, "missing", "you removed it; --force writes it again")  # 11
     elif at == "overridden":
         if force or not same(current, value):
             _take_or_keep(desk, joined, want, value, "overridden", force)  # 9; 10 says nothing
@@ -277,7 +277,7 @@ def _take_or_keep(desk: _Desk, entry: Entry, want: Want, value: Any, at: str, fo
     ours = f"wanted {_show(value)}"
     if at == "overridden" and not same(entry.written, value):
         ours = f"ours was {_show(entry.written)}, now {_show(value)}"
-    desk.keep(entry, at, f"kept your {shown} ({ours}); `install --force` takes it over")
+    desk.keep(entry, at, f"kept your {shown} ({ours}); --force takes it over")
 
 
 def _wish(entry: Entry, pack: str = "") -> Any:
@@ -301,7 +301,7 @@ def _install_element(desk: _Desk, want: Want, pack: str, version: str, *, force:
             desk.write(fresh, want.value, "missing" if entry else "free")  # 1, 12
         else:
             desk.entries[want.path, want.id] = fresh
-            desk.keep(fresh, "missing", "you removed it; `install --force` writes it again")  # 11
+            desk.keep(fresh, "missing", "you removed it; --force writes it again")  # 11
         return
     element = found[0]
     if entry is None:
@@ -328,7 +328,7 @@ def _taken_back(desk: _Desk, want: Want, element: Element, force: bool) -> Entry
         return entry._replace(written={**want.value, "command": element.fields["command"]})
     if force:
         return entry
-    desk.keep(want, "edited copy", "an edited copy of our hook, left alone; `install --force` puts ours in its place")
+    desk.keep(want, "edited copy", "an edited copy of our hook, left alone; --force replaces it")
     return None
 
 
@@ -338,7 +338,7 @@ def _update_element(desk: _Desk, entry: Entry, want: Want, element: Element, for
     if not force and live.get("command") not in (written["command"], want.value["command"]):
         desk.entries[want.path, want.id] = entry
         changed = "" if same(written, want.value) else "; the new command was not applied"
-        desk.keep(entry, "edited copy", f"you edited its command{changed}; `install --force` puts ours back")  # 9b
+        desk.keep(entry, "edited copy", f"you edited its command{changed}; --force puts ours back")  # 9b
         return
     edited = [] if force else _edited(live, written)
     target = {name: want.value.get(name) for name in {**live, **want.value} if name not in edited}

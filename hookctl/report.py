@@ -121,9 +121,7 @@ def program() -> str:
     found = shutil.which("hookctl")
     if found and os.path.realpath(found) == os.path.realpath(called):
         return "hookctl"
-    near = os.path.relpath(called)
-    near = near if os.sep in near else os.path.join(".", near)  # a bare name is looked for on PATH only
-    return shlex.quote(near if len(near) < len(called) else called)
+    return shlex.quote(called)
 
 
 def tilde(path: str) -> str:

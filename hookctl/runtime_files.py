@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from hookctl import engine, files
 from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import HookctlError
 from hookctl.folders import Folders, asset
 from hookctl.hosts import Host
 from hookctl.model import Action, Change, PackRecord, Record
@@ -49,7 +50,7 @@ def install(
             text, kept_knobs = _configuration(there, written_before, wanted, force)
             kept += kept_knobs
         elif there.data is not None and there.sha not in (ours, files.digest(text)) and not force:
-            kept.append(_file_action("keep", path, "edited by hand, so it stays; `install --force` puts ours back"))
+            kept.append(_file_action("keep", path, "edited by hand, so it stays; --force puts ours back"))
             written[name] = ours
             continue
         # A configuration with an edit of the operator's in it is not ours to remove.
@@ -67,7 +68,11 @@ def _configuration(
     """config.json with what is wanted, knob by knob, except what the operator changed in it."""
     live: dict[str, Any] = {}
     if there.data is not None and not force:
-        value = JsonDocument.parse(there.data, where=there.path, comments=False, trailing_commas=False).value
+        try:
+            value = JsonDocument.parse(there.data, where=there.path, comments=False, trailing_commas=False).value
+        except HookctlError as error:
+            error.hint = "Mend it; or remove it, or install with --force: either writes it anew."
+            raise
         live = value if isinstance(value, dict) else {}
     edited = {name for name in live if not engine.same(live[name], written.get(name))}
     edited -= {name for name in edited if engine.same(live[name], wanted.get(name))}
@@ -75,7 +80,7 @@ def _configuration(
         edited -= {"mode", "state_dir"}  # left over from an earlier install: these two are hookctl's own
     values = {name: live[name] if name in edited else wanted[name] for name in {**wanted, **dict.fromkeys(edited)}}
     kept = [
-        _file_action("keep", there.path, f"kept your {name}={json.dumps(live[name])}; `install --force` takes it over")
+        _file_action("keep", there.path, f"kept your {name}={json.dumps(live[name])}; --force takes it over")
         for name in sorted(edited)
     ]
     if there.data is not None and engine.same(live, values):

@@ -500,7 +500,7 @@ def source_codes() -> set[str]:
     places |= {f"{folder}/{path.name}": None for folder in ("checks", "documents")
                for path in (ROOT / "hookctl" / folder).glob("*.py")}  # fmt: skip
     # Of these only what doctor calls.
-    some = {"files.py": ("real", "read", "_unreadable"), "planner.py": ("_wrong_shape",), "apply.py": ("pending",)}
+    some = {"files.py": ("real", "read", "_unreadable"), "live.py": ("_wrong_shape",), "apply.py": ("pending",)}
     found = set()
     for name, functions in {**places, **some}.items():
         module = ast.parse((ROOT / "hookctl" / name).read_text())
@@ -707,7 +707,7 @@ def test_doctor_says_where_the_backups_of_a_torn_file_lie(place: Place) -> None:
     put(place.install().settings, '{"model":')
     (finding,) = [finding for finding in place.findings() if finding["code"] == "unparsable"]
     (folder,) = (place.root / "state" / "backups").iterdir()
-    assert finding["fix"] == f"Restore it. Backups of it lie in {folder}."
+    assert finding["fix"] == f"Restore what is missing, then run the command again. Backups of it lie in {folder}."
     assert any(path.read_bytes() == b'{"model": "opus"}' for path in folder.iterdir())
 
 

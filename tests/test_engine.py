@@ -119,7 +119,7 @@ ROWS = [
     uninstall("1 nothing to do", {"a": 1}, [], {"a": 1}, [], wants=[leaf("5"), hook()]),
     # 2 foreign
     install("2", env(LIMIT="7"), [], [leaf("5")], env(LIMIT="7"), [],
-            kept=[("foreign", 'kept your LIMIT="7" (wanted "5"); `install --force` takes it over')]),
+            kept=[("foreign", 'kept your LIMIT="7" (wanted "5"); --force takes it over')]),
     install("2 a null is a value", env(LIMIT=None), [], [leaf("5")], env(LIMIT=None), [],
             kept=[("foreign", "kept your LIMIT=null")]),
     install("2 force", env(LIMIT="7"), [], [leaf("5")], env(LIMIT="5"), [owned("5", before='"7"')],
@@ -215,7 +215,7 @@ ROWS = [
             kept=[("edited copy", "its command was edited"), ("edited copy", "left alone")]),
     # 9 overridden
     install("9", env(LIMIT="9"), [owned("5")], [leaf("5")], env(LIMIT="9"), [owned("5")],
-            kept=[("overridden", 'kept your LIMIT="9" (wanted "5"); `install --force` takes it over')]),
+            kept=[("overridden", 'kept your LIMIT="9" (wanted "5"); --force takes it over')]),
     install("9 force captures before again", env(LIMIT="9"), [owned("5", before='"7"')], [leaf("5")], env(LIMIT="5"),
             [owned("5", before='"9"')], ["replace overridden>owned"], force=True),
     install("9 upgrade", env(LIMIT="9"), [owned("5")], [leaf("6")], env(LIMIT="9"), [owned("5", p="6")],
@@ -255,7 +255,7 @@ ROWS = [
               [("overridden", 'your async_=true, matcher="x" went with the hook')]),
     # 9b the command edited
     install("9b", stop(group(handler(EDITED))), [element()], [hook()], stop(group(handler(EDITED))), [element()],
-            kept=[("edited copy", "you edited its command; `install --force`")]),
+            kept=[("edited copy", "you edited its command; --force")]),
     install("9b force", stop(group(handler(EDITED, timeout=3))), [element()], [hook()], stop(group(handler())),
             [element()], ["replace overridden>owned"], force=True),
     install("9b upgrade", stop(group(handler(EDITED))), [element()], [hook(OLDER, 15)], stop(group(handler(EDITED))),
@@ -279,7 +279,7 @@ ROWS = [
             stop(group(handler(timeout=30))), [element()._replace(owners={"p": Wish(handler(timeout=30), "1")})]),
     # 11 one of several is missing
     install("11", env(CAP="8"), [owned("5"), CAPS], [leaf("5"), leaf("8", CAP)], env(CAP="8"), [owned("5"), CAPS],
-            kept=[("missing", "you removed it; `install --force` writes it again")]),
+            kept=[("missing", "you removed it; --force writes it again")]),
     install("11 force", env(CAP="8"), [owned("5", before='"7"'), CAPS], [leaf("5"), leaf("8", CAP)],
             env(CAP="8", LIMIT="5"), [owned("5"), CAPS], ["write missing>owned"], force=True),
     install("11 upgrade", env(CAP="8"), [owned("5"), CAPS], [leaf("6"), leaf("8", CAP)], env(CAP="8"),
@@ -410,7 +410,7 @@ ROWS = [
               [element()], stop(group(THEIRS)), [], ["remove owned>free"], wants=[hook(path=END)]),
     # 15a an edited copy that the ledger does not know
     install("15a", stop(group(handler(EDITED))), [], [hook()], stop(group(handler(EDITED))), [],
-            kept=[("edited copy", "left alone; `install --force` puts ours in its place")]),
+            kept=[("edited copy", "left alone; --force replaces it")]),
     install("15a force", stop(group(handler(EDITED))), [], [hook()], stop(group(handler())), [element()],
             ["replace overridden>owned"], force=True),
     uninstall("15a", stop(group(handler(EDITED))), [], stop(group(handler(EDITED))), [],

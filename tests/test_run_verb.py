@@ -358,7 +358,7 @@ def test_status_says_it_in_words(run: Run) -> None:
     run.does("heartbeat")
     run.does("conclude")
     out = run.hookctl("run", "status").out
-    for words in (str(run.project), "remaining  3", 'heartbeat  "2001', "owner      S1", "on until ", "CONCLUDE "):
+    for words in (str(run.project), "remaining  3", 'heartbeat  "2001', "owner      S1", "armed      until ", "CONCLUDE "):
         assert words in out
 
 

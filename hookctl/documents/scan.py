@@ -264,7 +264,7 @@ def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlEr
         offset, message = conflict.start(), "the file has merge-conflict marks"
         hint = "Resolve the conflict, then run the command again."
     elif said.startswith("Unterminated string") or skip(shadow, offset) >= len(shadow):
-        message, hint = "the file ends in the middle", "Restore it (`hookctl doctor` says where its backups lie)."
+        message, hint = "the file ends in the middle", "Restore what is missing, then run the command again."
     elif "\0" in text[offset : offset + 2]:
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
         hint = "Restore it, or save it as UTF-8."

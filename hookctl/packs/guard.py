@@ -48,8 +48,9 @@ def choose(settings: Settings, mode: str, assignments: list[str]) -> Settings:
             message, hint = "the mode is no --set", f"Say --mode {text or 'breaker'}."
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         if not equals or name not in known:
+            message = f"unknown setting {assignment!r}" if name not in known else f"{assignment} needs a value"
             hint = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
-            raise HookctlError("usage", f"unknown setting {assignment!r}", hint=hint, exit_code=USAGE)
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         knobs[name] = _parse(name, text.strip(), known[name])
     return settings._replace(mode=mode or settings.mode, knobs=knobs)
 
@@ -76,7 +77,8 @@ def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:
     elif kind == "array":
         value = [part.strip() for part in text.split(",") if part.strip()]
     if not jsonschema.Draft202012Validator(schema).is_valid(value):
-        hint = schema.get("description", "")
+        kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
+        hint = kinds.get(kind, "") + schema.get("description", "")
         raise HookctlError("usage", f"{name} cannot be {text!r}", hint=hint, exit_code=USAGE)
     return value
 

@@ -63,8 +63,7 @@ def _look(folders: Folders, host: Host, path: str, record: Record | None) -> lis
 def _restore(folders: Folders, path: str, hint: str) -> str:
     """What to do about a file that cannot be read, and where its backups lie if there are any."""
     backups = files.backup_folder(folders.state, ledger_pages.target_of(path))
-    told = hint.replace(" (`hookctl doctor` says where its backups lie)", "")
-    return f"{told} Backups of it lie in {backups}." if os.path.isdir(backups) else told
+    return f"{hint} Backups of it lie in {backups}." if os.path.isdir(backups) else hint
 
 
 def _lines(findings: list[Finding]) -> list[str]:

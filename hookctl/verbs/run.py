@@ -104,8 +104,10 @@ def _start(folders: Folders, place: _Run, request: Request) -> list[str]:
     if owner:
         _write(place, "OWNER", owner + "\n")
     files.write_own(os.path.join(place.state, "ACTIVE"), f"{end:.0f}\n".encode())
-    whose = f", for session {owner}" if owner else ", for every session in it"
-    return [f"the run of {place.project} is on until {clock.local(end)}{whose}", *_work_line(place)]
+    whose = f"session {owner}" if owner else "every session"
+    lines = [f"a run of {place.project} begins, for {whose}: STOP and CONCLUDE are cleared"]
+    lines.append(f"armed until {clock.local(end)}, which counts where the guard was installed with require_arm")
+    return [*lines, *_work_line(place)]
 
 
 def _heartbeat(folders: Folders, place: _Run, request: Request) -> list[str]:
@@ -138,11 +140,11 @@ def _stop(folders: Folders, place: _Run, request: Request) -> list[str]:
 def _status(folders: Folders, place: _Run, request: Request) -> list[str]:
     data = _data(place)
     lines = [f"project    {place.project}", f"run folder {place.folder}"]
-    lines.append(f"remaining  {'not said' if data['remaining'] is None else data['remaining']}")
+    lines.append(f"remaining  {_remaining_text(place, data['remaining'])}")
     lines.append(f"heartbeat  {'none' if data['heartbeat'] is None else json.dumps(data['heartbeat'])}")
     lines.append(f"owner      {data['owner'] or 'every session'}")
     if data["active_until"]:
-        lines.append(f"on until   {clock.local(data['active_until'])}")
+        lines.append(f"armed      until {clock.local(data['active_until'])}; counts with require_arm only")
     for name in ("STOP", "CONCLUDE"):
         made = data["ages"].get(name)
         if made is not None:
@@ -179,7 +181,23 @@ def _work_line(place: _Run) -> list[str]:
     remaining = _task(place).get("remaining")
     if remaining is None:
         return [f"no work is named in {place.project}: `hookctl run remaining N` does"]
-    return [f"{remaining} remaining in {place.project}"]
+    lines = [f"{remaining} remaining in {place.project}"]
+    for name in ("STOP", "CONCLUDE"):
+        if os.path.lexists(os.path.join(place.folder, name)):
+            lines.append(f"but {name} is there, so the guard lets the agent go; `hookctl run start` removes it")
+    return lines
+
+
+def _remaining_text(place: _Run, remaining: Any) -> str:
+    """What the hook makes of the task, where it is not what it looks like."""
+    try:
+        _parse(_read(place, place.task) or b"", place.task)
+    except HookctlError as error:
+        return f"unknown, which counts as no work: {error.message} (line {error.line}, column {error.column})"
+    if remaining is None:
+        return "not said, which counts as no work"
+    text = str(remaining) if isinstance(remaining, str) or type(remaining) is int else ""
+    return text if text.strip().isdecimal() else f"{json.dumps(remaining)}, which is no count and so no work"
 
 
 def _task(place: _Run) -> dict[str, Any]:

@@ -100,6 +100,9 @@ def _idle(
     """Why the guard does nothing; empty if it works."""
     if guard.settings_from(pack.settings).mode == "off":
         return "its mode is off"
+    if document.fault and not (host.comments and host.trailing_commas):
+        kind, line, _ = document.fault
+        return f"{host.title} ignores the whole file, because of a {kind} in line {line}"
     if states.get("guard/stop") not in ("owned", "overridden"):
         return "its hook is not registered"
     if document.get((host.data["switches"]["disable"],)) is True:

@@ -16,8 +16,19 @@ def uninstall(folders: Folders, pack: str, hosts: list[Host], *, everywhere: boo
         return planner.plan_uninstall(folders, pack, places(folders, hosts, everywhere=everywhere))
 
     plan = make() if dry_run else planner.carry_out(folders, make, report.say)
-    text = report.plan_text(plan, dry_run=dry_run, done=f"{pack} is uninstalled.")
-    return Result(report.plan_data(plan, dry_run=dry_run), tuple(text))
+    done = f"{pack} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
+    text = report.plan_text(plan, dry_run=dry_run, done=done)
+    return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), tuple(_elsewhere(folders, pack, plan)))
+
+
+def _elsewhere(folders: Folders, pack: str, plan: planner.Plan) -> list[str]:
+    """Where the pack is installed besides: another value of a variable such as CLAUDE_CONFIG_DIR led there."""
+    looked_at = {file.key for file in plan.files}
+    others = [record.known_as or path for path, record in ledger.load(folders.ledger).items()
+              if path not in looked_at and pack in record.packs]  # fmt: skip
+    if not others:
+        return []
+    return [f"{pack} stays installed in {', '.join(others)}; `hookctl uninstall --all` takes it out there too"]
 
 
 def places(folders: Folders, hosts: list[Host], *, everywhere: bool) -> list[tuple[Host, str]]:
