@@ -166,6 +166,9 @@ def _install_one(
     after = edited.data if decision.edits else snapshot.data
     packs_now = {**(record.packs if record else {}), "guard": page}
     result = _next_record(record, host, snapshot, after, decision, packs_now)._replace(known_as=path)
+    if runtime.changes:  # the data folder's own folders go with its files; those above it only if we make them
+        made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
+        result = result._replace(created_dirs=tuple(made))
     return FilePlan(host.name, "user", document, after, snapshot.path, snapshot.data is not None, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages)  # fmt: skip
@@ -252,10 +255,10 @@ def _uninstall_one(
     runtime = runtime_files.Runtime()
     if known or decision.edits:
         runtime = runtime_files.uninstall(folders, known or runtime_files.unknown_page(folders, folder), others)
-    dirs = record.created_dirs if record and after is None else ()
+    dirs = sorted(record.created_dirs, key=len, reverse=True) if record and not packs_left else ()
     return FilePlan(host.name, record.scope if record else "user", document, after, snapshot.path,
                     snapshot.data is not None, result, decision._replace(kept=(*decision.kept, *runtime.kept)),
-                    runtime.changes, runtime.actions, key, (*dirs, *runtime.rmdirs))  # fmt: skip
+                    runtime.changes, runtime.actions, key, (*runtime.rmdirs, *dirs))  # fmt: skip
 
 
 def _after_uninstall(

@@ -78,6 +78,16 @@ def test_status_and_doctor_see_one_file(moved: Path, hookctl: Hookctl) -> None:
     assert [finding for finding in findings if finding["level"] != "info"] == []
 
 
+def test_folders_that_were_made_go_again(
+    isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / "home" / "share" / "deep" / "hookctl"))
+    hookctl("install", "--host", "claude")
+    hookctl("install", "--host", "claude", "--set", "latch=no")
+    assert hookctl("uninstall").code == 0
+    assert list((isolated / "home").iterdir()) == []
+
+
 def test_a_comment_in_a_file_that_we_made_is_not_removed_with_it(settings: Path, hookctl: Hookctl) -> None:
     hookctl("install", "--host", "claude")
     settings.write_text("// my note\n" + settings.read_text())

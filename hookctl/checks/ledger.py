@@ -9,6 +9,7 @@ from hookctl.checks import Finding
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Record
+from hookctl.packs import guard
 
 
 def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
@@ -26,9 +27,11 @@ def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
 
 def _fits(record: Record) -> bool:
     """Whether the settings in a page, which the ledger itself does not look into, are the guard's."""
-    page = record.packs.get("guard")
-    kinds = {"mode": str, "knobs": dict, "python": str}
-    return page is None or all(isinstance(page.settings.get(name, kind()), kind) for name, kind in kinds.items())
+    try:
+        guard.settings_from(record.packs["guard"].settings if "guard" in record.packs else {})
+    except HookctlError:
+        return False
+    return True
 
 
 def _journal(folders: Folders) -> Iterator[Finding]:

@@ -30,8 +30,12 @@ class Settings(NamedTuple):
 
 
 def settings_from(recorded: dict[str, Any]) -> Settings:
-    """The settings that a ledger page has."""
-    return Settings(recorded.get("mode", "breaker"), dict(recorded.get("knobs", {})), recorded.get("python", ""))
+    """The settings that a ledger page has; ledger_unreadable where they are of a wrong kind."""
+    found = Settings(recorded.get("mode", "breaker"), recorded.get("knobs", {}), recorded.get("python", ""))
+    if not (isinstance(found.mode, str) and isinstance(found.knobs, dict) and isinstance(found.python, str)):
+        hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
+        raise HookctlError("ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint)
+    return found
 
 
 def choose(settings: Settings, mode: str, assignments: list[str]) -> Settings:
