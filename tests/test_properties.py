@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from hookctl import engine, files, hosts, interpreter, ledger, planner
+from hookctl import engine, files, hosts, interpreter, ledger, live, planner
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Decision, Entry, Want
@@ -456,7 +456,7 @@ def test_a_dry_run_says_what_would_be_done_and_writes_nothing(tmp_path_factory: 
 @given(data=st.one_of(st.binary(max_size=30), texts().flatmap(
     lambda text: st.integers(0, len(text)).map(lambda cut: text[:cut] + text[cut + 1:]))))  # fmt: skip
 def test_whatever_a_file_has_it_is_edited_or_refused_and_never_harmed(tmp_path_factory: Any, data: bytes) -> None:
-    with place(tmp_path_factory.getbasetemp()) as here, mock.patch.object(planner, "_READ_PAUSE", 0):
+    with place(tmp_path_factory.getbasetemp()) as here, mock.patch.object(live, "READ_PAUSE", 0):
         put(here.settings, data)
         try:
             here.install()
