@@ -12,7 +12,14 @@ from hookctl import errors
 def main() -> None:
     """Run the command line and exit."""
     gc.disable()  # a call is over before there is any garbage; looking for it costs a tenth of the start
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream:
+                stream.flush()
+    except (OSError, ValueError):  # nobody reads it any more
+        code = code or errors.FAILED
+    os._exit(code)  # everything is written and closed: taking the modules down in order costs as much as a tenth more
 
 
 def run(arguments: list[str]) -> int:

@@ -111,7 +111,7 @@ def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
 
 
 def program() -> str:
-    """How the person can call hookctl again: by its name where that is on PATH, else by a path that holds everywhere."""
+    """How the person can call hookctl again: by its name where that is on PATH, else by a whole path."""
     import shlex
     import shutil
 

@@ -358,8 +358,8 @@ def test_status_says_it_in_words(run: Run) -> None:
     run.does("heartbeat")
     run.does("conclude")
     out = run.hookctl("run", "status").out
-    for words in (str(run.project), "remaining  3", 'heartbeat  "2001', "owner      S1", "armed      until ", "CONCLUDE "):
-        assert words in out
+    told = ("remaining  3", 'heartbeat  "2001', "owner      S1", "armed      until ", "CONCLUDE ")
+    assert all(words in out for words in (str(run.project), *told))
 
 
 # A repository could bring links.
