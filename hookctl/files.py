@@ -1,4 +1,4 @@
-"""The only place that writes: links, compare before rename, modes, backups. Nothing is ever torn or left empty.
+"""How files are written: links, compare before rename, modes, backups. Nothing is ever torn or left empty.
 
 The procedure is that of docs/safe-writes.md: a temporary file beside the real one, the owner, the extended
 attributes and last the mode of the old file, fsync, a second comparison, rename, fsync of the folder.

@@ -92,7 +92,10 @@ def _group(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _edit_element(document: Document, edit: EditElement) -> Document:
     path = edit.element.path
+    shared = len(document.get(path[:-1])) > 1  # then the matcher is that of the operator's hooks too
     for name, value in edit.fields.items():
+        if name == "matcher" and shared:
+            continue
         place = (*path[:-2], name) if name == "matcher" else (*path, name)
         document = document.remove(place) if value is None else document.set(place, value)
     return document
