@@ -507,6 +507,7 @@ def test_nothing_in_a_settings_file_drives_the_terminal(
 
 
 def test_names_that_are_no_utf8_are_printed(process: Hookctl, isolated: Path) -> None:
+    process("install", *CLAUDE)
     folder = os.fsencode(isolated) + b"/\xff\xe9"
     os.mkdir(folder)
     project = os.fsdecode(folder)
@@ -518,6 +519,7 @@ def test_names_that_are_no_utf8_are_printed(process: Hookctl, isolated: Path) ->
 
 
 def test_a_terminal_that_knows_ascii_only_is_enough(process: Hookctl, isolated: Path) -> None:
+    process("install", *CLAUDE)
     (isolated / "é").mkdir()
     outcome = process("run", "status", "--project", str(isolated / "é"), PYTHONIOENCODING="ascii")
     assert (outcome.code, outcome.err) == (0, "")

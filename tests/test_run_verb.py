@@ -453,3 +453,12 @@ def test_a_project_cannot_configure_where_a_run_lies(run: Run) -> None:
 def test_the_clock_may_stand_at_its_beginning(run: Run) -> None:
     run.monkeypatch.setenv("HOOKCTL_NOW", "0")
     assert run.does("heartbeat")["heartbeat"] == "1970-01-01T00:00:00.000000Z"
+
+
+def test_what_may_surprise_is_said(isolated: Path, hookctl: Hookctl) -> None:
+    """A folder that nothing marks becomes a project, and without the guard nobody reads the run."""
+    first, second = hookctl("run", "remaining", "1"), hookctl("run", "remaining", "0")
+    assert "counts as a project" in first.err and "counts as a project" not in second.err
+    assert "not installed" in first.err
+    hookctl("install", "--host", "claude")
+    assert hookctl("run", "remaining", "2").err == ""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from hookctl import clock, files, hosts, ledger, project
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
-from hookctl.model import Result
+from hookctl.model import PackRecord, Result
 
 DEFAULT_SPAN = "12h"
 _PUBLIC = 0o666  # less the umask: these files are the project's
@@ -56,8 +56,18 @@ def run(folders: Folders, request: Request) -> Result:
     if request.action != "start" and (request.remaining or request.owner or request.duration):
         raise _usage("--remaining, --owner and --for go with `run start`", "See `hookctl run --help`.")
     place = _place(folders, request)
+    messages = tuple(_surprises(folders, place, request))
     text = actions[request.action](folders, place, request)
-    return Result(_data(place), tuple(text))
+    return Result(_data(place), tuple(text), messages)
+
+
+def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]:
+    """What the person may not expect of this place."""
+    marked = any(os.path.lexists(os.path.join(place.project, mark)) for mark in (".git", ".hookctl"))
+    if not marked and not request.project and request.action != "status":
+        yield f"{place.project} has neither .git nor .hookctl; from now on it counts as a project, with all below it"
+    if not _guards(folders):
+        yield "the guard is not installed, so nothing reads this yet: `hookctl install --host claude`"
 
 
 def _place(folders: Folders, request: Request) -> _Run:
@@ -78,11 +88,17 @@ def _place(folders: Folders, request: Request) -> _Run:
     )
 
 
+def _guards(folders: Folders) -> list[PackRecord]:
+    """The guard as it is installed, once a settings file."""
+    with contextlib.suppress(HookctlError):
+        return [record.packs["guard"] for record in ledger.load(folders.ledger).values() if "guard" in record.packs]
+    return []
+
+
 def _installed_knobs(folders: Folders) -> dict[str, str]:
     """Where the installed guard looks for the work: its configuration, as the operator may have edited it."""
     with contextlib.suppress(HookctlError):
-        pages = [record.packs["guard"] for record in ledger.load(folders.ledger).values() if "guard" in record.packs]
-        for page in pages:
+        for page in _guards(folders):
             value = JsonDocument.parse(files.read(os.path.join(page.folder, "config.json")).data or b"").value
             if isinstance(value, dict):
                 return {name: text.strip() for name, text in value.items() if isinstance(text, str)}
