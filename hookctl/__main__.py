@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -40,6 +41,10 @@ def run(arguments: list[str]) -> int:
         return _fail(command, error, as_json=as_json)
     except SystemExit as end:  # nothing can be printed any more
         return end.code if isinstance(end.code, int) else errors.FAILED
+    except OSError as error:
+        if error.errno in (errno.EPIPE, errno.ENOSPC) and error.filename is None:  # typer's own text, such as --help
+            return errors.FAILED if error.errno == errno.ENOSPC else errors.OK
+        return _fail(command, _unexpected(error), as_json=as_json)
     except Exception as error:  # the last net: a bug of ours, or a machine that is failing
         return _fail(command, _unexpected(error), as_json=as_json)
 

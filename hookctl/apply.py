@@ -195,7 +195,9 @@ def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
         else:
             pages[path] = record
     files.write_own(folders.ledger, ledger.dump(pages))
-    files.prune_backups(folders.state, pages)
+    for path in [path for path, record in records.items() if record is None]:
+        files.date_backups(folders.state, path)
+    files.prune_backups(folders.state, pages, [record.sha256_before for record in pages.values()])
 
 
 def _finish(folders: Folders, rmdirs: tuple[str, ...]) -> None:

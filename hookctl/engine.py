@@ -347,6 +347,8 @@ def _update_element(desk: _Desk, entry: Entry, want: Want, element: Element, for
     done = entry._replace(written={name: value for name, value in record.items() if value is not None})
     if force and not _is_ours(element, want) and live.get("command") != written["command"]:
         done = done._replace(before=desk.live.raw[element.path])  # 9b, 15a
+        if "matcher" not in want.value:
+            target.pop("matcher", None)  # it stands in the group, where the text put back would not bring it again
     desk.entries[want.path, want.id] = done
     other = [name for name in edited if not same(live.get(name), want.value.get(name))]
     if other:

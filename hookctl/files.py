@@ -12,7 +12,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
@@ -332,14 +332,24 @@ def find_backup(state: str, sha: str) -> bytes | None:
     return None
 
 
-def prune_backups(state: str, installed: Container[str]) -> None:
-    """Remove the backups of files that nothing is installed in, a month after the last of them was made."""
+def date_backups(state: str, path: str) -> None:
+    """Count the month of a file's backups from now on: nothing is installed in it any more."""
+    with contextlib.suppress(OSError):
+        os.utime(os.path.join(backup_folder(state, path), "path"))
+
+
+def prune_backups(state: str, installed: Container[str], needed: Iterable[str]) -> None:
+    """Remove the backups of files that nothing is installed in, a month after the last use of them.
+
+    Those with a `needed` SHA-256 stay, wherever links have moved their file since.
+    """
+    firsts = {f"first-{sha}" for sha in needed}
     for folder in backup_folders(state):
         with contextlib.suppress(OSError, HookctlError):
             path = os.fsdecode((read(os.path.join(folder, "path")).data or b"").removesuffix(b"\n"))
             names = os.listdir(folder)
             newest = max(os.stat(os.path.join(folder, name)).st_mtime for name in names)
-            if path not in installed and time.time() - newest > KEEP_SECONDS:
+            if path not in installed and firsts.isdisjoint(names) and time.time() - newest > KEEP_SECONDS:
                 _unlink_all(folder, names)
                 os.rmdir(folder)
 

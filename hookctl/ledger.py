@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,9 +47,27 @@ def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | Non
     if target in records:
         return target, records[target]
     for key, record in records.items():
-        if record.known_as == path or target_of(key) == target:
+        if target_of(key) == target or (record.known_as == path and (not os.path.lexists(key) or holds(path, record))):
             return key, record
     return target, None
+
+
+def place_of(key: str, record: Record) -> str:
+    """Where the file of a page is now: as the host has it, if that still leads to what we wrote."""
+    known = record.known_as
+    if known and (target_of(known) == key or not os.path.lexists(key) or holds(known, record)):
+        return known
+    return key
+
+
+def holds(path: str, record: Record) -> bool:
+    """Whether a command that we wrote stands in a file, word for word."""
+    try:
+        text = (files.read(path).data or b"").decode("utf-8", "replace")
+    except HookctlError:
+        return False
+    commands = [entry.written["command"] for entry in record.entries if entry.kind == "element"]
+    return any(json.dumps(command, ensure_ascii=ascii)[1:-1] in text for command in commands for ascii in (True, False))
 
 
 def target_of(path: str) -> str:

@@ -132,6 +132,7 @@ def _together(records: Mapping[str, Record], plans: list[FilePlan], *, install: 
     changed |= {plan.path: plan.record for plan in plans if records.get(plan.path) != plan.record}
     changed = {path: record for path, record in changed.items() if records.get(path) != record}
     order = (*runtime, *settings) if install else (*settings, *runtime)
+    order = tuple({change.path: change for change in order}.values())
     rmdirs = tuple(folder for plan in plans for folder in plan.rmdirs)
     return Plan(tuple(plans), order, changed, rmdirs)
 
@@ -142,7 +143,7 @@ def _install_one(
     path = settings_path(host, "user", folders.environ)
     snapshot, document = read_document(path)
     document.require_strict(comments=host.comments, trailing_commas=host.trailing_commas)
-    key, record = ledger.page_of(records, path)
+    key, record, orphaned = _page(folders, records, path, document, host)
     known = record.packs.get("guard") if record else None
     recorded = guard.settings_from(known.settings if known else {})
     settings = guard.choose(guard.Settings(python=recorded.python) if choice.reset else recorded,
@@ -151,7 +152,8 @@ def _install_one(
     if not _runs(settings.python):
         python, warning = interpreter.choose(folders.environ)
         settings, messages = settings._replace(python=python), (*messages, *([warning] if warning else []))
-    folder = known.folder if known and known.folder else runtime_files.folder_for(folders, records, host, key)
+    folder = known.folder if known else ""
+    folder = folder or orphaned or runtime_files.folder_for(folders, records, host, key)
     entries = record.entries if record else ()
     wants = _guard_wants(document, entries, settings, host, pack, folder, choice.force)
     live = look(document, wants, entries)
@@ -165,13 +167,32 @@ def _install_one(
     page = PackRecord(version, _recorded(settings, runtime.configuration), folder, runtime.written)
     after = edited.data if decision.edits else snapshot.data
     packs_now = {**(record.packs if record else {}), "guard": page}
-    result = _next_record(record, host, snapshot, after, decision, packs_now)._replace(known_as=path)
+    anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
+    result = _next_record(record, host, snapshot, after, decision, packs_now, anew=anew)._replace(known_as=path)
     if runtime.changes:  # the data folder's own folders go with its files; those above it only if we make them
         made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
         result = result._replace(created_dirs=tuple(made))
     return FilePlan(host.name, "user", document, after, snapshot.path, snapshot.data is not None, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages)  # fmt: skip
+
+
+def _page(
+    folders: Folders, records: Mapping[str, Record], path: str, document: JsonDocument, host: Host
+) -> tuple[str, Record | None, str]:
+    """The page of a settings file and its key; without a page, the folder that an orphan of ours in it runs from.
+
+    The folder names the page too: it is that of a settings file which is not where it was any more.
+    """
+    key, record = ledger.page_of(records, path)
+    if record is not None:
+        return key, record, ""
+    folder = runtime_files.folder_of_orphan(folders, document, host)
+    for other, page in records.items():
+        if folder and not os.path.lexists(other) and any(pack.folder == folder for pack in page.packs.values()):
+            return other, page, ""
+    taken = any(pack.folder == folder for page in records.values() for pack in page.packs.values())
+    return key, None, "" if taken else folder
 
 
 def _switched_off(host: Host, document: JsonDocument) -> tuple[str, ...]:
@@ -207,9 +228,14 @@ def _recorded(settings: guard.Settings, configuration: dict[str, Any]) -> dict[s
 
 def _next_record(
     record: Record | None, host: Host, snapshot: files.Snapshot, after: bytes | None, decision: Decision,
-    packs_now: dict[str, PackRecord],
+    packs_now: dict[str, PackRecord], *, anew: bool = False,
 ) -> Record:  # fmt: skip
-    """The ledger's page after the write; the first backup stays good only while nobody else writes in between."""
+    """The ledger's page after the write; the first backup stays good only while nobody else writes in between.
+
+    With `anew`, somebody made the file again without anything of ours: it is theirs, and as if never written by us.
+    """
+    if anew and record and snapshot.data is not None:
+        record = record._replace(created_file=False, created_dirs=(), sha256_before="", sha256_after="")
     if record is None:
         created = snapshot.data is None and after is not None
         dirs = tuple(files.missing_folders(os.path.dirname(snapshot.path))) if created else ()
@@ -231,18 +257,20 @@ def _next_record(
 def _uninstall_one(
     folders: Folders, records: Mapping[str, Record], pack: dict[str, Any], host: Host, path: str
 ) -> FilePlan:
-    key, record = ledger.page_of(records, path)
+    _, record = ledger.page_of(records, path)
+    try:
+        snapshot, document = read_document(path)
+    except HookctlError as error:
+        raise _by_hand(error, record.entries if record else ()) from None
+    key, record, orphaned = _page(folders, records, path, document, host)
     entries = record.entries if record else ()
     known = record.packs.get("guard") if record else None
-    folder = known.folder if known else runtime_files.folder_for(folders, records, host, key)
+    folder = known.folder if known else orphaned
     settings = guard.settings_from(known.settings if known else {})
     wants = guard.wants(settings._replace(mode="breaker"), host, pack, folder, guard.wanted_limit(settings))
     try:
-        snapshot, document = read_document(path)
         # Without a page in the ledger only an element of ours can be told; then nothing else must have a shape.
-        live = look(document, () if record is None else wants, entries)
-        if record is None and any(element.id.startswith("guard/") for element in live.elements):
-            live = look(document, wants, entries)
+        live = look(document, wants if orphaned else (), entries)
     except HookctlError as error:
         raise _by_hand(error, entries) from None
     decision = engine.uninstall(entries, live, "guard", wants)

@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, files
+from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders, asset
-from hookctl.hosts import Host
+from hookctl.hosts import Host, shapes
+from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.packs import guard
 
@@ -79,9 +81,10 @@ def _configuration(
     if not written:
         edited -= {"mode", "state_dir"}  # left over from an earlier install: these two are hookctl's own
     values = {name: live[name] if name in edited else wanted[name] for name in {**wanted, **dict.fromkeys(edited)}}
+    shown = {name: json.dumps(masked(live[name], name)) for name in sorted(edited)}
     kept = [
-        _file_action("keep", there.path, f"kept your {name}={json.dumps(live[name])}; --force takes it over")
-        for name in sorted(edited)
+        _file_action("keep", there.path, f"kept your {name}={text}; --force takes it over")
+        for name, text in shown.items()
     ]
     if there.data is not None and engine.same(live, values):
         return there.data, kept
@@ -122,3 +125,14 @@ def unknown_page(folders: Folders, folder: str) -> PackRecord:
         program = stream.read()
     text, _ = _configuration(files.Snapshot("", None), {}, guard.configuration(guard.Settings(), folders.state), False)
     return PackRecord("", {}, folder, {"hook.py": files.digest(program), "config.json": files.digest(text)})
+
+
+def folder_of_orphan(folders: Folders, document: JsonDocument, host: Host) -> str:
+    """The folder that a hook of ours in a settings file runs from, if it is one of hookctl's own; else empty."""
+    root = {} if document.value is MISSING else document.value
+    for element in shapes.elements(root):
+        event = element.id.partition("/")[2]
+        hook = guard.hook_path(str(element.fields.get("command")), element.id, event, host.name)
+        if hook and os.path.dirname(os.path.dirname(hook)) == os.path.join(folders.data, "guard"):
+            return os.path.dirname(hook)
+    return ""

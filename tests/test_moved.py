@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,3 +112,111 @@ def test_what_a_lost_ledger_leaves_is_removed_where_it_is_surely_ours(
     assert hookctl("uninstall").code == 0
     assert not (isolated / "data").exists()
     assert "hookctl" not in settings.read_text().replace("HOOKCTL", "")
+
+
+def install(hookctl: Hookctl, *options: str) -> None:
+    assert hookctl("install", "--host", "claude", *options).code == 0
+
+
+def uninstall(hookctl: Hookctl, *options: str) -> None:
+    outcome = hookctl("uninstall", *options)
+    assert outcome.code == 0, outcome
+
+
+@pytest.mark.parametrize("text", ["{ }\n", "{}\n", '{"theirs": 1}', ""])
+def test_a_file_made_anew_between_two_installs_comes_back(settings: Path, hookctl: Hookctl, text: str) -> None:
+    install(hookctl)
+    settings.write_text(text)
+    install(hookctl)
+    uninstall(hookctl)
+    assert settings.read_text() == text
+
+
+def test_a_link_that_leads_elsewhere_since_leaves_the_page_with_the_file(settings: Path, hookctl: Hookctl) -> None:
+    first, second = (put(settings.parents[1] / name, f'{{"{name}": 1}}') for name in ("first", "second"))
+    put(settings, "")
+    settings.unlink()
+    settings.symlink_to(first)
+    install(hookctl)
+    settings.unlink()
+    settings.symlink_to(second)
+    assert "nothing to do" in hookctl("uninstall").out
+    install(hookctl)
+    uninstall(hookctl, "--all", "--json")
+    assert (first.read_text(), second.read_text()) == ('{"first": 1}', '{"second": 1}')
+
+
+def test_a_config_folder_that_was_renamed_is_found_by_its_hook(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = isolated / "old", isolated / "new"
+    put(old / "settings.json", BEFORE)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(old))
+    install(hookctl)
+    old.rename(new)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(new))
+    assert hookctl("doctor").code == 1  # the page is still that of the old place
+    install(hookctl)
+    assert hookctl("doctor").code == 0
+    uninstall(hookctl)
+    assert (new / "settings.json").read_text() == BEFORE and not (isolated / "data").exists()
+
+
+def test_a_lost_ledger_takes_no_other_registrations_files(
+    isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(hookctl)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(isolated / "other"))
+    install(hookctl)
+    (isolated / "state" / "ledger.json").unlink()
+    uninstall(hookctl)
+    (left,) = (isolated / "data" / "guard").iterdir()
+    assert str(left / "hook.py") in settings.read_text()
+
+
+def test_backups_stay_as_long_as_a_page_needs_them(isolated: Path, settings: Path, hookctl: Hookctl) -> None:
+    put(settings, "\n")
+    install(hookctl)
+    for path in (isolated / "state" / "backups").rglob("*"):
+        os.utime(path, (0, 0))
+    file_becomes_a_link(settings)
+    install(hookctl)
+    uninstall(hookctl)
+    assert settings.read_text() == "\n"
+
+
+def test_backups_stay_for_a_month_after_the_uninstall(
+    isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(settings, BEFORE)
+    install(hookctl)
+    backups = isolated / "state" / "backups"
+    for path in backups.rglob("*"):
+        os.utime(path, (0, 0))
+    settings.unlink()
+    uninstall(hookctl)
+    assert [path for path in backups.rglob("first-*") if path.read_text() == BEFORE]
+    for path in backups.rglob("*"):
+        os.utime(path, (0, 0))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(isolated / "other"))
+    install(hookctl)
+    assert list(backups.rglob("first-*")) == []
+
+
+def test_a_matcher_and_a_command_of_the_operators_come_back_after_force(settings: Path, hookctl: Hookctl) -> None:
+    install(hookctl)
+    page = json.loads(settings.read_text())
+    page["hooks"]["Stop"][0]["matcher"] = "mine"
+    page["hooks"]["Stop"][0]["hooks"][0]["command"] += " #mine"
+    settings.write_text(json.dumps(page))
+    install(hookctl, "--force")
+    uninstall(hookctl)
+    assert json.loads(settings.read_text())["hooks"] == page["hooks"]
+
+
+def test_a_settings_file_of_odd_shapes_does_not_upset_a_guard_that_is_off(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, '{"env": "x", "hooks": 3}')
+    install(hookctl, "--mode", "off")
+    assert hookctl("status").code == 0
+    uninstall(hookctl)
+    assert settings.read_text() == '{"env": "x", "hooks": 3}'

@@ -459,6 +459,6 @@ def test_what_may_surprise_is_said(isolated: Path, hookctl: Hookctl) -> None:
     """A folder that nothing marks becomes a project, and without the guard nobody reads the run."""
     first, second = hookctl("run", "remaining", "1"), hookctl("run", "remaining", "0")
     assert "counts as a project" in first.err and "counts as a project" not in second.err
-    assert "not installed" in first.err
+    assert "knows of no guard" in first.err
     hookctl("install", "--host", "claude")
     assert hookctl("run", "remaining", "2").err == ""

@@ -15,6 +15,7 @@ from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import read_cap, settings_path
+from hookctl.masking import masked
 from hookctl.packs import guard
 
 
@@ -41,11 +42,12 @@ def check(scene: Scene) -> Iterator[Finding]:
             value = _value(place, (*env, key))
             message = f"{key}={value!r} of {place.scope} scope is in effect here, not the one of user scope"
             yield scene.find("masked", "warning", message, f"Change it in {place.path}.", place.path)
-    limit_text = _value(limit, (*env, guard.LIMIT_KEY)) if limit else str(guard.DEFAULT_LIMIT)
+    limit_text = _value(limit, (*env, guard.LIMIT_KEY)) if limit else ""
+    blocks = guard.limit_of(limit_text, guard.live_configuration(scene.guard).get("max_stop_blocks"))
     if limit and not guard.is_limit(limit_text):
-        message = f"{guard.LIMIT_KEY}={limit_text!r} is not a whole number; the hook takes {guard.DEFAULT_LIMIT}"
+        message = f"{guard.LIMIT_KEY}={limit_text!r} is not a whole number; the hook takes {blocks}"
         yield scene.find("limit_invalid", "warning", message, "Write it as a decimal number.", limit.path)
-    yield from _cap(scene, cap, guard.limit_of(limit_text))
+    yield from _cap(scene, cap, blocks)
 
 
 def _cap(scene: Scene, place: Place | None, limit: int) -> Iterator[Finding]:
@@ -89,7 +91,7 @@ def _knobs(scene: Scene, places: list[Place]) -> Iterator[Finding]:
             if name.startswith("HOOKCTL_"):
                 value = _value(place, (*path, name))
                 off = guard.switches_off(name, value)
-                message = f"{name}={value!r} of {place.scope} scope "
+                message = f"{name}={masked(value, name)!r} of {place.scope} scope "
                 message += "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
                 level = "error" if off else "warning"
                 yield scene.find("hook_environment", level, message, f"Remove it from {place.path}.", place.path)

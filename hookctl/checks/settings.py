@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +32,10 @@ def check(scene: Scene) -> Iterator[Finding]:
 
 
 def _writable(scene: Scene) -> Iterator[Finding]:
-    if files.is_read_only(scene.path):
+    read_only = False
+    with contextlib.suppress(OSError):  # it went just now
+        read_only = files.is_read_only(scene.path)
+    if read_only:
         message = "the file is read-only, so neither install nor uninstall can change it"
         yield scene.find("read_only", "error", message, "Make it writable, or change it where it is generated.")
 

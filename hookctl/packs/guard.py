@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from typing import Any, NamedTuple
 
+from hookctl import files
+from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import asset
 from hookctl.hosts import Host, timeout
 from hookctl.hosts.shapes import event_path, head
-from hookctl.model import Path, Want
+from hookctl.model import PackRecord, Path, Want
 
 MODES = ("breaker", "off")
 LIMIT_KEY = "MAX_STOP_BLOCKS"
@@ -143,9 +146,21 @@ def cap_for(limit: str) -> str:
     return str(max(8, blocks + 3)) if blocks > 0 else UNLIMITED_CAP
 
 
-def limit_of(text: str) -> int:
-    """The limit that the hook reads from an env value: a decimal with blanks around, else the default."""
-    return int(text) if is_limit(text) else DEFAULT_LIMIT
+def limit_of(text: str, configured: Any = None) -> int:
+    """The limit that the hook takes: the env value if it is a decimal, else that of config.json, else the default."""
+    if is_limit(text):
+        return int(text)
+    return configured if type(configured) is int else DEFAULT_LIMIT
+
+
+def live_configuration(page: PackRecord) -> dict[str, Any]:
+    """What config.json beside an installed hook says now; nothing where it cannot be read."""
+    path = os.path.join(page.folder, "config.json")
+    try:
+        value = JsonDocument.parse(files.read(path).data or b"", comments=False, trailing_commas=False).value
+    except HookctlError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def is_limit(text: str) -> bool:

@@ -13,6 +13,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import PackRecord, Result
+from hookctl.packs import guard
 
 DEFAULT_SPAN = "12h"
 _PUBLIC = 0o666  # less the umask: these files are the project's
@@ -67,7 +68,7 @@ def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]
     if not marked and not request.project and request.action != "status":
         yield f"{place.project} has neither .git nor .hookctl; from now on it counts as a project, with all below it"
     if not _guards(folders):
-        yield "the guard is not installed, so nothing reads this yet: `hookctl install --host claude`"
+        yield "the ledger knows of no guard, so nothing may read this: `hookctl install --host claude`"
 
 
 def _place(folders: Folders, request: Request) -> _Run:
@@ -91,17 +92,22 @@ def _place(folders: Folders, request: Request) -> _Run:
 def _guards(folders: Folders) -> list[PackRecord]:
     """The guard as it is installed, once a settings file."""
     with contextlib.suppress(HookctlError):
-        return [record.packs["guard"] for record in ledger.load(folders.ledger).values() if "guard" in record.packs]
+        records = ledger.load(folders.ledger)
+        here = {
+            ledger.page_of(records, hosts.settings_path(hosts.load(name), "user", folders.environ))[0]
+            for name in hosts.names()
+        }
+        order = sorted(records, key=lambda path: path not in here)  # first those that this environment leads to
+        return [records[path].packs["guard"] for path in order if "guard" in records[path].packs]
     return []
 
 
 def _installed_knobs(folders: Folders) -> dict[str, str]:
     """Where the installed guard looks for the work: its configuration, as the operator may have edited it."""
-    with contextlib.suppress(HookctlError):
-        for page in _guards(folders):
-            value = JsonDocument.parse(files.read(os.path.join(page.folder, "config.json")).data or b"").value
-            if isinstance(value, dict):
-                return {name: text.strip() for name, text in value.items() if isinstance(text, str)}
+    for page in _guards(folders):
+        value = guard.live_configuration(page)
+        if value:
+            return {name: text.strip() for name, text in value.items() if isinstance(text, str)}
     return {}
 
 
@@ -197,7 +203,7 @@ def _work_line(place: _Run) -> list[str]:
     remaining = _task(place).get("remaining")
     if remaining is None:
         return [f"no work is named in {place.project}: `hookctl run remaining N` does"]
-    lines = [f"{remaining} remaining in {place.project}"]
+    lines = [f"{_remaining_text(place, remaining)} remaining in {place.project}"]
     for name in ("STOP", "CONCLUDE"):
         if os.path.lexists(os.path.join(place.folder, name)):
             lines.append(f"but {name} is there, so the guard lets the agent go; `hookctl run start` removes it")

@@ -21,7 +21,7 @@ from hookctl.packs import guard
 def status(folders: Folders) -> Result:
     """Every settings file that the ledger knows, entry by entry, and the hosts that have nothing of ours."""
     records = ledger.load(folders.ledger)
-    pages = [_page(record.known_as or path, record) for path, record in sorted(records.items())]
+    pages = [_page(ledger.place_of(path, record), record) for path, record in sorted(records.items())]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
@@ -83,11 +83,12 @@ def _entry(entry: Entry, state: str, values: dict[Any, Any]) -> dict[str, Any]:
 def sentence(host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str]) -> str:
     """What the guard will do in this host, in one sentence, from what is really there."""
     env = document.get(tuple(host.data["environment"]["path"]))
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in env.items()} if env else {}
+    env = env if isinstance(env, dict) else {}
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in env.items()}
     idle = _idle(host, pack, document, states, texts)
     if idle:
         return f"does nothing: {idle}"
-    limit = guard.limit_of(texts.get(guard.LIMIT_KEY, ""))
+    limit = guard.limit_of(texts.get(guard.LIMIT_KEY, ""), guard.live_configuration(pack).get("max_stop_blocks"))
     cap = known.read_cap(host, texts.get(host.data["cap"]["key"], ""))
     blocks = min(number for number in (limit, int(cap), guard.CEILING) if number > 0)
     stops = "1 stop" if blocks == 1 else f"{blocks} stops"

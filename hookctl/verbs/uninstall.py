@@ -24,8 +24,8 @@ def uninstall(folders: Folders, pack: str, hosts: list[Host], *, everywhere: boo
 def _elsewhere(folders: Folders, pack: str, plan: planner.Plan) -> list[str]:
     """Where the pack is installed besides: another value of a variable such as CLAUDE_CONFIG_DIR led there."""
     looked_at = {file.key for file in plan.files}
-    others = [record.known_as or path for path, record in ledger.load(folders.ledger).items()
-              if path not in looked_at and pack in record.packs]  # fmt: skip
+    others = [ledger.place_of(key, record) for key, record in ledger.load(folders.ledger).items()
+              if key not in looked_at and pack in record.packs]  # fmt: skip
     if not others:
         return []
     return [f"{pack} stays installed in {', '.join(others)}; `hookctl uninstall --all` takes it out there too"]
@@ -35,5 +35,5 @@ def places(folders: Folders, hosts: list[Host], *, everywhere: bool) -> list[tup
     """The settings files that an uninstall looks at."""
     if everywhere:
         records = ledger.load(folders.ledger)
-        return [(known.load(record.host), record.known_as or path) for path, record in records.items()]
+        return [(known.load(record.host), ledger.place_of(key, record)) for key, record in records.items()]
     return [(host, known.settings_path(host, "user", folders.environ)) for host in hosts]
