@@ -52,12 +52,10 @@ def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | Non
     return target, None
 
 
-def place_of(key: str, record: Record) -> str:
-    """Where the file of a page is now: as the host has it, if that still leads to what we wrote."""
-    known = record.known_as
-    if known and (target_of(known) == key or not os.path.lexists(key) or holds(known, record)):
-        return known
-    return key
+def place_of(records: Mapping[str, Record], key: str) -> str:
+    """Where the file of a page is now: as the host has it, if that still leads to this page."""
+    known = records[key].known_as
+    return known if known and page_of(records, known)[0] == key else key
 
 
 def holds(path: str, record: Record) -> bool:

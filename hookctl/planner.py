@@ -116,11 +116,11 @@ def plan_install(folders: Folders, pack: str, hosts: Iterable[Host], choice: Cho
     return _together(records, [_install_one(folders, records, content, host, choice) for host in hosts], install=True)
 
 
-def plan_uninstall(folders: Folders, pack: str, places: Iterable[tuple[Host, str]]) -> Plan:
-    """What taking the pack out of these settings files would do."""
+def plan_uninstall(folders: Folders, pack: str, places: Iterable[tuple[Host, str, str]]) -> Plan:
+    """What taking the pack out of these settings files would do; each with its page's key, or an empty one."""
     content = packs.load(pack)
     records = ledger.load(folders.ledger)
-    plans = [_uninstall_one(folders, records, content, host, path) for host, path in places]
+    plans = [_uninstall_one(folders, records, content, host, path, key) for host, path, key in places]
     return _together(records, plans, install=False)
 
 
@@ -132,7 +132,6 @@ def _together(records: Mapping[str, Record], plans: list[FilePlan], *, install: 
     changed |= {plan.path: plan.record for plan in plans if records.get(plan.path) != plan.record}
     changed = {path: record for path, record in changed.items() if records.get(path) != record}
     order = (*runtime, *settings) if install else (*settings, *runtime)
-    order = tuple({change.path: change for change in order}.values())
     rmdirs = tuple(folder for plan in plans for folder in plan.rmdirs)
     return Plan(tuple(plans), order, changed, rmdirs)
 
@@ -255,14 +254,18 @@ def _next_record(
 
 
 def _uninstall_one(
-    folders: Folders, records: Mapping[str, Record], pack: dict[str, Any], host: Host, path: str
+    folders: Folders, records: Mapping[str, Record], pack: dict[str, Any], host: Host, path: str, page: str
 ) -> FilePlan:
-    _, record = ledger.page_of(records, path)
-    try:
-        snapshot, document = read_document(path)
-    except HookctlError as error:
-        raise _by_hand(error, record.entries if record else ()) from None
-    key, record, orphaned = _page(folders, records, path, document, host)
+    key, record = ledger.page_of(records, path)
+    if page and key != page:  # the file of another page stands where this one's was: there is nothing left to edit
+        key, record, orphaned = page, records[page], ""
+        snapshot, document = files.Snapshot(page, None), JsonDocument.parse(b"", where=page)
+    else:
+        try:
+            snapshot, document = read_document(path)
+        except HookctlError as error:
+            raise _by_hand(error, record.entries if record else ()) from None
+        key, record, orphaned = _page(folders, records, path, document, host)
     entries = record.entries if record else ()
     known = record.packs.get("guard") if record else None
     folder = known.folder if known else orphaned

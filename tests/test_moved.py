@@ -181,6 +181,9 @@ def test_backups_stay_as_long_as_a_page_needs_them(isolated: Path, settings: Pat
         os.utime(path, (0, 0))
     file_becomes_a_link(settings)
     install(hookctl)
+    for path in (isolated / "state" / "backups").rglob("*"):
+        os.utime(path, (0, 0))
+    install(hookctl, "--set", "latch=no")
     uninstall(hookctl)
     assert settings.read_text() == "\n"
 
@@ -220,3 +223,52 @@ def test_a_settings_file_of_odd_shapes_does_not_upset_a_guard_that_is_off(settin
     assert hookctl("status").code == 0
     uninstall(hookctl)
     assert settings.read_text() == '{"env": "x", "hooks": 3}'
+
+
+def test_a_file_that_was_moved_is_known_by_its_new_name_too(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(settings, BEFORE)
+    install(hookctl)
+    folder_becomes_a_link(settings)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(settings.parent.resolve()))
+    uninstall(hookctl)
+    assert settings.read_text() == BEFORE
+
+
+def test_two_pages_that_the_host_calls_the_same_are_both_taken_out(
+    isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = put(isolated / "other" / "settings.json", '{"b": 1}')
+    put(settings, BEFORE)
+    install(hookctl)
+    with monkeypatch.context() as patch:
+        patch.setenv("CLAUDE_CONFIG_DIR", str(other.parent))
+        install(hookctl)
+    settings.parent.rename(isolated / "away")
+    settings.parent.symlink_to(other.parent)
+    install(hookctl)
+    uninstall(hookctl, "--all", "--json")
+    assert other.read_text() == '{"b": 1}'
+    assert json.loads((isolated / "state" / "ledger.json").read_text())["files"] == {}
+
+
+def test_files_that_another_registration_runs_stay(isolated: Path, settings: Path, hookctl: Hookctl) -> None:
+    """hookctl gives each its own folder; a ledger that was put together by hand may say otherwise."""
+    install(hookctl)
+    ledger = isolated / "state" / "ledger.json"
+    pages = json.loads(ledger.read_text())
+    elsewhere = "/elsewhere/settings.json"
+    pages["files"][elsewhere] = {**pages["files"][str(settings)], "known_as": elsewhere}
+    ledger.write_text(json.dumps(pages))
+    uninstall(hookctl)
+    assert (isolated / "data" / "guard" / "claude-user" / "hook.py").exists()
+
+
+def test_a_file_that_somebody_formatted_in_between_keeps_that_format(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, BEFORE)
+    install(hookctl)
+    settings.write_text(json.dumps(json.loads(settings.read_text()), indent=1))
+    install(hookctl, "--set", "MAX_STOP_BLOCKS=7")
+    uninstall(hookctl)
+    assert settings.read_text() == json.dumps(json.loads(BEFORE), indent=1)

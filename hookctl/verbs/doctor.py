@@ -38,8 +38,8 @@ def _paths(folders: Folders, host: Host, records: dict[str, Record]) -> list[str
     """The settings file that the environment names, if the host is in use, and every other that the ledger has."""
     own = hosts.settings_path(host, "user", folders.environ)
     key, record = ledger_pages.page_of(records, own)
-    rest = {path: page for path, page in records.items() if page.host == host.name and path != key}
-    others = [ledger_pages.place_of(path, page) for path, page in rest.items()]
+    rest = [path for path, page in records.items() if page.host == host.name and path != key]
+    others = [ledger_pages.place_of(records, path) for path in rest]
     in_use = record or hosts.detected(host, folders.environ)
     return [*([own] if in_use else []), *others]
 

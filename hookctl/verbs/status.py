@@ -21,7 +21,7 @@ from hookctl.packs import guard
 def status(folders: Folders) -> Result:
     """Every settings file that the ledger knows, entry by entry, and the hosts that have nothing of ours."""
     records = ledger.load(folders.ledger)
-    pages = [_page(ledger.place_of(path, record), record) for path, record in sorted(records.items())]
+    pages = [_page(ledger.place_of(records, path), record) for path, record in sorted(records.items())]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)

@@ -24,16 +24,17 @@ def uninstall(folders: Folders, pack: str, hosts: list[Host], *, everywhere: boo
 def _elsewhere(folders: Folders, pack: str, plan: planner.Plan) -> list[str]:
     """Where the pack is installed besides: another value of a variable such as CLAUDE_CONFIG_DIR led there."""
     looked_at = {file.key for file in plan.files}
-    others = [ledger.place_of(key, record) for key, record in ledger.load(folders.ledger).items()
+    records = ledger.load(folders.ledger)
+    others = [ledger.place_of(records, key) for key, record in records.items()
               if key not in looked_at and pack in record.packs]  # fmt: skip
     if not others:
         return []
     return [f"{pack} stays installed in {', '.join(others)}; `hookctl uninstall --all` takes it out there too"]
 
 
-def places(folders: Folders, hosts: list[Host], *, everywhere: bool) -> list[tuple[Host, str]]:
-    """The settings files that an uninstall looks at."""
+def places(folders: Folders, hosts: list[Host], *, everywhere: bool) -> list[tuple[Host, str, str]]:
+    """The settings files that an uninstall looks at, and the keys of their pages where it goes by those."""
     if everywhere:
         records = ledger.load(folders.ledger)
-        return [(known.load(record.host), ledger.place_of(key, record)) for key, record in records.items()]
-    return [(host, known.settings_path(host, "user", folders.environ)) for host in hosts]
+        return [(known.load(record.host), ledger.place_of(records, key), key) for key, record in records.items()]
+    return [(host, known.settings_path(host, "user", folders.environ), "") for host in hosts]
