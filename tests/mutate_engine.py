@@ -22,17 +22,18 @@ ENGINE, FILES, APPLY, PLANNER, RUNTIME, LEDGER = (
 
 # The tests that a mutation of a file must make fail; the quick ones first.
 TESTS = {
-    ENGINE: [["tests/test_engine.py"], ["tests/test_properties.py", "-k", "history or upgrade"]],
-    FILES: [["tests/test_files.py"], ["tests/test_overrides.py"]],
-    APPLY: [["tests/test_overrides.py", "tests/test_ledger.py"], ["tests/test_crash.py"]],
-    PLANNER: [["tests/test_overrides.py"], ["tests/test_crash.py", "-k", "hard"], ["tests/test_properties.py"]],
+    ENGINE: [["tests/test_engine.py"], ["tests/test_properties.py", "-k", "history or upgrade"], ["tests/test_moved.py"]],
+    FILES: [["tests/test_files.py"], ["tests/test_overrides.py"], ["tests/test_moved.py"]],
+    APPLY: [["tests/test_overrides.py", "tests/test_ledger.py"], ["tests/test_crash.py"], ["tests/test_moved.py"]],
+    PLANNER: [["tests/test_overrides.py"], ["tests/test_crash.py", "-k", "hard"], ["tests/test_properties.py"], ["tests/test_moved.py"]],
     RUNTIME: [["tests/test_overrides.py"], ["tests/test_moved.py"]],
-    LEDGER: [["tests/test_ledger.py"]],
+    LEDGER: [["tests/test_ledger.py"], ["tests/test_moved.py"]],
 }
 
 # file: (old text, new text); the old text stands in the file exactly once
 MUTATIONS = {
     ENGINE: [
+        ('            target.pop("matcher", None)', '            pass'),
         ("{entry.id or entry.path for entry in entries}, wants)", "set(), wants)"),
         ("{entry.id or entry.path for entry in entries}, wants)", "{entry.id for entry in entries}, wants)"),
         ('if want.kind != "element" or want.id in known:', 'if want.kind != "element":'),
@@ -204,6 +205,7 @@ MUTATIONS = {
         ("for name in {**written, **live} if name", "for name in live if name"),
     ],
     FILES: [
+        (' and firsts.isdisjoint(names)', ''),
         ("    if os.path.islink(resolved):", "    if False:"),
         ("        if not stat.S_ISREG(about.st_mode):\n", "        if False:\n"),
         ("len(data) > LIMIT", "len(data) >= LIMIT"),
@@ -250,6 +252,7 @@ MUTATIONS = {
         ("if data is not None and digest(data) == sha:", "if data is not None:"),
     ],
     APPLY: [
+        ('        files.date_backups(folders.state, path)', '        pass'),
         ("os.path.exists(folders.journal) or os.path.exists(folders.pending)", "os.path.exists(folders.journal)"),
         ("os.path.exists(folders.journal) or os.path.exists(folders.pending)", "False"),
         ("        files.sweep(folder)\n    journal", "        pass\n    journal"),
@@ -281,6 +284,13 @@ MUTATIONS = {
         ("        os.makedirs(folders.pending, mode=0o700, exist_ok=True)\n", "        pass\n"),
     ],
     PLANNER: [
+        ('if folder and not os.path.lexists(other) and any', 'if False and any'),
+        ('anew=anew)', 'anew=False)'),
+        ('return key, None, "" if taken else folder', 'return key, None, runtime_files.folder_for(folders, records, host, key)'),
+        ('edited.data.strip() in (b"", b"{}")', 'edited.value in ({}, MISSING)'),
+        ('if page and key != page:', 'if False:'),
+        ('ours = bool(decision.edits) or snapshot.sha == record.sha256_after', 'ours = True'),
+        ('live = look(document, wants if orphaned else (), entries)', 'live = look(document, wants, entries)'),
         ("    if not apply.unfinished(folders):\n", "    if True:\n"),
         ("        if first.empty or first.conflicts:\n            return first\n", ""),
         ("order = (*runtime, *settings) if install else", "order = (*settings, *runtime) if install else"),
@@ -296,7 +306,7 @@ MUTATIONS = {
         ("if record.created_file and ours and", "if ours and"),
         ('and ours and edited.data.strip() in (b"", b"{}"):', "and ours:"),
         ("    return guard.wants(settings, host, pack, folder, effective)", "    return wants"),
-        ("known.folder if known and known.folder else runtime_files.folder_for", "_runtime_folder"),
+        ("folder or orphaned or runtime_files.folder_for", "orphaned or runtime_files.folder_for"),
         ("if not _runs(settings.python):", "if True:"),
     ],
     RUNTIME: [
@@ -305,6 +315,8 @@ MUTATIONS = {
         ("if known.folder in others or not known.folder:", "if not known.folder:"),
     ],
     LEDGER: [
+        ('(not os.path.lexists(key) or holds(path, record))', 'True'),
+        ('if target_of(key) == target or (', 'if ('),
         ("type(version) is not int or version < 1", "False"),
         ("if version > VERSION:", "if version > VERSION + 1:"),
         ("for name in sorted(records)}", "for name in records}"),
