@@ -27,6 +27,7 @@ TAIL_LIMIT = 256 * KIB
 LOG_LIMIT = 256 * KIB
 RING_LIMIT = 32
 CEILING = 200  # blocks a session since its last human prompt, whatever settings and progress say
+WAITS = (0.01, 0.02, 0.03, 0)  # seconds between two looks at a transcript that is being written
 SWEEP_AFTER = 30 * 24 * 3600
 LONGEST_LOCK_MS = 60_000
 
@@ -429,15 +430,30 @@ def sweep(call):
 # --- the transcript --------------------------------------------------------------------------------------------------
 
 
-def read_tail(path, state):
-    """The entries at the end of the transcript that matter: (since the last stop?, line, entry)."""
+def last_words(call):
+    """The end of what the agent said, as bytes that stand in the transcript unescaped; empty if there are none."""
+    words = first_text(call.payload, "last_assistant_message").strip()[-24:]
+    return words.encode() if words.isascii() and words.isprintable() and not set(words) & set('"\\') else b""
+
+
+def read_tail(path, state, words):
+    """The entries at the end of the transcript that matter: (since the last stop?, line, entry).
+
+    The host writes it while the hook starts; in a chain it is given a moment for the last `words`, since the tool calls
+    of the turn come before them.
+    """
     try:
         fd = open_file(path, posix.O_RDONLY)
     except (OSError, ValueError):
         return []
-    size = posix.fstat(fd).st_size
-    offset = max(0, size - TAIL_LIMIT)
-    lines = posix.pread(fd, TAIL_LIMIT, offset).split(b"\n")
+    for wait in WAITS:
+        size = posix.fstat(fd).st_size
+        offset = max(0, size - TAIL_LIMIT)
+        data = posix.pread(fd, TAIL_LIMIT, offset)
+        if words in data[max(0, state.tx - offset) :]:
+            break
+        time.sleep(wait)
+    lines = data.split(b"\n")
     if size < state.tx:  # another file
         state.tx, state.ring = 0, []
     entries = []
@@ -450,7 +466,11 @@ def read_tail(path, state):
             if entry and not entry.get("isSidechain"):
                 entries.append((offset >= state.tx, line, entry))
         offset += len(line) + 1
-    state.tx = size
+    try:
+        parse(lines[-1], "replace")
+        state.tx = size
+    except ValueError:  # nothing, or a line of which the rest is still to come
+        state.tx = size - len(lines[-1])
     return entries
 
 
@@ -500,7 +520,8 @@ def begin_turn(state, turn, human):
 
 def observe(call, state, heartbeat, remaining):
     """Bring turn, progress and counters up to this stop; what progress there was: hard, soft or None."""
-    knobs, entries = call.knobs, read_tail(first_text(call.payload, "transcript_path", "transcriptPath"), state)
+    knobs, words = call.knobs, last_words(call) if call.active and state.attempts else b""
+    entries = read_tail(first_text(call.payload, "transcript_path", "transcriptPath"), state, words)
     for name, arguments in [made for new, _, entry in entries if new for made in tool_calls(entry)]:
         state.ran = True
         if not state.ledger:

@@ -110,16 +110,24 @@ def test_work_that_gets_done_lets_the_agent_stop(claude: Client, installed: Plac
     assert codes(installed) == ["blocked", "blocked", "no_work"]
 
 
+def count_blocks(place: Place, expected: int) -> int:
+    """The blocks before the release: one more where the client wrote the tool call only after the hook had looked."""
+    blocks = len(codes(place)) - 1
+    assert codes(place) == ["blocked"] * blocks + ["tripped"]
+    assert blocks in (expected, expected + 1)
+    return blocks
+
+
 def test_a_new_tool_call_starts_the_count_again(claude: Client, installed: Place) -> None:
     run = play(claude, installed, ["one", "two", "three", bash("true 1"), "on and on"])
-    assert codes(installed) == ["blocked"] * (3 + LIMIT) + ["tripped"]
-    assert (run.requests, run.result) == (3 + 1 + LIMIT + 1, "on and on")
+    blocks = count_blocks(installed, 3 + LIMIT)
+    assert (run.requests, run.result) == (blocks + 1 + 1, "on and on")
 
 
 def test_the_same_tool_call_again_does_not(claude: Client, installed: Place) -> None:
     run = play(claude, installed, [bash("true 1"), "one", "two", "three", bash("true 1"), "on and on"])
-    assert codes(installed) == ["blocked"] * LIMIT + ["tripped"]
-    assert (run.requests, run.result) == (2 + LIMIT + 1, "on and on")
+    blocks = count_blocks(installed, LIMIT)
+    assert (run.requests, run.result) == (2 + blocks + 1, "on and on")
 
 
 def test_endless_progress_is_let_go_before_the_host_overrides_it(claude: Client, installed: Place) -> None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -843,6 +844,51 @@ def test_a_line_that_the_window_cuts_is_skipped_and_a_whole_one_is_not(lab: Lab)
         file.write('"tool_use"' * 60_000 + "\n")
     assert lab.stop(True) == "R"
     assert lab.session()["tx"] == lab.transcript.stat().st_size
+
+
+def test_the_transcript_of_a_chain_is_given_a_moment_to_be_written(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host may still be writing the turn's tool calls when the hook starts; what was said stands behind them."""
+    spec = importlib.util.spec_from_file_location("guard_hook", lab.hook)
+    assert spec and spec.loader
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    lab.says("first, and last words")
+    seen = lab.transcript.stat().st_size
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 2:
+            lab.calls("new")
+            lab.says("last words")
+
+    monkeypatch.setattr(hook.time, "sleep", wait)
+    entries = hook.read_tail(str(lab.transcript), hook.Values({"tx": seen, "ring": []}), b"last words")
+    assert [entry["message"]["content"][0]["name"] for new, _, entry in entries if new] == ["Bash"]
+    assert len(waits) == 2
+    hook.read_tail(str(lab.transcript), hook.Values({"tx": 0, "ring": []}), b"never written")
+    assert sum(waits[2:]) <= 0.1
+
+
+def test_words_that_never_come_are_not_waited_for_long(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.says("first")
+    began = time.monotonic()
+    assert lab.stop() + lab.stop(True, last_assistant_message="never written") == "BR"
+    assert time.monotonic() - began < 5
+
+
+def test_a_line_of_which_the_rest_is_still_to_come_is_read_when_it_is_whole(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.says()
+    assert lab.stop() == "B"
+    before = lab.transcript.read_bytes()
+    lab.calls("new")
+    line = lab.transcript.read_bytes()[len(before) :]
+    lab.transcript.write_bytes(before + line[:-9])
+    assert lab.stop(True) == "R"
+    lab.transcript.write_bytes(before + line)
+    assert lab.stop(True) == "B"
 
 
 # --- one stop, several registrations ---------------------------------------------------------------------------------
