@@ -15,6 +15,9 @@ HOOK = ROOT / "templates" / "guard" / "hook.py"
 
 # (old text, new text); the old text stands in the hook exactly once
 MUTATIONS = [
+    ("if words in data[max(0, state.tx - offset) :]:", "if words in data:"),
+    ("if words in data[max(0, state.tx - offset) :]:", "if True:"),
+    ("state.tx = size - len(lines[-1])", "state.tx = size"),
     # limits
     ("INPUT_LIMIT = 16 *", "INPUT_LIMIT = 17 *"),
     ("FILE_LIMIT = 64 *", "FILE_LIMIT = 65 *"),
