@@ -147,7 +147,7 @@ def _doctor(
 ) -> int:
     from hookctl.verbs.doctor import doctor
 
-    return _show("doctor", lambda f: doctor(f, _named(f, host), strict=strict), json)
+    return _show("doctor", lambda f: doctor(f, _named(host), strict=strict), json)
 
 
 def _hosts(json: _Json = False) -> int:
@@ -268,7 +268,7 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     return [known.load(name) for name in detected]
 
 
-def _named(folders, names: list[str] | None) -> list[Host]:  # type: ignore[no-untyped-def]
+def _named(names: list[str] | None) -> list[Host]:
     """The hosts that doctor looks at: those named, else every one that is installed or detected."""
     from hookctl import hosts as known
 

@@ -16,8 +16,8 @@ from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
+from hookctl.model import LIMIT
 
-LIMIT = 16 * 1024 * 1024  # bytes; no settings file seen was larger than 0.1 MB
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
 

@@ -9,7 +9,7 @@ A story is a text (tests/stories/*.txt). It is played, written down again as it 
     == home/.claude/settings.json ==    the file is shown as it is
 
 $ROOT stands for the folder of the story, $PYTHON for the hooks' interpreter, $HASH for that of a settings file's path.
-Commands run in $ROOT/work. A blank line before a heading belongs to nobody.
+Commands run in $WORK, a folder in it. A blank line before a heading belongs to nobody.
 """
 
 from __future__ import annotations
@@ -67,9 +67,11 @@ class Stage:
         return self.shown(match[1], path)
 
     def meant(self, text: str) -> str:
+        text = text.replace("$WORK", str(self.root / "work"))
         return text.replace("$ROOT", str(self.root)).replace("$PYTHON", self.python)
 
     def told(self, text: str) -> str:
+        text = text.replace(str(self.root / "work"), "$WORK")
         text = text.replace(str(self.root), "$ROOT").replace(self.python, "$PYTHON")
         return re.sub(r"(?<=claude-user-)[0-9a-f]{16}", "$HASH", text)
 

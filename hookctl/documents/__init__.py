@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-Path = tuple[str | int, ...]
+from hookctl.model import Path as Path
 
 
 class Missing:

@@ -96,11 +96,6 @@ class JsonDocument:
         """The bytes of the file, byte order mark and line ends included."""
         return self._text.encode("utf-8")
 
-    @property
-    def has_bom(self) -> bool:
-        """Whether the file begins with a byte order mark."""
-        return self._text.startswith("\ufeff")
-
     @cached_property
     @_bounded
     def value(self) -> Any:

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
-
-LIMIT = 16 * 1024 * 1024  # bytes
+from hookctl.model import LIMIT
 
 # The comparison tree: an object is a tuple of pairs, so that order and duplicates count; an array is a list; a number
 # is its source text as bytes, so that 1.0, 1e3 and 20 digits stay themselves; the rest is what JSON makes of it.
