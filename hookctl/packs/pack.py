@@ -1,0 +1,513 @@
+"""Packs by path: one TOML file, read and checked. Whatever is wrong in it is `bad_pack`, with its line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hookctl import files, hosts
+from hookctl.errors import USAGE, HookctlError
+from hookctl.folders import asset
+from hookctl.model import LIMIT, Path
+from hookctl.packs.wants import Unreadable, slots
+
+RESERVED = ("guard",)  # built in
+MANIFEST = "pack.toml"
+MANIFEST_LIMIT = 64 * 1024  # bytes; a hostile file cannot keep a parser busy for long
+TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
+TOOL_EVENTS = ("pre-tool", "post-tool")
+# Characters that a reader does not see, or that turn a line around: a plan must show what will run.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+class EnvWish(NamedTuple):
+    """A value for the host's environment, and who wins where several packs want the key."""
+
+    value: str
+    merge: str = ""  # max | min | first
+
+
+class Hook(NamedTuple):
+    """A command that runs on an event."""
+
+    id: str
+    event: str  # canonical, or the host's own name where native
+    command: str  # as in the pack, placeholders not yet replaced
+    timeout: int | None = None  # seconds
+    matcher: str | None = None
+    hosts: tuple[str, ...] = ()  # empty: every host
+    native: bool = False
+
+
+class Part(NamedTuple):
+    """A host's own wishes on top."""
+
+    env: dict[str, EnvWish]
+    hooks: tuple[Hook, ...]
+
+
+class Pack(NamedTuple):
+    """What a pack file says, after every check."""
+
+    name: str
+    version: str
+    description: str = ""
+    source: str = ""  # absolute path of the pack's file; empty for a built-in one
+    files: tuple[str, ...] = ()  # relative to the pack's folder, in the pack's order
+    env: dict[str, EnvWish] = {}  # noqa: RUF012 (never changed in place)
+    hooks: tuple[Hook, ...] = ()
+    hosts: dict[str, Part] = {}  # noqa: RUF012
+
+
+class _Source(NamedTuple):
+    """A pack file's text, which knows where its keys stand."""
+
+    path: str
+    text: str
+
+    def error(self, place: Path, message: str, hint: str) -> HookctlError:
+        return self.error_at(_offset(_places(self.text), place), message, hint)
+
+    def error_at(self, offset: int, message: str, hint: str) -> HookctlError:
+        line, column = self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
+        return HookctlError("bad_pack", message, path=self.path, line=line, column=column, hint=hint)
+
+
+def load_file(path: str) -> Pack:
+    """The pack of this file, or of the folder's only pack file; `usage` where there is none, else `bad_pack`."""
+    target = _find(path)
+    return _load(target, _text(target))
+
+
+def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
+    """The pack's files by name: their bytes, and whether they are executable."""
+    if not pack.source:
+        return {}
+    source, found = _text(pack.source), {}
+    for number, name in enumerate(pack.files):
+        about = _stat(source, number, name)
+        found[name] = files.read(_beside(pack.source, name)).data or b"", bool(about.st_mode & 0o100)
+    return found
+
+
+# Finding and reading
+
+
+def _find(path: str) -> str:
+    """The pack file that a path means, absolute."""
+    try:
+        about = os.stat(path)
+        if not stat.S_ISDIR(about.st_mode):
+            return os.path.abspath(path)
+        names = sorted(name for name in os.listdir(path) if name.endswith(".toml"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        hint = "Give a pack file, or a folder that has one."
+        raise HookctlError("usage", "there is no such pack", path=path, hint=hint, exit_code=USAGE) from None
+    except OSError as error:
+        message, hint = f"the pack cannot be read ({error.strerror})", "Give yourself read access to it."
+        raise HookctlError("unreadable", message, path=path, hint=hint) from None
+    folder = os.path.abspath(path)
+    if MANIFEST in names:
+        return os.path.join(folder, MANIFEST)
+    return _only_pack(folder, names)
+
+
+def _only_pack(folder: str, names: list[str]) -> str:
+    """The one file with a [pack] table; the error of a broken one where there is no other."""
+    found, broken = [], []
+    for name in names:
+        try:
+            source = _text(os.path.join(folder, name))
+            if isinstance(_parse(source).get("pack"), dict):
+                found.append(source.path)
+        except HookctlError as error:
+            broken.append(error)
+    if len(found) == 1:
+        return found[0]
+    if broken and not found:
+        raise broken[0]
+    shown = ", ".join(os.path.basename(path) for path in found)
+    message = f"the folder has several packs: {shown}" if found else "the folder has no pack"
+    hint = "Give the path of the pack file, which has a [pack] table."
+    raise HookctlError("usage", message, path=folder, hint=hint, exit_code=USAGE)
+
+
+def _text(path: str) -> _Source:
+    """The text of a pack file, free of characters that nobody sees."""
+    data = files.read(path).data
+    if data is None:
+        raise HookctlError("unreadable", "the pack's file is gone", path=path, hint="Put it back.")
+    if len(data) > MANIFEST_LIMIT:
+        hint = "Is it a pack file? Put long texts into files of the pack."
+        raise HookctlError("bad_pack", "the pack file is larger than 64 KiB", path=path, line=1, column=1, hint=hint)
+    try:
+        source = _Source(path, data.decode("utf-8-sig").replace("\r\n", "\n"))
+    except UnicodeDecodeError as error:
+        before = _Source(path, data[: error.start].decode("utf-8"))
+        raise before.error_at(len(before.text), "this is not UTF-8", "Save the file as UTF-8.") from None
+    for match in _HIDDEN.finditer(source.text):
+        if match[0] >= "\x7f":  # those of ASCII are the parser's business
+            message = f"{_character(match[0])} is a character that nobody sees"
+            raise source.error_at(match.start(), message, "Remove it.")
+    return source
+
+
+def _character(char: str) -> str:
+    return f"U+{ord(char):04X}"
+
+
+_LONG_KEY = re.compile(r"""^[ \t\[]*(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){8}""", re.MULTILINE)
+
+
+def _parse(source: _Source) -> dict[str, Any]:
+    """The values of a pack file; syntax errors with the parser's own position."""
+    import tomllib
+
+    # The parser's time and memory grow with the square of a key's length.
+    if match := _LONG_KEY.search(source.text):
+        raise source.error_at(match.start(), "a key has too many parts", "A pack needs four at most.")
+    try:
+        return tomllib.loads(source.text)
+    except ValueError as error:  # also a number with thousands of digits
+        where = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
+        line, column = (int(where[1] or 0), int(where[2] or 0)) if where else (1, 1)
+        message = f"this is not TOML: {str(error)[: where.start()] if where else error}"
+        hint = "Mend the line."
+        if not line:
+            raise source.error_at(len(source.text.rstrip("\n")), message, hint) from None
+        raise HookctlError("bad_pack", message, path=source.path, line=line, column=column, hint=hint) from None
+    except RecursionError:
+        raise _too_deep(source) from None
+
+
+def _too_deep(source: _Source) -> HookctlError:
+    return source.error_at(0, "the values are nested too deeply", "A pack needs no array inside an array.")
+
+
+# Checking
+
+
+def _load(path: str, source: _Source) -> Pack:
+    data = _parse(source)
+    try:
+        _check_text(source, data)
+        _check_structure(source, data)
+        pack = _pack(path, data)
+        _check_meaning(source, pack)
+        _check_files(source, pack)
+    except RecursionError:
+        raise _too_deep(source) from None
+    return pack
+
+
+def _pack(path: str, data: dict[str, Any]) -> Pack:
+    about = data["pack"]
+    return Pack(
+        about["name"],
+        about["version"],
+        about.get("description", ""),
+        path,
+        tuple(data.get("files", {}).get("include", ())),
+        _env(data),
+        tuple(_hook(table) for table in data.get("hooks", ())),
+        {
+            name: Part(_env(part), tuple(_hook(table, native=True) for table in part.get("hooks", ())))
+            for name, part in data.get("host", {}).items()
+        },
+    )
+
+
+def _env(table: dict[str, Any]) -> dict[str, EnvWish]:
+    wishes = table.get("env", {}).items()
+    return {key: EnvWish(wish) if isinstance(wish, str) else EnvWish(**wish) for key, wish in wishes}
+
+
+def _hook(table: dict[str, Any], *, native: bool = False) -> Hook:
+    fields = {**table, "hosts": tuple(table.get("hosts", ()))}
+    return Hook(**{"id": table["event"], **fields}, native=native)
+
+
+def _check_text(source: _Source, data: dict[str, Any]) -> None:
+    """No key and no string has a character that nobody sees, or a line break, also not as an escape."""
+    pending: list[tuple[Path, Any]] = [((), data)]
+    while pending:
+        place, value = pending.pop()
+        if isinstance(value, dict | list):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            pending += [((*place, key), inner) for key, inner in items]
+        for text in (value, place[-1] if place else ""):
+            match = _HIDDEN.search(text) if isinstance(text, str) else None
+            if match:
+                what = "a line break" if match[0] == "\n" else f"the control character {_character(match[0])}"
+                raise source.error(place, f"{_dotted(place)} has {what}", "Keep it on one line, of plain text.")
+
+
+def _dotted(place: Path) -> str:
+    """A place for people: its names without numbers, which the line tells."""
+    names = [name if name.isprintable() else ascii(name) for name in place if isinstance(name, str)]
+    return ".".join(names)
+
+
+def _table(place: Path) -> str:
+    name = _dotted(place)
+    if place and isinstance(place[-1], int):
+        return f"[[{name}]]"
+    return f"[{name}]" if name else "the pack file"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+_TYPES = {"string": "a string", "integer": "a whole number", "object": "a table", "array": "an array"}
+
+
+def _check_structure(source: _Source, data: dict[str, Any]) -> None:
+    """What the schema says; of several errors the first in the file."""
+    import jsonschema
+
+    with open(asset("schemas", "pack.schema.json"), encoding="utf-8") as stream:
+        schema = json.load(stream)
+    base = jsonschema.Draft202012Validator
+    integer = base.TYPE_CHECKER.redefine("integer", lambda checker, value: type(value) is int)  # 10.0 is none
+    validator = jsonschema.validators.extend(base, type_checker=integer)(schema)
+    places = _places(source.text)
+    found = [problem for error in validator.iter_errors(data) for problem in _problems(error)]
+    if found:
+        place, message, hint = min(found, key=lambda problem: _offset(places, problem[0]))
+        raise source.error(place, message, hint)
+
+
+def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
+    """What a schema error says about a pack: place, message, hint."""
+    place, value, rule = tuple(error.absolute_path), error.instance, error.validator_value
+    hint = error.schema.get("description", "")
+    if "propertyNames" in error.absolute_schema_path:
+        yield (*place, value), f"{_table(place)} cannot have the key {_shown(value)}", hint
+    elif error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        for key in set(value) - set(known):
+            yield (*place, key), f"{_table(place)} has an unknown key {_shown(key)}", f"Known keys: {', '.join(known)}."
+    elif error.validator == "required":
+        for key in set(rule) - set(value):
+            missing = "[pack] table" if not place else key
+            yield place, f"{_table(place)} has no {missing}", f"Add {missing}."
+    elif error.validator == "type":
+        kinds = " or ".join(_TYPES[kind] for kind in ([rule] if isinstance(rule, str) else rule))
+        yield place, f"{_dotted(place)} cannot be {_shown(value)}: it is {kinds}", hint
+    elif error.validator == "uniqueItems":
+        number = next(n for n, item in enumerate(value) if item in value[:n])
+        yield (*place, number), f"{_dotted(place)} names {_shown(value[number])} twice", "Name it once."
+    else:
+        hint = f"One of: {', '.join(rule)}." if error.validator == "enum" else hint
+        yield place, f"{_dotted(place)} cannot be {_shown(value)}", hint
+
+
+def _check_meaning(source: _Source, pack: Pack) -> None:
+    """What no schema can say."""
+    if pack.name in RESERVED:
+        raise source.error(("pack", "name"), f"the name {pack.name!r} is taken by a built-in pack", "Choose another.")
+    _check_env(source, ("env",), pack.env)
+    _check_hooks(source, ("hooks",), pack, pack.hooks)
+    for hook, place in _placed(("hooks",), pack.hooks):
+        if hook.matcher is not None and hook.event not in TOOL_EVENTS:
+            _refuse_matcher(source, place, hook)
+    for host, part in pack.hosts.items():
+        _check_env(source, ("host", host, "env"), part.env)
+        place = ("host", host, "hooks")
+        _check_hooks(source, place, pack, part.hooks)
+        for hook, at in _placed(place, part.hooks):
+            _check_native(source, at, hook, host)
+
+
+def _placed(place: Path, hooks: tuple[Hook, ...]) -> Iterator[tuple[Hook, Path]]:
+    return ((hook, (*place, number)) for number, hook in enumerate(hooks))
+
+
+def _check_env(source: _Source, place: Path, env: dict[str, EnvWish]) -> None:
+    for key, wish in env.items():
+        if wish.merge in ("max", "min") and not re.fullmatch(r"-?[0-9]{1,18}", wish.value):
+            message = f"{key} cannot be {_shown(wish.value)} with merge = {wish.merge!r}"
+            raise source.error((*place, key, "value"), message, "The rule compares decimal integers.")
+
+
+def _check_hooks(source: _Source, place: Path, pack: Pack, hooks: tuple[Hook, ...]) -> None:
+    known: set[str] = set()
+    for hook, at in _placed(place, hooks):
+        if hook.id in known:
+            message = f"there are two hooks with the id {hook.id!r}"
+            hint = "Give each an id of its own; without one it is the event."
+            raise source.error((*at, "event" if hook.id == hook.event else "id"), message, hint)
+        known.add(hook.id)
+        _check_command(source, (*at, "command"), hook, pack)
+
+
+def _check_command(source: _Source, place: Path, hook: Hook, pack: Pack) -> None:
+    try:
+        found = slots(hook.command)
+    except Unreadable as error:
+        hint = "Mend the quotes, or put it into a file of the pack."
+        raise source.error(place, f"the command of {hook.id}: {error}", hint) from None
+    for slot in found:
+        if slot.inside:
+            message = f"the command of {hook.id} has {{{slot.name}}} inside {slot.inside}"
+            raise source.error(place, message, "Take it out of there; it is quoted when it is replaced.")
+        if slot.name == "files" and not pack.files:
+            message = f"the command of {hook.id} has {{files}}, but the pack has no files"
+            raise source.error(place, message, "Name them: [files] include = [...].")
+
+
+def _check_native(source: _Source, place: Path, hook: Hook, host: str) -> None:
+    """An event under the host's own name; which of those are about tools is known from the name, or from the host."""
+    events = hosts.load(host).events if host in hosts.names() else {}
+    if hook.event in events and hook.event not in events.values():
+        message = f"{hook.event!r} is not {host}'s own name of an event"
+        raise source.error((*place, "event"), message, f"Write {events[hook.event]!r}.")
+    tools = [events.get(event) for event in TOOL_EVENTS]
+    if hook.matcher is not None and hook.event not in tools and not re.search("(?i)tool|permission", hook.event):
+        _refuse_matcher(source, place, hook)
+
+
+def _refuse_matcher(source: _Source, place: Path, hook: Hook) -> None:
+    message = f"the hook {hook.id} has a matcher, but {hook.event} is no tool event"
+    raise source.error((*place, "matcher"), message, f"Leave it out, or use {' or '.join(TOOL_EVENTS)}.")
+
+
+# The pack's files
+
+
+def _beside(path: str, name: str) -> str:
+    """A file of a pack, every link resolved; so is the pack file's, since its folder is where it really lies."""
+    return os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(path)), name))
+
+
+def _check_files(source: _Source, pack: Pack) -> None:
+    total = 0
+    for number, name in enumerate(pack.files):
+        total += _stat(source, number, name).st_size
+        if total > TOTAL_LIMIT:
+            message = f"the files up to {name!r} are larger than 64 MiB together"
+            raise source.error(("files", "include", number), message, "Leave out what no hook needs.")
+
+
+def _stat(source: _Source, number: int, name: str) -> os.stat_result:
+    """What a file of the pack is; refused if it is not a regular file inside the pack's folder."""
+    folder, target = os.path.dirname(os.path.realpath(source.path)), _beside(source.path, name)
+    problem, hint, about = "", "Name the files that lie in the pack's folder.", None
+    try:
+        about = os.lstat(target)
+    except OSError as error:
+        problem = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+    if os.path.commonpath([folder, target]) != folder:
+        problem, hint = "is a link that leads out of the pack's folder", "Put a copy there."
+    elif about and stat.S_ISDIR(about.st_mode):
+        problem, hint = "is a folder", "Name each file in it."
+    elif about and not stat.S_ISREG(about.st_mode):
+        problem, hint = "is not a regular file", "Put a copy of what it gives there."
+    elif about and about.st_size > LIMIT:
+        problem, hint = "is larger than 16 MiB", "Let the hook fetch it, or leave it out."
+    if problem or about is None:
+        raise source.error(("files", "include", number), f"the file {name!r} {problem}", hint)
+    return about
+
+
+# Where a key stands: the text has been parsed already, so it is enough to tell strings, tables and values apart.
+
+_BLANKS = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY = re.compile(r"""[ \t]*([A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*(\.?)""")
+_VALUE = re.compile(
+    r'''"""(?:[^\\]|\\[\s\S])*?"""(?:"{1,2})?|\'\'\'[\s\S]*?\'\'\'(?:'{1,2})?'''
+    r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^,\]}#\n]+"""
+)
+
+
+def _offset(places: dict[Path, int], place: Path) -> int:
+    """Where a key stands, or the nearest that there is around it."""
+    while place not in places:
+        place = place[:-1]
+    return places[place]
+
+
+def _places(text: str) -> dict[Path, int]:
+    """The offset of every key, table and item in a TOML text that has been parsed before."""
+    return _Scan(text).places
+
+
+class _Scan:
+    """One walk through a TOML text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.places: dict[Path, int] = {(): 0}
+        self.counts: dict[Path, int] = {}  # tables in each array of tables
+        table: Path = ()
+        while self.next():
+            table = self.header() if text[self.at] == "[" else self.pair(table)
+
+    def next(self) -> str:
+        """The character behind blanks and comments; empty at the end."""
+        self.at = _BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]
+        return self.text[self.at : self.at + 1]
+
+    def key(self) -> list[str]:
+        import tomllib
+
+        parts, more = [], "."
+        while more:
+            match = _KEY.match(self.text, self.at)
+            assert match
+            self.at, word, more = match.end(), match[1], match[2]
+            parts.append(tomllib.loads(f"key = {word}")["key"] if word[0] in "\"'" else word)
+        return parts
+
+    def mark(self, path: Path, start: int) -> Path:
+        self.places.setdefault(path, start)
+        return path
+
+    def header(self) -> Path:
+        """[table] or [[table]]; the path goes through the last table of each array."""
+        start, brackets = self.at, 2 if self.text.startswith("[[", self.at) else 1
+        self.at += brackets
+        path: Path = ()
+        parts = self.key()
+        for number, part in enumerate(parts, 1):
+            path = self.mark((*path, part), start)
+            if number == len(parts) and brackets == 2:
+                self.counts[path] = self.counts.get(path, 0) + 1
+            if path in self.counts:
+                path = self.mark((*path, self.counts[path] - 1), start)
+        self.at += brackets
+        return path
+
+    def pair(self, table: Path) -> Path:
+        """KEY = VALUE in a table."""
+        path, start = table, self.at
+        for part in self.key():
+            path = self.mark((*path, part), start)
+        self.at += 1  # the equals sign
+        self.value(path)
+        return table
+
+    def value(self, path: Path) -> None:
+        opening = self.next()
+        if opening not in "[{":
+            self.at = _VALUE.match(self.text, self.at).end()  # type: ignore[union-attr]
+            return
+        self.at += 1
+        number = 0
+        while self.next() not in "]}":
+            if opening == "{":
+                self.pair(path)
+            else:
+                self.value(self.mark((*path, number), self.at))
+            number += 1
+            self.at += self.next() == ","
+        self.at += 1
