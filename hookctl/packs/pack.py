@@ -19,6 +19,7 @@ RESERVED = ("guard",)  # built in
 MANIFEST = "pack.toml"
 MANIFEST_LIMIT = 64 * 1024  # bytes; a hostile file cannot keep a parser busy for long
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
+DEEPEST = 8  # more than any key of a pack; what lies deeper is nothing that a pack may have
 TOOL_EVENTS = ("pre-tool", "post-tool")
 # Characters that a reader does not see, or that turn a line around: a plan must show what will run.
 _HIDDEN = re.compile(
@@ -92,7 +93,11 @@ def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
     source, found = _text(pack.source), {}
     for number, name in enumerate(pack.files):
         about = _stat(source, number, name)
-        found[name] = files.read(_beside(pack.source, name)).data or b"", bool(about.st_mode & 0o100)
+        snapshot = files.read(_beside(source, name))
+        if snapshot.data is None or snapshot.path != _beside(source, name):
+            message = f"the file {name!r} changed while it was read"
+            raise source.error(("files", "include", number), message, "Run the command again.")
+        found[name] = snapshot.data, bool(about.st_mode & stat.S_IXUSR)
     return found
 
 
@@ -119,37 +124,38 @@ def _find(path: str) -> str:
 
 
 def _only_pack(folder: str, names: list[str]) -> str:
-    """The one file with a [pack] table; the error of a broken one where there is no other."""
-    found, broken = [], []
-    for name in names:
-        try:
-            source = _text(os.path.join(folder, name))
-            if isinstance(_parse(source).get("pack"), dict):
-                found.append(source.path)
-        except HookctlError as error:
-            broken.append(error)
+    """The one file with a [pack] table; other tools' files beside it may be as they like."""
+    paths = [os.path.join(folder, name) for name in names]
+    found = [path for path in paths if os.path.isfile(path) and _has_pack_table(path)]
     if len(found) == 1:
         return found[0]
-    if broken and not found:
-        raise broken[0]
-    shown = ", ".join(os.path.basename(path) for path in found)
-    message = f"the folder has several packs: {shown}" if found else "the folder has no pack"
-    hint = "Give the path of the pack file, which has a [pack] table."
+    message, hint = "the folder has no pack", "A pack is a .toml file with a [pack] table."
+    if found:
+        message = f"the folder has several packs: {', '.join(os.path.basename(path) for path in found)}"
+        hint = f"Give the path of one of them, or name one {MANIFEST}."
     raise HookctlError("usage", message, path=folder, hint=hint, exit_code=USAGE)
+
+
+def _has_pack_table(path: str) -> bool:
+    try:
+        data = files.read(path).data or b""
+    except HookctlError:
+        return False
+    return bool(re.search(rb"^(?:\xef\xbb\xbf)?[ \t]*\[[ \t]*pack[ \t]*\]", data, re.MULTILINE))
 
 
 def _text(path: str) -> _Source:
     """The text of a pack file, free of characters that nobody sees."""
-    data = files.read(path).data
-    if data is None:
-        raise HookctlError("unreadable", "the pack's file is gone", path=path, hint="Put it back.")
-    if len(data) > MANIFEST_LIMIT:
+    if os.path.isfile(path) and os.path.getsize(path) > MANIFEST_LIMIT:
         hint = "Is it a pack file? Put long texts into files of the pack."
         raise HookctlError("bad_pack", "the pack file is larger than 64 KiB", path=path, line=1, column=1, hint=hint)
+    data = files.read(path).data
+    if data is None:
+        raise HookctlError("unreadable", "the pack's file is not there", path=path, hint="Put it back.")
     try:
         source = _Source(path, data.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError as error:
-        before = _Source(path, data[: error.start].decode("utf-8"))
+        before = _Source(path, data[: error.start].decode("utf-8-sig"))
         raise before.error_at(len(before.text), "this is not UTF-8", "Save the file as UTF-8.") from None
     for match in _HIDDEN.finditer(source.text):
         if match[0] >= "\x7f":  # those of ASCII are the parser's business
@@ -162,7 +168,8 @@ def _character(char: str) -> str:
     return f"U+{ord(char):04X}"
 
 
-_LONG_KEY = re.compile(r"""^[ \t\[]*(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){8}""", re.MULTILINE)
+_WORD = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"^[ \t\[]*(?:{_WORD}[ \t]*\.[ \t]*){{{DEEPEST}}}", re.MULTILINE)
 
 
 def _parse(source: _Source) -> dict[str, Any]:
@@ -174,16 +181,23 @@ def _parse(source: _Source) -> dict[str, Any]:
         raise source.error_at(match.start(), "a key has too many parts", "A pack needs four at most.")
     try:
         return tomllib.loads(source.text)
-    except ValueError as error:  # also a number with thousands of digits
-        where = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
-        line, column = (int(where[1] or 0), int(where[2] or 0)) if where else (1, 1)
-        message = f"this is not TOML: {str(error)[: where.start()] if where else error}"
-        hint = "Mend the line."
-        if not line:
-            raise source.error_at(len(source.text.rstrip("\n")), message, hint) from None
-        raise HookctlError("bad_pack", message, path=source.path, line=line, column=column, hint=hint) from None
+    except ValueError as error:
+        raise _syntax_error(source, str(error)) from None
     except RecursionError:
         raise _too_deep(source) from None
+
+
+def _syntax_error(source: _Source, text: str) -> HookctlError:
+    """The parser's error at the parser's position; a number with thousands of digits has none."""
+    about, _, where = text.rpartition(" (at ")
+    message, hint = f"this is not TOML: {about}", "Mend the line."
+    if digits := re.search("[0-9_]{1000,}", source.text if not about else ""):
+        return source.error_at(digits.start(), "a number has too many digits", hint)
+    numbers = [int(number) for number in re.findall("[0-9]+", where)]
+    if len(numbers) != 2:
+        return source.error_at(len(source.text.rstrip()), message, hint)  # at the end of the document
+    line, column = numbers
+    return HookctlError("bad_pack", message, path=source.path, line=line, column=column, hint=hint)
 
 
 def _too_deep(source: _Source) -> HookctlError:
@@ -238,7 +252,7 @@ def _check_text(source: _Source, data: dict[str, Any]) -> None:
     pending: list[tuple[Path, Any]] = [((), data)]
     while pending:
         place, value = pending.pop()
-        if isinstance(value, dict | list):
+        if isinstance(value, dict | list) and len(place) < DEEPEST:
             items = value.items() if isinstance(value, dict) else enumerate(value)
             pending += [((*place, key), inner) for key, inner in items]
         for text in (value, place[-1] if place else ""):
@@ -293,15 +307,14 @@ def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
         yield (*place, value), f"{_table(place)} cannot have the key {_shown(value)}", hint
     elif error.validator == "additionalProperties":
         known = list(error.schema["properties"])
-        for key in set(value) - set(known):
+        for key in (key for key in value if key not in known):
             yield (*place, key), f"{_table(place)} has an unknown key {_shown(key)}", f"Known keys: {', '.join(known)}."
     elif error.validator == "required":
-        for key in set(rule) - set(value):
-            missing = "[pack] table" if not place else key
-            yield place, f"{_table(place)} has no {missing}", f"Add {missing}."
+        for key in (key for key in rule if key not in value):
+            yield place, f"{_table(place)} has no {key if place else '[pack] table'}", "Add it."
     elif error.validator == "type":
         kinds = " or ".join(_TYPES[kind] for kind in ([rule] if isinstance(rule, str) else rule))
-        yield place, f"{_dotted(place)} cannot be {_shown(value)}: it is {kinds}", hint
+        yield place, f"{_dotted(place)} cannot be {_shown(value)}, since it is {kinds}", hint
     elif error.validator == "uniqueItems":
         number = next(n for n, item in enumerate(value) if item in value[:n])
         yield (*place, number), f"{_dotted(place)} names {_shown(value[number])} twice", "Name it once."
@@ -383,9 +396,14 @@ def _refuse_matcher(source: _Source, place: Path, hook: Hook) -> None:
 # The pack's files
 
 
-def _beside(path: str, name: str) -> str:
-    """A file of a pack, every link resolved; so is the pack file's, since its folder is where it really lies."""
-    return os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(path)), name))
+def _folder(source: _Source) -> str:
+    """Where the pack file really lies, its own links followed."""
+    return os.path.dirname(os.path.realpath(source.path))
+
+
+def _beside(source: _Source, name: str) -> str:
+    """A file of a pack, every link resolved."""
+    return os.path.realpath(os.path.join(_folder(source), name))
 
 
 def _check_files(source: _Source, pack: Pack) -> None:
@@ -399,7 +417,7 @@ def _check_files(source: _Source, pack: Pack) -> None:
 
 def _stat(source: _Source, number: int, name: str) -> os.stat_result:
     """What a file of the pack is; refused if it is not a regular file inside the pack's folder."""
-    folder, target = os.path.dirname(os.path.realpath(source.path)), _beside(source.path, name)
+    folder, target = _folder(source), _beside(source, name)
     problem, hint, about = "", "Name the files that lie in the pack's folder.", None
     try:
         about = os.lstat(target)
@@ -421,7 +439,7 @@ def _stat(source: _Source, number: int, name: str) -> os.stat_result:
 # Where a key stands: the text has been parsed already, so it is enough to tell strings, tables and values apart.
 
 _BLANKS = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_KEY = re.compile(r"""[ \t]*([A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*(\.?)""")
+_KEY = re.compile(rf"[ \t]*({_WORD})[ \t]*(\.?)")
 _VALUE = re.compile(
     r'''"""(?:[^\\]|\\[\s\S])*?"""(?:"{1,2})?|\'\'\'[\s\S]*?\'\'\'(?:'{1,2})?'''
     r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^,\]}#\n]+"""
@@ -469,6 +487,8 @@ class _Scan:
         return parts
 
     def mark(self, path: Path, start: int) -> Path:
+        """The path, noted; clipped where a stranger's file nests more than any pack does."""
+        path = path[:DEEPEST]
         self.places.setdefault(path, start)
         return path
 

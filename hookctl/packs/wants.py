@@ -91,11 +91,30 @@ def _forms(pack: Pack, hook: Hook, host: Host) -> str:
 # The quotes of sh, as far as it takes to know what stands inside them.
 
 _NAME = re.compile(r"\{(files|host|event)\}")
-_ENDS_WORD = " \t;&|<>()"
+_TOKEN = re.compile(r"""\{(?:files|host|event)\}|\$[$({']|\\?.""", re.DOTALL)
+_CASE = re.compile(r"case[ \t]")
+_BREAKS = frozenset(" \t;&|<>()")  # behind these a word begins, or a comment
 
 
 class Unreadable(ValueError):
     """A command whose quotes have no end, or mean different things to different shells."""
+
+
+class _Open(NamedTuple):
+    """Something that has been opened and not yet closed."""
+
+    kind: str  # " ` ( $( ${, or nothing
+    quoted: bool = False  # a single quote is a letter here
+    inside: str = ""  # what to say of a placeholder
+
+    @property
+    def runs(self) -> bool:
+        """Whether commands, and so comments, stand here."""
+        return self.kind in ("", "`", "(", "$(")
+
+
+_CLOSES = {'"': '"', "`": "`", "(": ")", "$(": ")", "${": "}"}
+_TITLES = {'"': "double quotes", "`": "backticks"}
 
 
 def slots(command: str) -> list[Slot]:
@@ -104,57 +123,50 @@ def slots(command: str) -> list[Slot]:
 
 
 def _slots(command: str) -> Iterator[Slot]:
-    stack: list[str] = []  # what is open: " ` ( {
-    at, word = 0, False  # whether a word has begun
-    while at < len(command):
-        two, char = command[at : at + 2], command[at]
-        commands = not stack or stack[-1] in "(`"
-        quoted = _in_double_quotes(stack)
-        name = _NAME.match(command, at)
-        if name:
-            yield Slot(at, name.end(), name[1], _inside(stack))
-            at, word = name.end(), True
-            continue
-        if char == "#" and commands and not word:
-            yield from (Slot(m.start(), m.end(), m[1], "a comment") for m in _NAME.finditer(command, at))
-            break
-        if commands and not word and '"' in stack and re.match(r"case\b", command[at:]):
-            raise Unreadable('a case inside "$(...)" cannot be followed')
-        if char == "'" and not quoted:
-            end = command.find("'", at + 1)
-            if end < 0:
-                raise Unreadable("a single quote is never closed")
-            yield from (Slot(m.start(), m.end(), m[1], "single quotes") for m in _NAME.finditer(command, at, end))
-            at, word = end + 1, True
-            continue
-        if two == "$'" and not quoted:
+    stack, at, word = [_Open("")], 0, False
+    while match := _TOKEN.match(command, at):
+        token, top, start, at = match[0], stack[-1], at, match.end()
+        if top.quoted and token[0] == "\\" and token[1:] not in tuple('$`"\\}'):
+            token, at = token[0], start + 1  # a backslash like any other letter
+        if _NAME.fullmatch(token):
+            yield Slot(start, at, token[1:-1], top.inside)
+        elif token == "'" and not top.quoted:
+            at = _end_of(command, "'", at)
+            yield from _within(command, start, at, "single quotes")
+        elif token == "#" and top.runs and not word:
+            at = _end_of(command, "`", at) - 1 if any(o.kind == "`" for o in stack) else len(command)
+            yield from _within(command, start, at, "a comment")
+        elif token == "$'" and not top.quoted:
             raise Unreadable("$'...' means different things to different shells")
-        length = 1
-        if (char == "\\" and (not quoted or two[1:] in '$`"\\}')) or two == "$$":
-            length = 2
-        elif two in ("$(", "${"):
-            stack.append(two[1])
-            length = 2
-        elif char in '"`' and stack and stack[-1] == char:
-            stack.pop()
-        elif char == '"' or (char == "`" and "`" not in stack) or (char == "(" and commands):
-            stack.append(char)
-        elif (char == ")" and stack and stack[-1] == "(") or (char == "}" and stack and stack[-1] == "{"):
-            stack.pop()
-        word = two == "$$" or char == "\\" or (two != "$(" and char not in _ENDS_WORD and char != "`")
-        at += length
-    if stack:
-        raise Unreadable(f"{_OPEN[stack[-1]]} is never closed")
+        elif top.inside and top.kind in ("(", "$(") and not word and _CASE.match(command, start):
+            raise Unreadable(f"a case inside {top.inside} cannot be followed")  # its patterns end in ")"
+        else:
+            word = _turn(stack, token)
+            continue
+        word = True
+    if len(stack) > 1:
+        raise Unreadable(f"{stack[-1].kind} is never closed")
 
 
-_OPEN = {'"': "a double quote", "`": "a backtick", "(": "a parenthesis", "{": "a ${"}
+def _turn(stack: list[_Open], token: str) -> bool:
+    """Open or close what a token opens or closes; whether a word goes on behind it."""
+    top = stack[-1]
+    if token == _CLOSES.get(top.kind):
+        return stack.pop().kind != "("
+    if token in ('"', "`", "$(", "${") or (token == "(" and top.runs):
+        quoted = token == '"' or (token == "${" and top.quoted)
+        stack.append(_Open(token, quoted, top.inside or _TITLES.get(token, "")))
+        return token not in ("`", "$(", "(")
+    return token not in _BREAKS
 
 
-def _in_double_quotes(stack: list[str]) -> bool:
-    """Whether a single quote is a letter like any other here."""
-    inner = [kind for kind in stack if kind != "{"]
-    return bool(inner) and inner[-1] == '"'
+def _end_of(command: str, quote: str, at: int) -> int:
+    """Behind the next quote."""
+    end = command.find(quote, at)
+    if end < 0:
+        raise Unreadable(f"{quote} is never closed")
+    return end + 1
 
 
-def _inside(stack: list[str]) -> str:
-    return "double quotes" if '"' in stack else "backticks" if "`" in stack else ""
+def _within(command: str, start: int, end: int, what: str) -> Iterator[Slot]:
+    return (Slot(m.start(), m.end(), m[1], what) for m in _NAME.finditer(command, start, end))
