@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from hookctl import files, ledger
+from hookctl import files, ledger, project_ledger
 from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError
@@ -77,7 +77,7 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
     try:
         _begin(folders, changes, records, rmdirs)
         for change in changes:
-            made += _make_folders(os.path.dirname(change.path))
+            made += _make_folders(os.path.dirname(change.path), change.mode)
             undone = _with_mode(change)
             files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode)
             done.append(undone)
@@ -122,18 +122,32 @@ def recover(folders: Folders) -> list[str]:
         _drop_blobs(folders)
         return []
     lines, records = [], dict(journal.records)
-    before = ledger.load(folders.ledger)
+    before = _pages_before(folders, records)
+    stay: set[str] = set()  # ledgers of projects whose settings are as before the run
     for step in journal.steps:
         files.sweep(os.path.dirname(step.path))
+        if step.path in stay:
+            continue
         found, carried_on = _carry_on(folders, step)
         if carried_on:
             lines.append(f"{step.path}: an interrupted run was carried to its end")
         elif step.settings and found.sha != step.sha_after:
-            records[step.path] = _likelier(found, before.get(step.path), records.get(step.path))
+            old, new = before.get(step.path), records.get(step.path)
+            records[step.path] = likelier = _likelier(found, old, new)
+            stay |= {project_ledger.path(page.project) for page in (old, new) if page and likelier is not new}
             lines.append(f"{step.path}: changed by another program after an interrupted run; its bytes stay")
     _save(folders, records)
     _finish(folders, journal.folders)
     return lines or ["an interrupted run was completed"]
+
+
+def _pages_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
+    """The pages as they were before the run; its projects' ledgers, which are written last, still have theirs."""
+    pages = {key: page for key, page in ledger.load(folders.ledger).items() if page.scope != "project"}
+    for project in {page.project for page in records.values() if page and page.scope == "project"}:
+        with contextlib.suppress(HookctlError):  # a stranger's file, or none: then nothing is known of it
+            pages |= project_ledger.read(folders, [project])
+    return pages
 
 
 def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
@@ -143,7 +157,7 @@ def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
         if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step)):
             return found, False
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
-            _make_folders(os.path.dirname(step.path))
+            _make_folders(os.path.dirname(step.path), step.mode)
             files.replace(found, _blob(folders, step.sha_after), mode=step.mode)
             return found, True
 
@@ -193,7 +207,7 @@ def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
         if record is None:
             pages.pop(path, None)
         else:
-            pages[path] = record
+            pages[path] = ledger.stub(record) if record.scope == "project" else record
     files.write_own(folders.ledger, ledger.dump(pages))
     for path in [path for path, record in records.items() if record is None]:
         files.date_backups(folders.state, path)
@@ -222,13 +236,13 @@ def _drop_blobs(folders: Folders) -> None:
         os.rmdir(folders.pending)
 
 
-def _make_folders(folder: str) -> list[str]:
-    """Make the folder and those above it that are missing (0700); those made, the deepest first."""
+def _make_folders(folder: str, mode: int) -> list[str]:
+    """Make the folder and those above it that are missing, private if the file is; those made, the deepest first."""
     made: list[str] = []
     try:
         for path in reversed(files.missing_folders(folder)):
             with contextlib.suppress(FileExistsError):  # another program was faster
-                os.mkdir(path, 0o700)
+                os.mkdir(path, 0o777 if mode & 0o077 else 0o700)
                 made.insert(0, path)
     except OSError as error:
         _remove_folders(made)

@@ -12,16 +12,21 @@ from hookctl import __version__
 from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError
 
 if TYPE_CHECKING:
+    from hookctl.folders import Folders
     from hookctl.hosts import Host
     from hookctl.model import Result
-    from hookctl.planner import Choice
+    from hookctl.places import Place
+    from hookctl.planner.install import Choice
 
-_Pack = Annotated[str, typer.Argument(help="A built-in pack.")]
+_Pack = Annotated[str, typer.Argument(help="A built-in pack, or the path of a pack file or its folder.")]
 _Hosts = Annotated[
     list[str] | None,
     typer.Option("--host", help="A host, several times if need be, or `all`: every one that is detected."),
 ]
-_Scope = Annotated[str, typer.Option(help="Which settings file: user.")]
+_Scope = Annotated[
+    str,
+    typer.Option(help="Whose settings: user, project (shared, in version control) or local (this checkout only)."),
+]
 _Mode = Annotated[str, typer.Option(help="What the guard does: breaker, or off.", show_default=False)]
 _Set = Annotated[
     list[str] | None,
@@ -91,12 +96,16 @@ def _main(version: _Version = False) -> None:
 
 def _install(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", assign: _Set = None,
-    reset: _Reset = False, force: _Force = False, dry_run: _Dry = False, json: _Json = False,
+    reset: _Reset = False, force: _Force = False, dry_run: _Dry = False, json: _Json = False, project: _Project = "",
 ) -> int:  # fmt: skip
+    from hookctl.packs import load
     from hookctl.verbs.install import install
 
+    content = load(pack)
     hosts, choice = _chosen("install", host, scope, json), _choice(mode, assign, reset, force)
-    return _show("install", lambda f: install(f, pack, hosts, choice, dry_run=dry_run), json)
+    return _show(
+        "install", lambda f: install(f, content, _places(f, hosts, scope, project), choice, dry_run=dry_run), json
+    )
 
 
 def _plan(
@@ -105,14 +114,16 @@ def _plan(
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")] = (
         False
     ),
-    json: _Json = False,
+    json: _Json = False, project: _Project = "",
 ) -> int:  # fmt: skip
+    from hookctl.packs import load
     from hookctl.verbs.install import install
 
+    content = load(pack)
     hosts, choice = _chosen("plan", host, scope, json), _choice(mode, assign, reset, force)
 
-    def verb(folders):  # type: ignore[no-untyped-def]
-        result = install(folders, pack, hosts, choice, dry_run=True)
+    def verb(folders: Folders) -> Result:
+        result = install(folders, content, _places(folders, hosts, scope, project), choice, dry_run=True)
         pending = exit_code and result.data["files"] and not result.errors
         return result._replace(exit_code=PENDING) if pending else result
 
@@ -120,18 +131,26 @@ def _plan(
 
 
 def _uninstall(
-    pack: Annotated[str, typer.Argument(help="A built-in pack.")] = "guard", host: _Hosts = None,
-    scope: _Scope = "user",
-    all_: Annotated[bool, typer.Option("--all", help="Everywhere that the ledger knows of, after asking.")] = False,
+    pack: Annotated[str, typer.Argument(help="A pack's name or file; default: guard, with --all every pack.")] = "",
+    host: _Hosts = None, scope: _Scope = "user", project: _Project = "",
+    all_: Annotated[bool, typer.Option("--all", help="Everywhere that the ledgers know of, after asking.")] = False,
     dry_run: _Dry = False, json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl import hosts as known
-    from hookctl.verbs.uninstall import uninstall
+    from hookctl import packs
+    from hookctl.verbs.uninstall import What, uninstall
 
+    content = packs.load(pack) if packs.is_path(pack) else None
+    what = What(content.name if content else pack or ("" if all_ else "guard"), all_, content)
     hosts = _chosen("uninstall", host or known.names(), scope, json)
-    if all_ and not dry_run and not json and not _agreed(_everywhere()):
+    if all_ and not dry_run and not json and not _agreed(_everywhere(what.name)):
         raise HookctlError("usage", "--all asks first, and there is no terminal", hint="Add --json.", exit_code=USAGE)
-    return _show("uninstall", lambda f: uninstall(f, pack, hosts, everywhere=all_, dry_run=dry_run), json)
+
+    def verb(folders: Folders) -> Result:
+        places = [] if all_ else _places(folders, hosts, scope, project)
+        return uninstall(folders, what, places, dry_run=dry_run)
+
+    return _show("uninstall", verb, json)
 
 
 def _status(json: _Json = False) -> int:
@@ -192,7 +211,9 @@ def _log(
 _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "install": (
         _install, "Put a pack's hooks and settings into a host's settings file.",
-        "  hookctl install --host claude\n  hookctl install --host claude --set MAX_STOP_BLOCKS=8",
+        "  hookctl install --host claude\n  hookctl install --host claude --set MAX_STOP_BLOCKS=8\n"
+        "  hookctl install --host claude --scope project    for everyone who clones this project\n"
+        "  hookctl install ./notify.toml --host claude      a pack of your own (docs/packs.md)",
     ),
     "uninstall": (
         _uninstall, "Take out exactly what is ours; what you changed stays.",
@@ -234,7 +255,7 @@ def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
 
 
 def _choice(mode: str, assign: list[str] | None, reset: bool, force: bool) -> Choice:
-    from hookctl.planner import Choice
+    from hookctl.planner.install import Choice
 
     return Choice(mode, tuple(assign or ()), reset, force)
 
@@ -247,11 +268,11 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     if sys.platform == "win32":
         message = "Windows is not supported yet: no form of the hook's command is proven there"
         raise HookctlError("usage", message, hint="Use it inside WSL.", exit_code=USAGE)
-    if scope != "user":
-        message, hint = f"scope {scope!r} is not supported in this version", "The only scope is user."
+    if scope not in ("user", "project", "local"):
+        message, hint = f"unknown scope {scope!r}", "Scopes: user, project, local."
         if scope == "managed":
             message = "hookctl does not write managed settings"
-            hint = "They are for `hookctl render`, which this version does not have yet."
+            hint = "`hookctl render --scope managed` prints what to put there."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
@@ -268,6 +289,22 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     return [known.load(name) for name in detected]
 
 
+def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Place]:
+    """The settings files of these hosts at a scope of the project that was named, or that the working folder is in."""
+    import os
+
+    from hookctl import places
+    from hookctl.project import find
+
+    if project and not os.path.isdir(project):
+        hint = "Give the project's folder with --project."
+        raise HookctlError("usage", f"no such folder: {project}", hint=hint, exit_code=USAGE)
+    root = os.path.realpath(project) if project else ""
+    if scope != "user":
+        root = root or find(folders.cwd, folders.environ)
+    return [places.find(host, scope, folders, root) for host in hosts]
+
+
 def _named(names: list[str] | None) -> list[Host]:
     """The hosts that doctor looks at: those named, else every one that is installed or detected."""
     from hookctl import hosts as known
@@ -277,12 +314,13 @@ def _named(names: list[str] | None) -> list[Host]:
     return [known.load(name) for name in known.names()]
 
 
-def _everywhere() -> str:
-    from hookctl import ledger
+def _everywhere(pack: str) -> str:
+    from hookctl import project_ledger
     from hookctl.folders import here
 
-    records = ledger.load(here().ledger)
-    return f"Uninstall from {', '.join(record.known_as or path for path, record in records.items()) or 'nowhere'}?"
+    records = project_ledger.read(here(), None)
+    places = [record.known_as or path for path, record in records.items() if not pack or pack in record.packs]
+    return f"Uninstall {pack or 'every pack'} from {', '.join(places) or 'nowhere'}?"
 
 
 def _agreed(question: str) -> bool:

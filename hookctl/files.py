@@ -226,6 +226,13 @@ def write_own(path: str, data: bytes) -> None:
         raise cannot_write(path, error) from None
 
 
+def umask() -> int:
+    """The process's umask."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 def missing_folders(folder: str) -> list[str]:
     """The folder and those above it that do not exist, the deepest first."""
     missing = []

@@ -29,6 +29,18 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
     return base, warning
 
 
+def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """What to say of the python3 that a command of project scope will find here; nothing where all is well."""
+    import shutil
+
+    found = shutil.which("python3", path=environ.get("PATH", os.defpath))
+    about = ask(found) if found else None
+    if about and about[1] >= MINIMUM:
+        return ()
+    needed = ".".join(map(str, MINIMUM))
+    return (f"there is no python3 {needed} or later on PATH, so the hook does nothing until there is one",)
+
+
 def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     """What a Python says of itself, its sys.executable and its version; None if it does not run."""
     import subprocess

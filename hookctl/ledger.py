@@ -1,10 +1,14 @@
-"""The ledger: what we wrote where, and what was there before. It holds our own text, never a copy of a whole file."""
+"""The ledger: what we wrote where, and what was there before. It holds our own text, never a copy of a whole file.
+
+The pages of user and local scope lie in the state folder. Those of project scope lie in the project
+(project_ledger.py); of them the state folder has a stub, with what holds on this machine only.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookctl import files
@@ -15,8 +19,12 @@ VERSION = 1
 
 
 def load(path: str) -> dict[str, Record]:
-    """The records by the real path of their settings file; none where there is no ledger yet."""
-    data = files.read(path).data
+    """The records by the real path of their settings file, stubs too; none where there is no ledger yet."""
+    return parse(files.read(path).data, path, lambda name, page: (name, record_from(page)))
+
+
+def parse(data: bytes | None, path: str, page_from: Callable[[str, Any], tuple[str, Record]]) -> dict[str, Record]:
+    """The records of a ledger's bytes, each page read by `page_from`; none where there are no bytes."""
     if data is None:
         return {}
     try:
@@ -31,7 +39,7 @@ def load(path: str) -> dict[str, Record]:
                 path=path,
                 hint="Use the newer hookctl that wrote it.",
             )
-        return {name: record_from(page) for name, page in text["files"].items()}
+        return dict(page_from(name, page) for name, page in text["files"].items())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HookctlError(
             "ledger_unreadable",
@@ -39,6 +47,16 @@ def load(path: str) -> dict[str, Record]:
             path=path,
             hint="Move it away; `hookctl install` then takes back the hooks that it finds by their names.",
         ) from None
+
+
+def stub(record: Record) -> Record:
+    """What of a page of project scope holds on this machine only: hashes for the first backup, and where it is."""
+    return record._replace(created_file=False, created_dirs=(), packs={}, entries=())
+
+
+def shared(record: Record) -> Record:
+    """What of a page of project scope is everybody's."""
+    return record._replace(sha256_before="", sha256_after="", known_as="", project="")
 
 
 def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
@@ -76,9 +94,14 @@ def target_of(path: str) -> str:
         return path
 
 
-def dump(records: dict[str, Record]) -> bytes:
+def dump(records: Mapping[str, Record]) -> bytes:
     """The ledger's bytes, in an order that does not depend on the history."""
-    pages = {name: record_to(records[name]) for name in sorted(records)}
+    return in_order({name: record_to(record) for name, record in records.items()})
+
+
+def in_order(pages: Mapping[str, Any]) -> bytes:
+    """A ledger's bytes, its pages sorted by name."""
+    pages = {name: pages[name] for name in sorted(pages)}
     text = json.dumps({"ledger_version": VERSION, "files": pages}, indent=1, ensure_ascii=False)
     return (text + "\n").encode()
 
@@ -87,13 +110,16 @@ def record_to(record: Record) -> dict[str, Any]:
     """A record as JSON has it."""
     packs = {name: pack._asdict() for name, pack in record.packs.items()}
     entries = [_entry_to(entry) for entry in record.entries]
-    return {**record._asdict(), "created_dirs": list(record.created_dirs), "packs": packs, "entries": entries}
+    page = {**record._asdict(), "created_dirs": list(record.created_dirs), "packs": packs, "entries": entries}
+    return page if record.project else {name: value for name, value in page.items() if name != "project"}
 
 
 def record_from(page: dict[str, Any]) -> Record:
     """A record from its JSON; KeyError, TypeError or ValueError where it is not one."""
     _check(page, _RECORD)
     packs = {name: PackRecord(**_check(pack, _PACK)) for name, pack in page["packs"].items()}
+    if any(not isinstance(digest, str) for pack in packs.values() for digest in pack.files.values()):
+        raise TypeError("a digest is not of type str")
     entries = tuple(_entry_from(entry) for entry in page["entries"])
     fields = {**page, "created_dirs": tuple(page["created_dirs"]), "packs": packs, "entries": entries}
     return Record(**fields)
@@ -101,12 +127,12 @@ def record_from(page: dict[str, Any]) -> Record:
 
 _RECORD = {
     "host": str, "scope": str, "format": str, "created_file": bool, "created_dirs": list, "packs": dict,
-    "sha256_before": str, "sha256_after": str, "entries": list, "known_as": str,
+    "sha256_before": str, "sha256_after": str, "entries": list, "known_as": str, "project": str,
 }  # fmt: skip
 _PACK = {"version": str, "settings": dict, "folder": str, "files": dict}
 _ENTRY = {"path": list, "kind": str, "mode": str, "before": dict, "written": object, "owners": dict, "id": str}
 _WISH = {"value": object, "version": str, "merge": str}
-_OPTIONAL = {"id": "", "merge": "", "known_as": ""}
+_OPTIONAL = {"id": "", "merge": "", "known_as": "", "project": ""}
 
 
 def _check(page: Any, kinds: dict[str, type]) -> dict[str, Any]:

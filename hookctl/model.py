@@ -61,7 +61,7 @@ class PackRecord(NamedTuple):
     version: str
     settings: dict[str, Any]
     folder: str = ""  # where its runtime files lie
-    files: dict[str, str] = {}  # noqa: RUF012 (name to sha256 as we wrote it)
+    files: dict[str, str] = {}  # noqa: RUF012 (name to sha256 as we wrote it; at project scope its first digits)
 
 
 class Record(NamedTuple):
@@ -77,6 +77,7 @@ class Record(NamedTuple):
     sha256_after: str = ""  # of the bytes that our last write left
     entries: tuple[Entry, ...] = ()
     known_as: str = ""  # the path as the host has it, links not resolved: those may change later
+    project: str = ""  # the project's real path; empty at user scope
 
 
 # What the engine decides to change in a document.
@@ -163,8 +164,7 @@ class Change(NamedTuple):
     before: bytes | None
     after: bytes | None
     mode: int = 0o600  # of a new file
-    settings: bool = False  # a host's settings file, to be backed up; else a runtime file of ours
-    base: str = ""  # folders above this one are never made or removed for a runtime file
+    settings: bool = False  # a host's settings file, to be backed up; else a file of ours
 
 
 class Result(NamedTuple):

@@ -1,4 +1,4 @@
-"""The files that a registration points to: the hook and its configuration, in a folder of hookctl's own.
+"""The files that a registration points to: a pack's own and the guard's configuration, in a folder of hookctl's.
 
 They are made, kept and removed in the spirit of the ownership table: what the operator edited stays.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, files
@@ -15,10 +15,14 @@ from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders, asset
-from hookctl.hosts import Host, shapes
+from hookctl.hosts import shapes
 from hookctl.masking import masked
-from hookctl.model import Action, Change, PackRecord, Record
+from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
+from hookctl.places import OWN, Place, new_file_mode, require_inside
+
+CONFIG = "config.json"
+_SHORT = 16  # digits of a digest in a committed ledger: it tells our bytes from others, and vouches for nothing
 
 
 class Runtime(NamedTuple):
@@ -27,47 +31,102 @@ class Runtime(NamedTuple):
     changes: tuple[Change, ...] = ()
     actions: tuple[tuple[str, Action], ...] = ()
     kept: tuple[Action, ...] = ()
-    written: dict[str, str] = {}  # noqa: RUF012 (name to sha256 as we wrote it)
-    configuration: dict[str, Any] = {}  # noqa: RUF012 (as we wrote it)
+    written: dict[str, str] = {}  # noqa: RUF012 (name to digest as we wrote it)
     rmdirs: tuple[str, ...] = ()
 
 
+class File(NamedTuple):
+    """A file of a pack as it is wanted."""
+
+    data: bytes
+    executable: bool = False
+    edits: tuple[Action, ...] = ()  # of the operator's that are in the data, and so make it theirs
+
+
 def install(
-    folders: Folders, known: PackRecord | None, settings: guard.Settings, folder: str, force: bool
+    folders: Folders, place: Place, folder: str, known: PackRecord | None, wanted: Mapping[str, File], force: bool
 ) -> Runtime:
-    """What has to be written into the folder, or with the mode off be removed from it."""
-    if settings.mode == "off":
-        return uninstall(folders, known._replace(folder=folder), set()) if known else Runtime()
-    with open(asset("templates", "guard", "hook.py"), "rb") as stream:
-        program = stream.read()
-    wanted = guard.configuration(settings, folders.state)
+    """What has to be written into the folder; files of an earlier version that are not wanted any more go."""
     changes, actions, kept, written = [], [], [], {}
-    kept_knobs: list[Action] = []
-    for name, text in (("hook.py", program), ("config.json", None)):
+    recorded = known.files if known else {}
+    for name, file in wanted.items():
         path = os.path.join(folder, name)
-        there = files.read(path)
-        ours = known.files.get(name, "") if known else ""
-        if text is None:
-            written_before = known.settings.get("config", {}) if known else {}
-            text, kept_knobs = _configuration(there, written_before, wanted, force)
-            kept += kept_knobs
-        elif there.data is not None and there.sha not in (ours, files.digest(text)) and not force:
-            kept.append(_file_action("keep", path, "edited by hand, so it stays; --force puts ours back"))
-            written[name] = ours
+        there = _read(place, path)
+        kept += file.edits
+        ours = there.data is None or is_ours(there, recorded.get(name, "")) or there.data == file.data
+        if not ours and name != CONFIG and not force:
+            kept.append(file_action("keep", path, "edited by hand, so it stays; --force puts ours back"))
+            written[name] = recorded.get(name, "")
             continue
         # A configuration with an edit of the operator's in it is not ours to remove.
-        written[name] = "" if kept_knobs else files.digest(text)
-        if there.data != text:
+        written[name] = "" if file.edits else _digest(place, file.data)
+        if there.data != file.data:
             word = "create-file" if there.data is None else "replace-file"
-            changes.append(Change(there.path, there.data, text))
-            actions.append((path, _file_action(word, path)))
-    return Runtime(tuple(changes), tuple(actions), tuple(kept), written, wanted)
+            changes.append(Change(there.path, there.data, file.data, _mode(place, file)))
+            actions.append((path, file_action(word, path)))
+    dropped = {name: sha for name, sha in recorded.items() if name not in wanted}
+    gone = uninstall(folders, place, known._replace(folder=folder, files=dropped)) if known else Runtime()
+    return Runtime((*changes, *gone.changes), (*actions, *gone.actions), (*kept, *gone.kept), written, gone.rmdirs)
 
 
-def _configuration(
-    there: files.Snapshot, written: dict[str, Any], wanted: dict[str, Any], force: bool
-) -> tuple[bytes, list[Action]]:
+def uninstall(folders: Folders, place: Place, known: PackRecord, others: Container[str] = ()) -> Runtime:
+    """The files that we wrote and nobody edited go, and their folders if they are empty then.
+
+    `others` are the folders that other registrations use too.
+    """
+    if known.folder in others or not known.folder:
+        return Runtime()
+    changes, actions, kept = [], [], []
+    for name, sha in known.files.items():
+        path = os.path.join(known.folder, name)
+        there = _read(place, path)
+        if there.data is not None and is_ours(there, sha):
+            changes.append(Change(there.path, there.data, None))
+            actions.append((path, file_action("remove-file", path)))
+        elif there.data is not None:
+            kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
+    rmdirs = own_folders(folders, place, [path for path, _ in actions])
+    return Runtime(tuple(changes), tuple(actions), tuple(kept), {}, rmdirs)
+
+
+def own_folders(folders: Folders, place: Place, paths: Iterable[str]) -> tuple[str, ...]:
+    """The folders of hookctl's own above these files, the deepest first."""
+    top = os.path.join(place.project, OWN) if place.shared else folders.data
+    found = set()
+    for folder in map(os.path.dirname, paths):
+        while f"{folder}/".startswith(f"{top}/"):
+            found.add(folder)
+            folder = os.path.dirname(folder)
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _read(place: Place, path: str) -> files.Snapshot:
+    """A file of ours; in a project never one that a link leads out of it."""
+    if place.project and place.shared:
+        require_inside(place.project, path)
+    return files.read(path)
+
+
+def _digest(place: Place, data: bytes) -> str:
+    sha = files.digest(data)
+    return sha[:_SHORT] if place.shared else sha
+
+
+def is_ours(there: files.Snapshot, digest: str) -> bool:
+    """Whether a file has the bytes whose digest, or the beginning of it, was recorded when we wrote them."""
+    return len(digest) >= _SHORT and there.sha.startswith(digest)
+
+
+def _mode(place: Place, file: File) -> int:
+    mode = new_file_mode(place)
+    return mode | (mode & 0o444) >> 2 if file.executable else mode
+
+
+def configuration(
+    path: str, written: dict[str, Any], wanted: dict[str, Any], force: bool, *, fresh: bool = False
+) -> File:
     """config.json with what is wanted, knob by knob, except what the operator changed in it."""
+    there = files.Snapshot(path, None) if fresh else files.read(path)
     live: dict[str, Any] = {}
     if there.data is not None and not force:
         try:
@@ -82,57 +141,39 @@ def _configuration(
         edited -= {"mode", "state_dir"}  # left over from an earlier install: these two are hookctl's own
     values = {name: live[name] if name in edited else wanted[name] for name in {**wanted, **dict.fromkeys(edited)}}
     shown = {name: json.dumps(masked(live[name], name)) for name in sorted(edited)}
-    kept = [
-        _file_action("keep", there.path, f"kept your {name}={text}; --force takes it over")
+    kept = tuple(
+        file_action("keep", there.path, f"kept your {name}={text}; --force takes it over")
         for name, text in shown.items()
-    ]
+    )
     if there.data is not None and engine.same(live, values):
-        return there.data, kept
-    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode(), kept
+        return File(there.data, edits=kept)
+    return File((json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode(), edits=kept)
 
 
-def _file_action(action: str, path: str, reason: str = "") -> Action:
+def file_action(action: str, path: str, reason: str = "") -> Action:
+    """A line about a file of ours."""
     return Action(action, (path,), "file", reason=reason)
 
 
-def uninstall(folders: Folders, known: PackRecord, others: set[str]) -> Runtime:
-    """The files that we wrote and nobody edited go, and their folders if they are empty then."""
-    if known.folder in others or not known.folder:
-        return Runtime()
-    changes, actions, kept = [], [], []
-    for name, sha in known.files.items():
-        path = os.path.join(known.folder, name)
-        there = files.read(path)
-        if there.data is not None and there.sha == sha:
-            changes.append(Change(there.path, there.data, None))
-            actions.append((path, _file_action("remove-file", path)))
-        elif there.data is not None:
-            kept.append(_file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
-    rmdirs = (known.folder, os.path.dirname(known.folder), folders.data) if changes else ()
-    return Runtime(tuple(changes), tuple(actions), tuple(kept), {}, {}, rmdirs)
-
-
-def folder_for(folders: Folders, records: Mapping[str, Record], host: Host, settings: str) -> str:
-    """One folder a registration: a second settings file of the same host and scope gets one with its hash."""
-    folder = os.path.join(folders.data, "guard", f"{host.name}-user")
-    taken = {pack.folder for path, record in records.items() if path != settings for pack in record.packs.values()}
-    return f"{folder}-{files.digest(os.fsencode(settings))[:16]}" if folder in taken else folder
-
-
-def unknown_page(folders: Folders, folder: str) -> PackRecord:
-    """Where the ledger is lost: only files that are as this version writes them are surely ours."""
+def program() -> bytes:
+    """The runtime hook of this version."""
     with open(asset("templates", "guard", "hook.py"), "rb") as stream:
-        program = stream.read()
-    text, _ = _configuration(files.Snapshot("", None), {}, guard.configuration(guard.Settings(), folders.state), False)
-    return PackRecord("", {}, folder, {"hook.py": files.digest(program), "config.json": files.digest(text)})
+        return stream.read()
 
 
-def folder_of_orphan(folders: Folders, document: JsonDocument, host: Host) -> str:
+def unknown_page(folders: Folders, place: Place, folder: str) -> PackRecord:
+    """Where the ledger is lost: only files that are as this version writes them are surely ours."""
+    state = "" if place.shared else folders.state
+    config = configuration("", {}, guard.configuration(guard.Settings(), state), False, fresh=True)
+    return PackRecord("", {}, folder, {"hook.py": files.digest(program()), CONFIG: files.digest(config.data)})
+
+
+def folder_of_orphan(folders: Folders, document: JsonDocument, place: Place) -> str:
     """The folder that a hook of ours in a settings file runs from, if it is one of hookctl's own; else empty."""
     root = {} if document.value is MISSING else document.value
     for element in shapes.elements(root):
         event = element.id.partition("/")[2]
-        hook = guard.hook_path(str(element.fields.get("command")), element.id, event, host.name)
+        hook = guard.hook_path(str(element.fields.get("command")), element.id, event, place)
         if hook and os.path.dirname(os.path.dirname(hook)) == os.path.join(folders.data, "guard"):
             return os.path.dirname(hook)
     return ""

@@ -17,13 +17,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from hookctl import engine, files, hosts, interpreter, ledger, live, planner
+from hookctl import engine, files, hosts, interpreter, ledger, live, packs, places
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Decision, Entry, Want
-from hookctl.planner import Choice
+from hookctl.planner.install import Choice, plan_install
 from hookctl.verbs.install import install
-from hookctl.verbs.uninstall import uninstall
+from hookctl.verbs.uninstall import What, uninstall
 from tests import plain
 from tests.conftest import put
 from tests.model import Model
@@ -265,14 +265,15 @@ class Place:
         self.settings = top / "home" / ".claude" / "settings.json"
         environ = {"HOME": str(top / "home"), "PATH": "/usr/bin:/bin"}
         self.folders = Folders(str(top / "state"), str(top / "data"), environ, str(top))
-        self.hosts = [hosts.load("claude")]
+        self.places = [places.find(hosts.load("claude"), "user", self.folders)]
+        self.pack = packs.load("guard")
 
     def install(self, **choice: Any) -> None:
-        result = install(self.folders, "guard", self.hosts, Choice(**choice), dry_run=False)
+        result = install(self.folders, self.pack, self.places, Choice(**choice), dry_run=False)
         assert result.exit_code == 0
 
     def uninstall(self) -> None:
-        uninstall(self.folders, "guard", self.hosts, everywhere=False, dry_run=False)
+        uninstall(self.folders, What("guard"), self.places, dry_run=False)
 
     def document(self) -> Any:
         return json.loads(self.settings.read_bytes().decode("utf-8-sig"))
@@ -444,7 +445,7 @@ def test_the_operators_edits_survive_everything(
 def test_a_dry_run_says_what_would_be_done_and_writes_nothing(tmp_path_factory: Any, data: bytes) -> None:
     with place(tmp_path_factory.getbasetemp()) as here:
         put(here.settings, data)
-        plan = planner.plan_install(here.folders, "guard", here.hosts, Choice())
+        plan = plan_install(here.folders, here.pack, here.places, Choice())
         assert here.settings.read_bytes() == data
         assert not os.path.exists(here.folders.state)
         assert not os.path.exists(here.folders.data)

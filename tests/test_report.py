@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import masking, report
+from hookctl import hosts, masking, report
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Decision, Result
+from hookctl.places import Place
 from hookctl.planner import FilePlan
 
 SECRET = [
@@ -45,7 +46,8 @@ def test_other_names_are_not_taken_for_secrets(key: str) -> None:
 def file_plan(before: str | None, after: str | None) -> FilePlan:
     document = JsonDocument.parse((before or "").encode())
     data = after.encode() if after is not None else None
-    return FilePlan("claude", "user", document, data, "/x/settings.json", before is not None, None, Decision())
+    place = Place(hosts.load("claude"), "user", "/x/settings.json")
+    return FilePlan(place, document, data, place.path, before is not None, None, Decision())
 
 
 VALUES = st.recursive(

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.folders import Folders
-from hookctl.hosts import Host
+from hookctl.hosts import Host, settings_path
 from hookctl.model import Live, PackRecord, Record
+from hookctl.places import GUARD, Place
+from hookctl.scopes import Source, sources
 
 
 class Finding(NamedTuple):
@@ -25,15 +27,40 @@ class Scene(NamedTuple):
     """One settings file of one host, with what the ledger says of it."""
 
     folders: Folders
-    host: Host
-    path: str  # as people know it; links are not resolved
+    place: Place
     document: JsonDocument | None  # None where it cannot be read
     record: Record | None
     live: Live | None
 
     @property
+    def host(self) -> Host:
+        return self.place.host
+
+    @property
+    def path(self) -> str:
+        """As people know it; links are not resolved."""
+        return self.place.path
+
+    @property
     def guard(self) -> PackRecord | None:
-        return self.record.packs.get("guard") if self.record else None
+        return self.record.packs.get(GUARD) if self.record else None
+
+    @property
+    def start(self) -> str:
+        """The folder that the host is started in: the project, or at user scope the working folder."""
+        return self.place.project or self.folders.cwd
+
+    @property
+    def sources(self) -> list[Source]:
+        """The settings files that the host reads there."""
+        user = self.path if self.place.scope == "user" else settings_path(self.host, "user", self.folders.environ)
+        return sources(self.folders, self.host, user, self.start)
+
+    @property
+    def install(self) -> str:
+        """The command that installs the guard in this settings file."""
+        scope = "" if self.place.scope == "user" else f" --scope {self.place.scope}"
+        return f"hookctl install --host {self.host.name}{scope}"
 
     def find(self, code: str, level: str, message: str, fix: str = "", path: str = "") -> Finding:
         """A finding about this file, unless it names another path."""

@@ -31,7 +31,7 @@ def check(scene: Scene) -> Iterator[Finding]:
 
 
 def _install(scene: Scene, what: str, option: str = "") -> str:
-    return f"`hookctl install --host {scene.host.name}{option}` {what}."
+    return f"`{scene.install}{option}` {what}."
 
 
 def _one(scene: Scene, live: Live, entry: Entry) -> Iterator[Finding]:
@@ -68,7 +68,7 @@ def _unknown(scene: Scene, live: Live) -> Iterator[Finding]:
         if element.id in known or not element.id.startswith("guard/"):
             continue
         command, event = str(element.fields.get("command")), element.id.partition("/")[2]
-        if guard.hook_path(command, element.id, event, scene.host.name):
+        if guard.hook_path(command, element.id, event, scene.place):
             message = f"{element.id} stands here, but the ledger does not know it"
             yield scene.find("ledger_missing", "error", message, _install(scene, "takes it back"))
         else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 
-from hookctl import clock, events, files, interpreter
+from hookctl import clock, events, files, interpreter, runtime_files
 from hookctl.checks import Finding, Scene
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
@@ -28,22 +29,27 @@ def check(scene: Scene) -> Iterator[Finding]:
         message, fix = "the guard is off", f"{_install(scene, ' --mode breaker')} switches it on."
         yield scene.find("guard_off", "info", message, fix)
         return
-    python = list(_interpreter(scene, settings.python))
+    chosen = settings.python
+    if scene.place.shared:  # there the command takes whatever python3 is on PATH
+        chosen = shutil.which("python3", path=scene.folders.environ.get("PATH", os.defpath)) or "python3"
+    python = list(_interpreter(scene, chosen))
     program = list(_program(scene, page.folder, page.files.get("hook.py", "")))
     yield from (*python, *program, *_configuration(scene, page.folder))
     if not any(finding.level in ("error", "warning") for finding in (*python, *program)):
-        yield from _self_test(scene, settings.python, os.path.join(page.folder, "hook.py"))
+        yield from _self_test(scene, chosen, os.path.join(page.folder, "hook.py"))
     yield from _last_run(scene)
 
 
 def _install(scene: Scene, option: str = "") -> str:
-    return f"`hookctl install --host {scene.host.name}{option}`"
+    return f"`{scene.install}{option}`"
 
 
 def _interpreter(scene: Scene, python: str) -> Iterator[Finding]:
     if not os.path.isfile(python) or not os.access(python, os.X_OK):
-        message = "the hook's Python is gone, so the hook does nothing"
-        yield scene.find("interpreter_missing", "error", message, f"{_install(scene)} chooses another.", python)
+        message, fix = "the hook's Python is gone, so the hook does nothing", f"{_install(scene)} chooses another."
+        if scene.place.shared:
+            message, fix = "there is no python3 on PATH, so the hook does nothing", "Install Python 3.8 or later."
+        yield scene.find("interpreter_missing", "error", message, fix, python)
         return
     found = interpreter.ask(python)
     if found is None:
@@ -65,14 +71,12 @@ def _program(scene: Scene, folder: str, sha: str) -> Iterator[Finding]:
     if there.data is None:
         message = "the hook's file is missing, so the hook does nothing"
         yield scene.find("hook_missing", "error", message, f"{_install(scene)} puts it back.", path)
-    elif there.sha != sha:
+    elif not runtime_files.is_ours(there, sha):
         message = "the hook's file is not as hookctl installed it; it was not tried"
         yield scene.find("hook_changed", "warning", message, f"{_install(scene, ' --force')} puts ours back.", path)
-    else:
-        with open(asset("templates", "guard", "hook.py"), "rb") as stream:
-            if there.data != stream.read():
-                message = "the hook is of another version of hookctl"
-                yield scene.find("hook_old", "info", message, f"{_install(scene)} brings this version's.", path)
+    elif there.data != runtime_files.program():
+        message = "the hook is of another version of hookctl"
+        yield scene.find("hook_old", "info", message, f"{_install(scene)} brings this version's.", path)
 
 
 def _configuration(scene: Scene, folder: str) -> Iterator[Finding]:

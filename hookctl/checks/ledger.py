@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookctl import apply, ledger
+from hookctl import apply, ledger, project, project_ledger
 from hookctl.checks import Finding
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -16,9 +16,16 @@ def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
     """The ledger's pages, none where it cannot be read, and what is wrong with it."""
     found = list(_journal(folders))
     try:
-        records = ledger.load(folders.ledger)
+        pages = ledger.load(folders.ledger)
     except HookctlError as error:
         return {}, [*found, Finding(error.code, "error", error.message, "", error.path, error.hint)]
+    records = {key: page for key, page in pages.items() if page.scope != "project"}
+    here = project.find(folders.cwd, folders.environ)
+    for root in dict.fromkeys([here, *(page.project for page in pages.values() if page.scope == "project")]):
+        try:
+            records |= project_ledger.read(folders, [root])
+        except HookctlError as error:
+            found.append(Finding(error.code, "error", error.message, "", error.path, error.hint))
     for path in [path for path, record in records.items() if not _fits(record)]:
         message, fix = f"the guard's settings for {path} are of a wrong kind", "Move the ledger away and install again."
         found.append(Finding("ledger_unreadable", "error", message, records.pop(path).host, folders.ledger, fix))

@@ -27,7 +27,6 @@ _CONSTANTS = _STRING + r"|(?P<found>NaN|-?Infinity)"
 _COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
 _TOKENS = _STRING + r"|[\[\]{}:,]|[^\s\[\]{}:,\"]+"
 _CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
-BREAK = re.compile(r"[^\r\n]")
 BREAK = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _AGAIN = "Fix it, then run the command again."

@@ -1,11 +1,11 @@
-"""The packs that come with hookctl: one TOML file each."""
+"""What can be installed: the packs that come with hookctl, one TOML file each, and packs by path."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
+from hookctl.packs.pack import Hook, Pack
 
 _FOLDER = os.path.dirname(__file__)
 
@@ -15,12 +15,28 @@ def names() -> list[str]:
     return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".toml"))
 
 
-def load(name: str) -> dict[str, Any]:
-    """The built-in pack of this name; an unknown one is a usage error that names those there are."""
-    if name not in names():
-        hint = f"Built-in packs: {', '.join(names())}."
-        raise HookctlError("usage", f"unknown pack {name!r}", hint=hint, exit_code=USAGE)
+def is_path(name: str) -> bool:
+    """Whether a PACK on the command line is a file or a folder, and not a name."""
+    return os.sep in name or name.endswith(".toml") or (name not in names() and os.path.lexists(name))
+
+
+def load(name: str) -> Pack:
+    """The built-in pack of this name, or the one at this path; an unknown one is a usage error."""
+    if name in names():
+        return _built_in(name)
+    if is_path(name):
+        from hookctl.packs.pack import load_file
+
+        return load_file(name)
+    hint = f"Built-in packs: {', '.join(names())}. Or give the path of a pack file, as ./{name}.toml."
+    raise HookctlError("usage", f"unknown pack {name!r}", hint=hint, exit_code=USAGE)
+
+
+def _built_in(name: str) -> Pack:
+    """What settings of a pack's own decide, such as the guard's command, is not in its file."""
     import tomllib
 
     with open(os.path.join(_FOLDER, f"{name}.toml"), "rb") as stream:
-        return tomllib.load(stream)
+        data = tomllib.load(stream)
+    hooks = tuple(Hook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"])
+    return Pack(**data["pack"], files=tuple(data["files"]["include"]), hooks=hooks)

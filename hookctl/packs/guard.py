@@ -15,6 +15,8 @@ from hookctl.folders import asset
 from hookctl.hosts import Host, timeout
 from hookctl.hosts.shapes import event_path, head
 from hookctl.model import PackRecord, Path, Want
+from hookctl.packs.pack import Pack
+from hookctl.places import GUARD, OWN, Place, in_sh
 
 MODES = ("breaker", "off")
 LIMIT_KEY = "MAX_STOP_BLOCKS"
@@ -90,40 +92,48 @@ def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:
     return value
 
 
-def command(id: str, hook: str, python: str, event: str, host: str) -> str:
+def command(id: str, place: Place, folder: str, python: str, event: str) -> str:
     """The guarded command (design, section 4): whatever is missing or crashes, the host sees 0."""
-    file, program = shlex.quote(hook), shlex.quote(python)
-    guards = f"[ -f {file} ] && [ -r {file} ] && [ -x {program} ]"
+    file, host = in_sh(place, f"{folder}/hook.py"), place.host.name
+    program = "python3" if place.shared else shlex.quote(python)
+    there = "command -v python3 >/dev/null 2>&1" if place.shared else f"[ -x {program} ]"
+    guards = f"[ -f {file} ] && [ -r {file} ] && {there}"
     return f"{head(id)}{guards} && {program} -I -S {file} {event} --host {host}; exit 0"
 
 
-def command_forms(id: str, event: str, host: str) -> str:
+def command_forms(id: str, event: str, host: Host) -> str:
     """A regular expression for every command that a released version wrote for this hook, with any paths."""
-    guards = rf"\[ -f (?P<hook>{_QUOTED}) \] && \[ -r (?P=hook) \] && \[ -x (?P<python>{_QUOTED}) \]"
-    call = rf"(?P=python) -I -S (?P=hook) {re.escape(event)} --host {re.escape(host)}; exit 0"
-    return f"{re.escape(head(id))}{guards} && {call}"
+    shared = re.escape(f'"${host.data["environment"]["project"]}"/{OWN}/{GUARD}/{host.name}/hook.py')
+    call = rf"-I -S (?P=hook) {re.escape(event)} --host {re.escape(host.name)}; exit 0"
+    hook = rf"\[ -f (?P<hook>{_QUOTED}|{shared}) \] && \[ -r (?P=hook) \]"
+    python = rf"(?:\[ -x (?P<python>{_QUOTED}) \] && (?P=python)|command -v python3 >/dev/null 2>&1 && python3)"
+    return f"{re.escape(head(id))}{hook} && {python} {call}"
 
 
-def hook_path(text: str, id: str, event: str, host: str) -> str:
+def hook_path(text: str, id: str, event: str, place: Place) -> str:
     """The hook file that a registered command runs; empty if the command is not of a form of ours."""
-    match = re.fullmatch(command_forms(id, event, host), text)
-    return "".join(shlex.split(match["hook"])) if match else ""
+    match = re.fullmatch(command_forms(id, event, place.host), text)
+    if not match:
+        return ""
+    if match["python"] is None:
+        return os.path.join(place.project, OWN, GUARD, place.host.name, "hook.py") if place.project else ""
+    return "".join(shlex.split(match["hook"]))
 
 
-def wants(settings: Settings, host: Host, pack: dict[str, Any], folder: str, limit: str) -> list[Want]:
+def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str) -> list[Want]:
     """The guard's entries in a host's settings file; `limit` is the one in effect there, which the cap follows."""
     if settings.mode == "off":
         return []
-    found = []
-    for hook in pack["hooks"]:
-        id = f"guard/{hook['id']}"
+    found, host = [], place.host
+    for hook in pack.hooks:
+        id = f"guard/{hook.id}"
         fields = {
             "type": "command",
-            "command": command(id, f"{folder}/hook.py", settings.python, hook["event"], host.name),
-            "timeout": timeout(host, hook["timeout"]),
+            "command": command(id, place, folder, settings.python, hook.event),
+            "timeout": timeout(host, hook.timeout or 10),
         }
-        path = event_path(host.events[hook["event"]])
-        found.append(Want(path, "element", fields, id, command_forms(id, hook["event"], host.name)))
+        path = event_path(host.events[hook.event])
+        found.append(Want(path, "element", fields, id, command_forms(id, hook.event, host)))
     env = tuple(host.data["environment"]["path"])
     found.append(Want((*env, LIMIT_KEY), "leaf", wanted_limit(settings)))
     found.append(Want((*env, host.data["cap"]["key"]), "leaf", cap_for(limit)))
@@ -175,8 +185,11 @@ def switches_off(name: str, value: str) -> bool:
 
 
 def configuration(settings: Settings, state: str) -> dict[str, Any]:
-    """The knobs for config.json; the limit is in the host's env instead."""
+    """The knobs for config.json; the limit is in the host's env instead.
+
+    Without a state folder, as at project scope, the hook finds it by itself wherever it runs.
+    """
     with open(asset("templates", "guard", "config.json"), encoding="utf-8") as stream:
         base = json.load(stream)
     knobs = {name: value for name, value in settings.knobs.items() if name != "max_stop_blocks"}
-    return {**base, "mode": settings.mode, **knobs, "state_dir": state}
+    return {**base, "mode": settings.mode, **knobs, **({"state_dir": state} if state else {})}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hookctl import errors, files, hosts
+from hookctl import errors, files, hosts, project
 from hookctl import ledger as ledger_pages
 from hookctl.checks import Finding, Scene, cap, client, entries, hook, ledger, settings
 from hookctl.errors import HookctlError
@@ -12,6 +12,7 @@ from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.live import look, read_document
 from hookctl.model import Record, Result
+from hookctl.places import Place, require_inside
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 _CHECKS = (settings.check, entries.check, hook.check, cap.check, client.check)
@@ -21,12 +22,12 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool) -> Result:
     """Every finding about these hosts, the errors first; with `strict`, warnings count as errors."""
     records, findings = ledger.check(folders)
     for host in wanted:
-        paths = _paths(folders, host, records)
-        if not paths:
+        places = _places(folders, host, records)
+        if not places:
             message, fix = f"{host.title} is not in use here", f"`hookctl install --host {host.name}`"
             findings.append(Finding("not_installed", "info", message, host.name, fix=fix))
-        for path in paths:
-            findings += _look(folders, host, path, ledger_pages.page_of(records, path)[1])
+        for place in places:
+            findings += _look(folders, place, ledger_pages.page_of(records, place.path)[1])
     findings = list(dict.fromkeys(findings))  # a client's version is said once, however many settings files it has
     findings.sort(key=lambda finding: _ORDER[finding.level])
     bad = [f for f in findings if f.level == "error" or (strict and f.level == "warning")]
@@ -34,27 +35,46 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool) -> Result:
     return Result(data, tuple(_lines(findings)), exit_code=errors.FAILED if bad else errors.OK)
 
 
-def _paths(folders: Folders, host: Host, records: dict[str, Record]) -> list[str]:
-    """The settings file that the environment names, if the host is in use, and every other that the ledger has."""
-    own = hosts.settings_path(host, "user", folders.environ)
-    key, record = ledger_pages.page_of(records, own)
-    rest = [path for path, page in records.items() if page.host == host.name and path != key]
-    others = [ledger_pages.place_of(records, path) for path in rest]
-    in_use = record or hosts.detected(host, folders.environ)
-    return [*([own] if in_use else []), *others]
+def _places(folders: Folders, host: Host, records: dict[str, Record]) -> list[Place]:
+    """The user's settings if the host is in use, the working folder's project where something of ours is in it, and
+    every other file that the ledgers have."""
+    own = Place(host, "user", hosts.settings_path(host, "user", folders.environ))
+    key, record = ledger_pages.page_of(records, own.path)
+    found = {key: own} if record or hosts.detected(host, folders.environ) else {}
+    root = project.find(folders.cwd, folders.environ)
+    for scope in ("project", "local"):
+        place = Place(host, scope, hosts.settings_path(host, scope, folders.environ, root), root)
+        key, record = ledger_pages.page_of(records, place.path)
+        if record or _has_ours(place):
+            found.setdefault(key, place)
+    for key, page in records.items():
+        if page.host == host.name:
+            found.setdefault(key, Place(host, page.scope, ledger_pages.place_of(records, key), page.project))
+    return list(found.values())
 
 
-def _look(folders: Folders, host: Host, path: str, record: Record | None) -> list[Finding]:
-    scene, findings = Scene(folders, host, path, None, record, None), []
+def _has_ours(place: Place) -> bool:
+    """Whether a hook of ours stands in a settings file, whatever the ledger says."""
     try:
-        _, document = read_document(path)
+        return bool(look(read_document(place.path)[1], (), ()).elements)
+    except HookctlError:
+        return False
+
+
+def _look(folders: Folders, place: Place, record: Record | None) -> list[Finding]:
+    scene, findings = Scene(folders, place, None, record, None), []
+    try:
+        if place.project:
+            require_inside(place.project, place.path)
+        _, document = read_document(place.path)
         scene = scene._replace(document=document)
         scene = scene._replace(live=look(document, (), record.entries if record else ()))
     except HookctlError as error:
         where = f"line {error.line}, column {error.column}: " if error.line else ""
-        findings.append(scene.find(error.code, "error", where + error.message, _restore(folders, path, error.hint)))
+        hint = _restore(folders, place.path, error.hint)
+        findings.append(scene.find(error.code, "error", where + error.message, hint))
     if record is None or "guard" not in record.packs:
-        message, fix = "the guard is not installed here", f"`hookctl install --host {host.name}`"
+        message, fix = "the guard is not installed here", f"`{scene.install}`"
         findings.append(scene.find("not_installed", "info", message, fix))
     for check in _CHECKS:
         findings += check(scene)

@@ -4,37 +4,47 @@ from __future__ import annotations
 
 from hookctl import errors, planner, report
 from hookctl.folders import Folders
-from hookctl.hosts import Host
 from hookctl.model import Conflict, Result
 from hookctl.packs import guard
+from hookctl.packs.pack import Pack
+from hookctl.places import GUARD, Place
+from hookctl.planner.install import Choice, plan_install
 
 
-def install(folders: Folders, pack: str, hosts: list[Host], choice: planner.Choice, *, dry_run: bool) -> Result:
-    """Install the pack at user scope of these hosts, or with `dry_run` only say what would change."""
+def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *, dry_run: bool) -> Result:
+    """Install the pack at these places, or with `dry_run` only say what would change."""
 
     def make() -> planner.Plan:
-        return planner.plan_install(folders, pack, hosts, choice)
+        return plan_install(folders, pack, places, choice)
 
     plan = make() if dry_run else planner.carry_out(folders, make, report.say)
     messages = tuple(message for file in plan.files for message in file.messages)
     if plan.conflicts:
         return _refused(plan, messages)
-    done = "" if dry_run else _installed(plan, pack, hosts)
+    done = "" if dry_run else _installed(plan, pack, places)
     text = report.plan_text(plan, dry_run=dry_run, done=done)
     return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), messages)
 
 
-def _installed(plan: planner.Plan, pack: str, hosts: list[Host]) -> str:
+def _installed(plan: planner.Plan, pack: Pack, places: list[Place]) -> str:
+    title, hookctl = ", ".join(place.host.title for place in places), report.program()
+    if pack.name != GUARD:
+        return f"{pack.name} {pack.version} is installed for {title}. `{hookctl} uninstall {pack.name}` takes it out."
     record = plan.files[0].record
-    settings = guard.settings_from(record.packs["guard"].settings if record else {})
+    settings = guard.settings_from(record.packs[GUARD].settings if record else {})
+    scope = "" if places[0].scope == "user" else f" --scope {places[0].scope}"
     if settings.mode == "off":
-        back = f"`{report.program()} install --host {hosts[0].name} --mode breaker`"
-        return f"{pack} is off: no hook is registered. {back} puts it back."
-    title, hookctl = ", ".join(host.title for host in hosts), report.program()
-    return (
-        f"{pack} is installed for {title}. Next:\n"
-        f"  {hookctl} doctor           checks that it works\n"
-        f"  {hookctl} run remaining 3  in a project: three pieces of work are left there"
+        back = f"`{hookctl} install --host {places[0].host.name}{scope} --mode breaker`"
+        return f"{pack.name} is off: no hook is registered. {back} puts it back."
+    lines = [f"{pack.name} is installed for {title}. Next:"]
+    if places[0].shared:
+        lines.append("  commit .claude/ and .hookctl/, so that every clone has it")
+    return "\n".join(
+        [
+            *lines,
+            f"  {hookctl} doctor           checks that it works",
+            f"  {hookctl} run remaining 3  in a project: three pieces of work are left there",
+        ]
     )
 
 

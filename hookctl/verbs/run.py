@@ -258,7 +258,7 @@ def _replace(place: _Run, path: str, make: Callable[[bytes | None], bytes]) -> N
         data = make(old.data)
         with contextlib.suppress(files.Changed):
             _make_folder(place, os.path.dirname(path))
-            files.replace(old, data, mode=_PUBLIC & ~_umask())
+            files.replace(old, data, mode=_PUBLIC & ~files.umask())
             return
     message = "it changes faster than it can be written"
     raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
@@ -318,12 +318,6 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
         raise _usage(f"{text!r} is not a count", "Give a whole number, 0 or more.")
     return int(text)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _usage(message: str, hint: str) -> HookctlError:

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from hookctl import engine, files, ledger, report
+from hookctl import engine, files, ledger, project, project_ledger, report
 from hookctl import hosts as known
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
@@ -20,8 +20,9 @@ from hookctl.packs import guard
 
 def status(folders: Folders) -> Result:
     """Every settings file that the ledger knows, entry by entry, and the hosts that have nothing of ours."""
-    records = ledger.load(folders.ledger)
-    pages = [_page(ledger.place_of(records, path), record) for path, record in sorted(records.items())]
+    here = project.find(folders.cwd, folders.environ)
+    records, problems = _records(folders, here)
+    pages = [_page(folders, ledger.place_of(records, path), record) for path, record in sorted(records.items())]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
@@ -32,7 +33,19 @@ def status(folders: Folders) -> Result:
             where = known.detected(host, folders.environ)
             seen = f"detected: {report.tilde(where)}" if where else "not detected"
             lines.append(f"{host.title}: nothing is installed ({seen}); `hookctl install --host {name}` does it")
-    return Result({"files": pages}, tuple(lines))
+    return Result({"files": pages}, tuple(lines), tuple(problems))
+
+
+def _records(folders: Folders, here: str) -> tuple[dict[str, Record], list[str]]:
+    """The pages of the state folder and of every project that it knows or that we are in; what could not be read."""
+    pages = ledger.load(folders.ledger)
+    found, problems = {key: page for key, page in pages.items() if page.scope != "project"}, []
+    for root in dict.fromkeys([here, *(page.project for page in pages.values() if page.scope == "project")]):
+        try:
+            found |= project_ledger.read(folders, [root])
+        except HookctlError as error:
+            problems.append(str(error))
+    return found, problems
 
 
 def _stands_unknown(records: dict[str, Record], path: str) -> bool:
@@ -44,7 +57,7 @@ def _stands_unknown(records: dict[str, Record], path: str) -> bool:
         return False
 
 
-def _page(path: str, record: Record) -> dict[str, Any]:
+def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
     page: dict[str, Any] = {
         "file": path,
         "host": record.host,

@@ -2,39 +2,83 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from hookctl import errors, ledger, packs, planner, project_ledger, report
 from hookctl import hosts as known
-from hookctl import ledger, planner, report
+from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import Host
-from hookctl.model import Result
+from hookctl.model import Record, Result
+from hookctl.packs.pack import Pack
+from hookctl.places import GUARD, Place, of_page
+from hookctl.planner.uninstall import Leaving, plan_uninstall
 
 
-def uninstall(folders: Folders, pack: str, hosts: list[Host], *, everywhere: bool, dry_run: bool) -> Result:
-    """Take the pack out of these hosts' user settings, or `everywhere` that the ledger knows of."""
+class What(NamedTuple):
+    """What is to go: a pack's name, empty for all with `everywhere`, and the pack itself where its file is at hand."""
+
+    name: str
+    everywhere: bool = False
+    pack: Pack | None = None
+
+
+def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: bool) -> Result:
+    """Take a pack out of these places, or of everywhere that the ledgers know of."""
+    loaded = {what.pack.name: what.pack} if what.pack else {}
+    if not what.name or what.name in packs.names():
+        loaded |= {name: packs.load(name) for name in packs.names()}
+    projects = None if what.everywhere else [place.project for place in places if place.shared]
 
     def make() -> planner.Plan:
-        return planner.plan_uninstall(folders, pack, places(folders, hosts, everywhere=everywhere))
+        leaving = _everywhere(folders, what.name) if what.everywhere else [Leaving(p, (what.name,)) for p in places]
+        return plan_uninstall(folders, leaving, loaded, projects)
 
+    _require_known(folders, what, projects)
     plan = make() if dry_run else planner.carry_out(folders, make, report.say)
-    done = f"{pack} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
+    name = what.name or "everything"
+    done = f"{name} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
     text = report.plan_text(plan, dry_run=dry_run, done=done)
-    return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), tuple(_elsewhere(folders, pack, plan)))
+    return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), tuple(_elsewhere(folders, what, plan)))
 
 
-def _elsewhere(folders: Folders, pack: str, plan: planner.Plan) -> list[str]:
-    """Where the pack is installed besides: another value of a variable such as CLAUDE_CONFIG_DIR led there."""
+def _require_known(folders: Folders, what: What, projects: list[str] | None) -> None:
+    """A pack that is neither built in nor at hand must at least be installed somewhere."""
+    if not what.name or what.pack or what.name in packs.names():
+        return
+    installed = {name for page in project_ledger.read(folders, None).values() for name in page.packs}
+    installed |= {name for page in project_ledger.read(folders, projects).values() for name in page.packs}
+    if what.name not in installed:
+        hint = f"Installed are: {', '.join(sorted(installed)) or 'none'}. A pack file is given by its path."
+        raise HookctlError("usage", f"unknown pack {what.name!r}", hint=hint, exit_code=errors.USAGE)
+
+
+def _elsewhere(folders: Folders, what: What, plan: planner.Plan) -> list[str]:
+    """Where the pack is installed besides: another scope, or another value of a variable such as CLAUDE_CONFIG_DIR."""
     looked_at = {file.key for file in plan.files}
-    records = ledger.load(folders.ledger)
-    others = [ledger.place_of(records, key) for key, record in records.items()
-              if key not in looked_at and pack in record.packs]  # fmt: skip
+    try:
+        records = project_ledger.read(folders, None)
+    except HookctlError as error:  # some other project's ledger is of no concern to what was done here
+        return [str(error)]
+    others = [_named(records, key) for key, record in records.items()
+              if key not in looked_at and (what.name or GUARD) in record.packs]  # fmt: skip
     if not others:
         return []
-    return [f"{pack} stays installed in {', '.join(others)}; `hookctl uninstall --all` takes it out there too"]
+    name = what.name or GUARD
+    return [f"{name} stays installed in {', '.join(others)}; `hookctl uninstall {name} --all` takes it out there too"]
 
 
-def places(folders: Folders, hosts: list[Host], *, everywhere: bool) -> list[tuple[Host, str, str]]:
-    """The settings files that an uninstall looks at, and the keys of their pages where it goes by those."""
-    if everywhere:
-        records = ledger.load(folders.ledger)
-        return [(known.load(record.host), ledger.place_of(records, key), key) for key, record in records.items()]
-    return [(host, known.settings_path(host, "user", folders.environ), "") for host in hosts]
+def _named(records: dict[str, Record], key: str) -> str:
+    scope = records[key].scope
+    return ledger.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
+
+
+def _everywhere(folders: Folders, name: str) -> list[Leaving]:
+    """Every settings file that the ledgers know of, with the packs that are to leave it."""
+    records = project_ledger.read(folders, None)
+    found = []
+    for key, record in records.items():
+        leaving = (name,) if name else tuple(record.packs)
+        if set(leaving) & set(record.packs):
+            place = of_page(known.load(record.host), record, ledger.place_of(records, key))
+            found.append(Leaving(place, leaving, key))
+    return found

@@ -1,0 +1,179 @@
+"""What an install of a pack does, and what a plan of it shows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from hookctl import engine, files, interpreter, project_ledger, runtime_files
+from hookctl.documents import MISSING
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import USAGE, HookctlError
+from hookctl.folders import Folders
+from hookctl.hosts import shapes
+from hookctl.live import look, read_document
+from hookctl.model import Entry, PackRecord, Record, Want
+from hookctl.packs import guard
+from hookctl.packs.pack import Pack, read_files
+from hookctl.packs.wants import wants as pack_wants
+from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
+from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.runtime_files import CONFIG, File
+
+
+class Choice(NamedTuple):
+    """What the operator asked of an install."""
+
+    mode: str = ""
+    assignments: tuple[str, ...] = ()
+    reset: bool = False
+    force: bool = False
+
+
+class Content(NamedTuple):
+    """What a pack puts at one place, and the settings with which it does."""
+
+    wants: list[Want]
+    files: dict[str, File]
+    settings: dict[str, Any]
+    messages: tuple[str, ...] = ()
+
+
+class _Desk(NamedTuple):
+    """What is known of one place while its plan is being made."""
+
+    folders: Folders
+    pack: Pack
+    place: Place
+    choice: Choice
+    document: JsonDocument
+    entries: tuple[Entry, ...]
+    known: PackRecord | None
+    folder: str
+
+
+def plan_install(folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice) -> Plan:
+    """What an install of the pack at these places would do."""
+    places = tuple(places)
+    _check(pack, choice)
+    records = project_ledger.read(folders, [place.project for place in places if place.shared])
+    return assemble(folders, records, [_one(folders, records, pack, place, choice) for place in places], install=True)
+
+
+def _check(pack: Pack, choice: Choice) -> None:
+    """A slip on the command line is said before anything that a file has."""
+    if pack.name == GUARD:
+        guard.choose(guard.Settings(), choice.mode, list(choice.assignments))
+    elif choice.mode or choice.assignments:
+        option = "--mode" if choice.mode else "--set"
+        hint = f"Change {pack.source}, or leave {option} out."
+        raise HookctlError("usage", f"{option} is for the guard, not for {pack.name}", hint=hint, exit_code=USAGE)
+
+
+def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Place, choice: Choice) -> FilePlan:
+    snapshot, document = read_document(place.path)
+    document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
+    key, record, orphaned = page_for(folders, records, place, document)
+    _same_scope(record, place)
+    known = record.packs.get(pack.name) if record else None
+    folder = (known.folder if known else "") or (orphaned if pack.name == GUARD else "")
+    folder = folder or pack_folder(folders, place, pack.name, records, key)
+    if place.shared:
+        require_inside(place.project, os.path.join(folder, CONFIG))
+    entries = record.entries if record else ()
+    desk = _Desk(folders, pack, place, choice, document, entries, known, folder)
+    content = _guard(desk) if pack.name == GUARD else _pack(desk)
+    live = look(document, content.wants, entries)
+    decision = engine.install(entries, live, pack.name, pack.version, content.wants, force=choice.force)
+    existed = snapshot.data is not None
+    if decision.conflicts:
+        return FilePlan(place, document, snapshot.data, snapshot.path, existed, record, decision, key=key)
+    edited = shapes.apply(document, decision.edits) if decision.edits else document
+    runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force)
+    page = PackRecord(pack.version, content.settings, folder, runtime.written)
+    after = edited.data if decision.edits else snapshot.data
+    packs_now = {**(record.packs if record else {}), pack.name: page}
+    anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
+    result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
+    if runtime.changes and not place.shared:
+        # The data folder's own folders go with its files; those above it only if we make them.
+        made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
+        result = result._replace(created_dirs=tuple(made))
+    messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
+    return FilePlan(place, document, after, snapshot.path, existed, result,
+                    decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
+                    runtime.rmdirs, messages)  # fmt: skip
+
+
+def _same_scope(record: Record | None, place: Place) -> None:
+    """In a home that is a project too, one file would be two scopes' at once."""
+    if record is not None and record.scope != place.scope:
+        message = f"this is installed at {record.scope} scope already"
+        hint = f"Use --scope {record.scope}, or uninstall it there first."
+        raise HookctlError("usage", message, path=place.path, hint=hint, exit_code=USAGE)
+
+
+def _switched_off(place: Place, document: JsonDocument) -> tuple[str, ...]:
+    key = place.host.data["switches"]["disable"]
+    if document.get((key,)) is True:
+        return (f"{key} is true in {document.where}, so no hook runs until that is removed",)
+    return ()
+
+
+def _where_it_holds(place: Place, pack: Pack) -> tuple[str, ...]:
+    """A host that reads only the folder it is started in must be started there."""
+    if place.scope == "user" or not place.host.data["scopes"]["start_folder_only"]:
+        return ()
+    return (f"{place.host.title} reads {place.scope} settings only where it is started: {pack.name} works in "
+            f"{place.project}, not in the folders below it",)  # fmt: skip
+
+
+def _pack(desk: _Desk) -> Content:
+    """A pack by path: what its file says, with its files in the folder."""
+    wants, messages = pack_wants(desk.pack, desk.place.host, in_sh(desk.place, desk.folder))
+    wanted = {name: File(data, executable) for name, (data, executable) in read_files(desk.pack).items()}
+    # In a committed ledger no path of this machine has a place.
+    settings = {} if desk.place.shared else {"source": desk.pack.source}
+    return Content(wants, wanted, settings, tuple(messages))
+
+
+def _guard(desk: _Desk) -> Content:
+    """The guard, with the settings that were recorded or are chosen now."""
+    choice, known, place = desk.choice, desk.known, desk.place
+    recorded = guard.settings_from(known.settings if known else {})
+    base = guard.Settings(python=recorded.python) if choice.reset else recorded
+    settings = guard.choose(base, choice.mode, list(choice.assignments))
+    messages: tuple[str, ...] = ()
+    if place.shared:
+        settings = settings._replace(python="")
+        messages = interpreter.on_path(desk.folders.environ)
+    elif not _runs(settings.python):
+        python, warning = interpreter.choose(desk.folders.environ)
+        settings, messages = settings._replace(python=python), ((warning,) if warning else ())
+    wanted = guard.configuration(settings, "" if place.shared else desk.folders.state)
+    wants, contents = [], {}
+    if settings.mode != "off":
+        before = known.settings.get("config", {}) if known else {}
+        config = runtime_files.configuration(os.path.join(desk.folder, CONFIG), before, wanted, choice.force)
+        contents = {"hook.py": File(runtime_files.program()), CONFIG: config}
+        wants = _guard_wants(desk, settings)
+    page = {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": wanted}
+    return Content(wants, contents, page, messages)
+
+
+def _guard_wants(desk: _Desk, settings: guard.Settings) -> list[Want]:
+    """The guard's wants, with the cap derived from the limit that will be in effect in this file."""
+    wants = guard.wants(settings, desk.place, desk.pack, desk.folder, guard.wanted_limit(settings))
+    live = look(desk.document, wants, desk.entries)
+    trial = engine.install(desk.entries, live, GUARD, "", wants, force=desk.choice.force)
+    limit = guard.limit_path(desk.place.host)
+    written = {edit.path: edit.value for edit in trial.edits if hasattr(edit, "value")}
+    value = written.get(limit, desk.document.get(limit))
+    effective = "" if value is MISSING else value if isinstance(value, str) else json.dumps(value)
+    return guard.wants(settings, desk.place, desk.pack, desk.folder, effective)
+
+
+def _runs(python: str) -> bool:
+    return bool(python) and os.path.isfile(python) and os.access(python, os.X_OK)

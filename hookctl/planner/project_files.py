@@ -1,0 +1,63 @@
+"""What hookctl itself keeps in a project: its committed ledger, and the .gitignore of its folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Mapping
+
+from hookctl import files, ledger, project_ledger
+from hookctl.folders import Folders
+from hookctl.model import Change, Record
+from hookctl.places import OWN, Place, new_file_mode, require_inside
+from hookctl.runtime_files import Runtime, file_action, own_folders
+
+IGNORED = b"run/\n"  # a run is nobody else's business
+
+
+def plan(
+    folders: Folders, records: Mapping[str, Record], changed: Mapping[str, Record | None], place: Place,
+    going: Container[str],
+) -> Runtime:  # fmt: skip
+    """The ledger of the place's project with the changed pages; `going` are files of ours that are to be removed."""
+    old = _pages(records, place.project)
+    new = _pages({**old, **changed}, place.project)
+    if {key: ledger.shared(page) for key, page in old.items()} == {
+        key: ledger.shared(page) for key, page in new.items()
+    }:
+        return Runtime()
+    path = project_ledger.path(place.project)
+    there = files.read(path)
+    data = project_ledger.dump(place.project, new)
+    if there.data == data:
+        return Runtime()
+    word = "remove-file" if data is None else "create-file" if there.data is None else "replace-file"
+    change = Change(there.path, there.data, data, new_file_mode(place))
+    ignore = _ignore(place, path, going) if data is None else _new_ignore(place)
+    rmdirs = own_folders(folders, place, [path]) if data is None else ()
+    actions = ((path, file_action(word, path)), *[(at, action) for at, action in ignore.actions])
+    return Runtime((*ignore.changes, change), actions, rmdirs=rmdirs)
+
+
+def _pages(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
+    return {key: page for key, page in records.items() if page and page.scope == "project" and page.project == project}
+
+
+def _new_ignore(place: Place) -> Runtime:
+    """It is made with the folder; where the folder is there already, whether it is ignored is its makers' word."""
+    path = os.path.join(place.project, OWN, ".gitignore")
+    require_inside(place.project, path)
+    if os.path.lexists(os.path.dirname(path)):
+        return Runtime()
+    return Runtime((Change(path, None, IGNORED, new_file_mode(place)),), ((path, file_action("create-file", path)),))
+
+
+def _ignore(place: Place, ledger_path: str, going: Container[str]) -> Runtime:
+    """It goes with the folder, if nothing else is left there."""
+    folder = os.path.join(place.project, OWN)
+    path = os.path.join(folder, ".gitignore")
+    require_inside(place.project, path)
+    there = files.read(path)
+    left = (os.path.join(above, name) for above, _, names in os.walk(folder) for name in names)
+    if there.data != IGNORED or any(name not in (path, ledger_path) and name not in going for name in left):
+        return Runtime()
+    return Runtime((Change(there.path, there.data, None),), ((path, file_action("remove-file", path)),))

@@ -1,0 +1,161 @@
+"""What an uninstall of packs does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from hookctl import engine, files, ledger, project_ledger, runtime_files
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import HookctlError
+from hookctl.folders import Folders
+from hookctl.hosts import shapes
+from hookctl.live import look, read_document
+from hookctl.model import Decision, Entry, PackRecord, Record, Want
+from hookctl.packs import guard
+from hookctl.packs.pack import Pack
+from hookctl.packs.wants import wants as pack_wants
+from hookctl.places import GUARD, Place, in_sh, pack_folder
+from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+
+
+class Leaving(NamedTuple):
+    """A place that packs leave, and the key of its page where it goes by that."""
+
+    place: Place
+    packs: tuple[str, ...]
+    key: str = ""
+
+
+def plan_uninstall(
+    folders: Folders, leaving: Iterable[Leaving], loaded: Mapping[str, Pack], projects: Iterable[str] | None = ()
+) -> Plan:
+    """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
+    records = project_ledger.read(folders, projects)
+    plans = [_one(folders, records, one, loaded) for one in leaving]
+    return assemble(folders, records, plans, install=False)
+
+
+def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, loaded: Mapping[str, Pack]) -> FilePlan:
+    place = leaving.place
+    key, record = ledger.page_of(records, place.path)
+    if leaving.key and key != leaving.key:
+        # The file of another page stands where this one's was: there is nothing left to edit.
+        key, record, orphaned = leaving.key, records[leaving.key], ""
+        snapshot, document = files.Snapshot(key, None), JsonDocument.parse(b"", where=key)
+    else:
+        try:
+            snapshot, document = read_document(place.path)
+        except HookctlError as error:
+            raise by_hand(error, record.entries if record else ()) from None
+        key, record, orphaned = page_for(folders, records, place, document)
+    edited, decision = document, Decision(entries=record.entries if record else ())
+    for pack in reversed(leaving.packs):
+        wants = _wants(folders, records, place, record, loaded.get(pack), orphaned, key)
+        try:
+            edited, step = _leave(edited, decision.entries, pack, wants, known=record is not None)
+        except HookctlError as error:
+            raise by_hand(error, decision.entries) from None
+        decision = _then(decision, step)
+    left = {name: page for name, page in (record.packs if record else {}).items() if name not in leaving.packs}
+    after = _bytes_after(folders, snapshot, edited, decision, record, left)
+    result = next_record(record, place, snapshot, after, decision, left) if record and left else None
+    runtime = _files(folders, records, leaving, key, record, orphaned, bool(decision.edits))
+    dirs = sorted(record.created_dirs, key=len, reverse=True) if record and not left else ()
+    return FilePlan(place, document, after, snapshot.path, snapshot.data is not None, result,
+                    decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
+                    (*runtime.rmdirs, *dirs))  # fmt: skip
+
+
+def _wants(
+    folders: Folders, records: Mapping[str, Record], place: Place, record: Record | None, pack: Pack | None,
+    orphaned: str, key: str,
+) -> list[Want]:  # fmt: skip
+    """What the pack would want here, which tells its elements where the ledger is lost."""
+    if pack is None:
+        return []
+    known = record.packs.get(pack.name) if record else None
+    if pack.name != GUARD:
+        folder = known.folder if known else pack_folder(folders, place, pack.name, records, key)
+        return pack_wants(pack, place.host, in_sh(place, folder))[0]
+    folder = known.folder if known else orphaned or pack_folder(folders, place, GUARD, records, key)
+    settings = guard.settings_from(known.settings if known else {})._replace(mode="breaker")
+    return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings))
+
+
+def _leave(
+    document: JsonDocument, entries: tuple[Entry, ...], pack: str, wants: list[Want], *, known: bool
+) -> tuple[JsonDocument, Decision]:
+    """The document without one pack."""
+    # Without a page in the ledger only an element of ours can be told; then nothing else must have a shape.
+    there = {element.id for element in shapes.elements(document.value if isinstance(document.value, dict) else {})}
+    strict = wants if not known and any(want.id in there for want in wants) else ()
+    decision = engine.uninstall(entries, look(document, strict, entries), pack, wants)
+    return shapes.apply(document, decision.edits) if decision.edits else document, decision
+
+
+def _then(first: Decision, second: Decision) -> Decision:
+    return Decision((*first.edits, *second.edits), second.entries, (*first.actions, *second.actions),
+                    (*first.kept, *second.kept))  # fmt: skip
+
+
+def _files(
+    folders: Folders, records: Mapping[str, Record], leaving: Leaving, key: str, record: Record | None, orphaned: str,
+    edited: bool,
+) -> runtime_files.Runtime:  # fmt: skip
+    """The packs' files go, unless another registration uses them."""
+    others = {page.folder for name, other in records.items() if name != key for page in other.packs.values()}
+    found = runtime_files.Runtime()
+    for pack in leaving.packs:
+        known: PackRecord | None = record.packs.get(pack) if record else None
+        if known is None and pack == GUARD and edited:
+            folder = orphaned or pack_folder(folders, leaving.place, GUARD, records, key)
+            known = runtime_files.unknown_page(folders, leaving.place, folder)
+        if known is not None:
+            one = runtime_files.uninstall(folders, leaving.place, known, others)
+            found = runtime_files.Runtime(
+                (*found.changes, *one.changes), (*found.actions, *one.actions), (*found.kept, *one.kept),
+                rmdirs=(*found.rmdirs, *one.rmdirs),
+            )  # fmt: skip
+    return found
+
+
+def _bytes_after(
+    folders: Folders, snapshot: files.Snapshot, edited: JsonDocument, decision: Decision, record: Record | None,
+    packs_left: dict[str, PackRecord],
+) -> bytes | None:  # fmt: skip
+    """The very bytes from before us where nobody else wrote since; else the file without exactly our entries."""
+    if snapshot.data is None or record is None or packs_left:
+        return edited.data if decision.edits else snapshot.data
+    if snapshot.sha == record.sha256_after and record.sha256_before:
+        backup = files.find_backup(folders.state, record.sha256_before)
+        if backup is not None and _means(backup, edited):
+            return backup
+    ours = bool(decision.edits) or snapshot.sha == record.sha256_after  # else somebody has made it anew
+    if record.created_file and ours and edited.data.strip() in (b"", b"{}"):
+        return None
+    return edited.data if decision.edits else snapshot.data
+
+
+def _means(backup: bytes, edited: JsonDocument) -> bool:
+    """Whether the backup says the same as the structural removal: an empty file and {} do."""
+    try:
+        value = JsonDocument.parse(backup).value
+    except HookctlError:
+        return False
+    return (value or {}) == (edited.value or {})
+
+
+def by_hand(error: HookctlError, entries: tuple[Entry, ...]) -> HookctlError:
+    """The same refusal with what to remove by hand."""
+    ours = [
+        f"in {'.'.join(map(str, entry.path))}: {json.dumps(entry.written, ensure_ascii=False)}"
+        if entry.id
+        else f"in {'.'.join(map(str, entry.path[:-1]))}: {json.dumps({entry.path[-1]: entry.written})[1:-1]}"
+        for entry in entries
+        if entry.kind != "container" and entry.mode == "owned"
+    ]
+    if ours:
+        error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *ours])
+    return error

@@ -1,0 +1,120 @@
+"""The ledger of project scope: `.hookctl/ledger.json`, committed with the settings that it explains.
+
+It comes with the repository, so it is a stranger's word: its pages may name no other file than a known host's
+project settings, its paths may not leave the project, and what it gives as text goes into the key that it names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hookctl import files, hosts, ledger
+from hookctl.documents.scan import scan
+from hookctl.errors import HookctlError
+from hookctl.folders import Folders
+from hookctl.model import PackRecord, Record
+from hookctl.places import OWN, Place, pack_folder, require_inside
+
+_COMMITTED = ("format", "created_file", "created_dirs", "packs", "entries")
+_PACK_NAME = r"[a-z0-9-]+"
+_FILE_NAME = r"[A-Za-z0-9._/-]+"
+
+
+def path(project: str) -> str:
+    """Where the ledger of a project lies; refuses one that a link leads out of it."""
+    place = os.path.join(project, OWN, "ledger.json")
+    require_inside(project, place)
+    return place
+
+
+def read(folders: Folders, projects: Iterable[str] | None = ()) -> dict[str, Record]:
+    """Every page of the state folder's ledger and of these projects'; None stands for all that it knows."""
+    pages = ledger.load(folders.ledger)
+    stubs = {key: page for key, page in pages.items() if page.scope == "project"}
+    known = {key: page for key, page in pages.items() if key not in stubs}
+    for project in dict.fromkeys({page.project for page in stubs.values()} if projects is None else projects):
+        if project:
+            known |= load(folders, project, files.read(path(project)).data, stubs)
+    return known
+
+
+def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]) -> dict[str, Record]:
+    """The pages in the bytes of a project's ledger, each with what its stub says of this machine."""
+
+    def page_from(name: str, page: Any) -> tuple[str, Record]:
+        place = _place(folders, project, name)
+        key = ledger.target_of(place.path)
+        record = ledger.record_from(_whole(folders, place, page))
+        _check_texts(record)
+        known = stubs.get(key)
+        hashes = (known.sha256_before, known.sha256_after) if known else ("", "")
+        return key, record._replace(sha256_before=hashes[0], sha256_after=hashes[1])
+
+    return ledger.parse(data, path(project), page_from)
+
+
+def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
+    """The bytes of a project's ledger with these pages; None where there are none."""
+    pages = {os.path.relpath(record.known_as, project): _page_to(project, record) for record in records.values()}
+    return ledger.in_order(pages) if pages else None
+
+
+def _place(folders: Folders, project: str, name: str) -> Place:
+    """The host whose project settings a page names."""
+    for host in map(hosts.load, hosts.names()):
+        settings = hosts.settings_path(host, "project", folders.environ, project)
+        if name == os.path.relpath(settings, project):
+            require_inside(project, settings)
+            return Place(host, "project", settings, project)
+    raise ValueError(f"{name} is no host's project settings")
+
+
+def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, Any]:
+    """A committed page with what is left out of it, all paths absolute."""
+    if not isinstance(page, dict) or page.keys() != set(_COMMITTED):
+        raise TypeError("a page has other keys than it should")
+    if page["format"] != place.host.format:
+        raise ValueError(f"{place.host.name} has no settings in {page['format']}")
+    packs = {}
+    for name, pack in page["packs"].items():
+        if not re.fullmatch(_PACK_NAME, name):
+            raise ValueError("a pack's name is not one")
+        folder = pack_folder(folders, place, name, {}, "")
+        for file in pack["files"]:
+            if not re.fullmatch(_FILE_NAME, file) or file.startswith("/") or {"", ".", ".."} & set(file.split("/")):
+                raise ValueError("a pack's file is not in its folder")
+            require_inside(place.project, os.path.join(folder, file))
+        packs[name] = {**pack, "folder": folder}
+    dirs = [os.path.normpath(os.path.join(place.project, folder)) for folder in page["created_dirs"]]
+    for folder in dirs:
+        require_inside(place.project, folder)
+    return {
+        **page, "host": place.host.name, "scope": "project", "packs": packs, "created_dirs": dirs,
+        "sha256_before": "", "sha256_after": "", "known_as": place.path, "project": place.project,
+    }  # fmt: skip
+
+
+def _check_texts(record: Record) -> None:
+    """What uninstall puts back as text must be one value."""
+    for entry in record.entries:
+        if entry.before is not None:
+            try:
+                given = scan(entry.before, "", comments=True, trailing_commas=True)
+            except HookctlError:
+                raise ValueError("a text to put back cannot be read") from None
+            if (given.start, given.end) != (0, len(entry.before)):
+                raise ValueError("a text to put back is not just a value")
+
+
+def _page_to(project: str, record: Record) -> dict[str, Any]:
+    whole = ledger.record_to(record)
+    packs = {name: _pack_to(pack) for name, pack in sorted(record.packs.items())}
+    dirs = [os.path.relpath(folder, project) for folder in record.created_dirs]
+    return {**{name: whole[name] for name in _COMMITTED}, "packs": packs, "created_dirs": dirs}
+
+
+def _pack_to(pack: PackRecord) -> dict[str, Any]:
+    return {"version": pack.version, "settings": pack.settings, "files": pack.files}
