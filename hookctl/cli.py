@@ -153,6 +153,39 @@ def _uninstall(
     return _show("uninstall", verb, json)
 
 
+def _restore(
+    file: Annotated[str, typer.Argument(help="The settings file.", show_default=False)] = "",
+    list_: Annotated[bool, typer.Option("--list", help="Show what backups there are.")] = False,
+    to: Annotated[int, typer.Option(metavar="N", help="The number of a backup, as --list shows it.")] = 1,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove the file's backups; without one, all.")] = False,
+    dry_run: _Dry = False, json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.verbs.restore import Request, restore
+
+    return _show("restore", lambda f: restore(f, Request(file, to, list_, prune, dry_run)), json)
+
+
+def _render(
+    pack: _Pack = "guard", host: _Hosts = None,
+    scope: Annotated[str, typer.Option(help="managed, user, project or local.")] = "managed",
+    hook_dir: Annotated[
+        str, typer.Option("--hook-dir", metavar="DIR", help="Where the pack's files will lie.", show_default=False)
+    ] = "",
+    python: Annotated[
+        str, typer.Option(metavar="P", help="The Python that will run the guard.", show_default=False)
+    ] = "",
+    json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.packs import load
+    from hookctl.verbs.render import Request, render
+
+    content = load(pack)
+    if len(host or ()) != 1:
+        raise HookctlError("usage", "which host?", hint="Name one: --host claude.", exit_code=USAGE)
+    chosen = _chosen("render", host, "user", json)[0]
+    return _show("render", lambda f: render(f, content, chosen, Request(scope, hook_dir, python)), json)
+
+
 def _status(json: _Json = False) -> int:
     from hookctl.verbs.status import status
 
@@ -230,6 +263,16 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "doctor": (
         _doctor, "Check that what is installed really works; exit code 1 if an error is found.",
         "  hookctl doctor\n  hookctl doctor --strict --json",
+    ),
+    "render": (
+        _render, "Print the settings text alone, for managed settings, MDM or Nix; nothing is written.",
+        "  hookctl render --host claude --scope managed --hook-dir /usr/local/lib/hookctl/guard/claude\n"
+        "  hookctl render --host claude --scope user --python /usr/bin/python3",
+    ),
+    "restore": (
+        _restore, "Put a settings file back as it was before hookctl's first write, or as in a later backup.",
+        "  hookctl restore ~/.claude/settings.json --list\n  hookctl restore ~/.claude/settings.json\n"
+        "  hookctl restore ~/.claude/settings.json --to 3",
     ),
     "hosts": (_hosts, "Show every host: its file, its events, how sure, and what is detected here.", "  hookctl hosts"),
     "run": (

@@ -316,6 +316,58 @@ def backup_folders(state: str) -> list[str]:
     return []
 
 
+class Backup(NamedTuple):
+    """The bytes of a settings file at some time before a write of ours."""
+
+    at: float  # seconds since the epoch
+    data: bytes
+    first: bool  # those before our first write
+
+
+def backups(state: str, path: str) -> list[Backup]:
+    """The backups of a settings file, that from before our first write first, then from old to new."""
+    folder, firsts, later = backup_folder(state, path), [], []
+    with contextlib.suppress(FileNotFoundError):
+        for name in sorted(os.listdir(folder)):
+            stamp, _, sha = name.partition("-")
+            if sha and (stamp == "first" or stamp.isdecimal()):
+                place = os.path.join(folder, name)
+                data = read(place).data
+                if data is None or digest(data) != sha:
+                    continue  # torn, or no work of ours
+                if stamp == "first":
+                    firsts.append(Backup(os.stat(place).st_mtime, data, True))
+                else:
+                    later.append(Backup(int(stamp) / 1e9, data, False))
+    known = {backup.data for backup in firsts}
+    return [*firsts, *(backup for backup in later if backup.data not in known)]
+
+
+def prune_own(state: str, path: str, needed: str) -> int:
+    """Remove the backups of one settings file, but not one with the `needed` SHA-256; how many went."""
+    folder, gone = backup_folder(state, path), 0
+    with contextlib.suppress(FileNotFoundError):
+        names = [name for name in os.listdir(folder) if "-" in name]
+        going = [name for name in names if not needed or name != f"first-{needed}"]
+        _unlink_all(folder, going)
+        gone = len(going)
+        if len(going) == len(names):
+            _unlink_all(folder, ["path"])
+            os.rmdir(folder)
+    return gone
+
+
+def backed_up(state: str) -> list[str]:
+    """The settings files that have backups."""
+    found = []
+    for folder in backup_folders(state):
+        with contextlib.suppress(HookctlError):
+            data = read(os.path.join(folder, "path")).data
+            if data:
+                found.append(os.fsdecode(data.removesuffix(b"\n")))
+    return sorted(found)
+
+
 def back_up(state: str, path: str, data: bytes, *, first: bool) -> None:
     """Keep the bytes of a settings file; with `first`, as those that an uninstall may give back."""
     folder = backup_folder(state, path)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from hookctl.errors import FAILED
+from hookctl.errors import FAILED, HookctlError
 from hookctl.masking import is_secret
 from hookctl.model import Action, Result
 
@@ -195,9 +195,9 @@ def _file_data(file: FilePlan) -> dict[str, Any]:
 
     return {
         "file": file.path,
-        "sha256_before": digest(file.before.data if file.existed else None),
+        "sha256_before": digest(file.old),
         "sha256_after": digest(file.after),
-        "created": not file.existed,
+        "created": file.old is None,
         "diff": diff(file),
     }
 
@@ -241,11 +241,21 @@ def diff(file: FilePlan) -> str:
 
     if not file.settings:
         return ""
-    before = file.before.redacted(is_secret) if file.existed else ""
-    after = JsonDocument.parse(file.after, where=file.path).redacted(is_secret) if file.after is not None else ""
+    if file.old is not None and file.old != file.before.data:
+        return _unread(file.path)
+    try:
+        before = file.before.redacted(is_secret) if file.old is not None else ""
+        after = JsonDocument.parse(file.after, where=file.path).redacted(is_secret) if file.after is not None else ""
+    except HookctlError:
+        return _unread(file.path)
     old, new = (_lines(text.removeprefix("\ufeff")) for text in (before, after))
-    names = file.path if file.existed else "/dev/null", file.path if file.after is not None else "/dev/null"
+    names = file.path if file.old is not None else "/dev/null", file.path if file.after is not None else "/dev/null"
     return "".join(difflib.unified_diff(old, new, *names))
+
+
+def _unread(path: str) -> str:
+    """A text in which nothing can be masked is not shown."""
+    return f"({path} cannot be read as settings, so it is not shown)\n"
 
 
 def _lines(text: str) -> list[str]:

@@ -47,7 +47,8 @@ def file_plan(before: str | None, after: str | None) -> FilePlan:
     document = JsonDocument.parse((before or "").encode())
     data = after.encode() if after is not None else None
     place = Place(hosts.load("claude"), "user", "/x/settings.json")
-    return FilePlan(place, document, data, place.path, before is not None, None, Decision())
+    old = document.data if before is not None else None
+    return FilePlan(place, document, data, place.path, old, None, Decision())
 
 
 VALUES = st.recursive(

@@ -25,10 +25,10 @@ class FilePlan(NamedTuple):
     """What happens to one settings file, and to the runtime files that go with it."""
 
     place: Place
-    before: JsonDocument
+    before: JsonDocument  # an empty one where the file cannot be read as one
     after: bytes | None
     path: str
-    existed: bool
+    old: bytes | None  # what is there now
     record: Record | None
     decision: Decision
     runtime: tuple[Change, ...] = ()
@@ -40,10 +40,9 @@ class FilePlan(NamedTuple):
     @property
     def settings(self) -> Change | None:
         """The change of the settings file; None where its bytes stay."""
-        before = self.before.data if self.existed else None
-        if before == self.after:
+        if self.old == self.after:
             return None
-        return Change(self.path, before, self.after, new_file_mode(self.place), settings=True)
+        return Change(self.path, self.old, self.after, new_file_mode(self.place), settings=True)
 
 
 class Plan(NamedTuple):

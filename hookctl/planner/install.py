@@ -87,9 +87,8 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     content = _guard(desk) if pack.name == GUARD else _pack(desk)
     live = look(document, content.wants, entries)
     decision = engine.install(entries, live, pack.name, pack.version, content.wants, force=choice.force)
-    existed = snapshot.data is not None
     if decision.conflicts:
-        return FilePlan(place, document, snapshot.data, snapshot.path, existed, record, decision, key=key)
+        return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     edited = shapes.apply(document, decision.edits) if decision.edits else document
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
@@ -102,7 +101,7 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
         made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
         result = result._replace(created_dirs=tuple(made))
     messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
-    return FilePlan(place, document, after, snapshot.path, existed, result,
+    return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages)  # fmt: skip
 

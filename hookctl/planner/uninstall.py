@@ -63,7 +63,7 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
     result = next_record(record, place, snapshot, after, decision, left) if record and left else None
     runtime = _files(folders, records, leaving, key, record, orphaned, bool(decision.edits))
     dirs = sorted(record.created_dirs, key=len, reverse=True) if record and not left else ()
-    return FilePlan(place, document, after, snapshot.path, snapshot.data is not None, result,
+    return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     (*runtime.rmdirs, *dirs))  # fmt: skip
 

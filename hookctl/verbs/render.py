@@ -1,0 +1,90 @@
+"""hookctl render: the settings text alone, for those who ship settings by other means; it writes nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NamedTuple
+
+from hookctl import engine, interpreter
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import USAGE, HookctlError
+from hookctl.folders import Folders, asset
+from hookctl.hosts import Host, shapes
+from hookctl.model import Live, Result, Want
+from hookctl.packs import guard
+from hookctl.packs.pack import Pack
+from hookctl.packs.wants import wants as pack_wants
+from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder
+
+# For everybody on a machine: no user's own folder, where that user could change what runs.
+_SHARED = "/usr/local/lib/hookctl"
+
+
+class Request(NamedTuple):
+    """What was asked on the command line."""
+
+    scope: str
+    hook_dir: str = ""
+    python: str = ""
+
+
+def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
+    """The text that an install into an empty settings file of this scope would write."""
+    if request.scope not in (*SCOPES, "managed"):
+        hint = f"Scopes: {', '.join((*SCOPES, 'managed'))}."
+        raise HookctlError("usage", f"unknown scope {request.scope!r}", hint=hint, exit_code=USAGE)
+    place = Place(host, request.scope, "", "/" if request.scope == "project" else "")
+    folder = _folder(folders, place, pack, request)
+    wants, messages = _wants(folders, place, pack, folder, request.python)
+    decision = engine.install((), Live({}, {}, ()), pack.name, pack.version, wants)
+    document = shapes.apply(JsonDocument.parse(b""), decision.edits)
+    text = document.data.decode()
+    sources = {os.path.join(folder, name): _source(pack, name) for name in pack.files}
+    notes = [*messages, *_where(host, request.scope)]
+    notes += [f"put {source} at {_shown(place, target)}" for target, source in sources.items()]
+    copies = [{"from": source, "to": _shown(place, target)} for target, source in sources.items()]
+    data = {"text": text, "settings": document.value, "files": copies}
+    return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
+
+
+def _folder(folders: Folders, place: Place, pack: Pack, request: Request) -> str:
+    if request.hook_dir:
+        if not os.path.isabs(request.hook_dir):
+            hint = "Give an absolute folder: the command must hold wherever the agent is started."
+            raise HookctlError("usage", f"--hook-dir {request.hook_dir} is relative", hint=hint, exit_code=USAGE)
+        return os.path.normpath(request.hook_dir)
+    if place.scope == "managed":
+        return os.path.join(_SHARED, *((GUARD,) if pack.name == GUARD else ("packs", pack.name)), place.host.name)
+    if place.scope == "local":
+        hint = "At local scope each project has its own: name the folder."
+        raise HookctlError("usage", "--hook-dir is missing", hint=hint, exit_code=USAGE)
+    return pack_folder(folders, place, pack.name, {}, "")
+
+
+def _wants(folders: Folders, place: Place, pack: Pack, folder: str, python: str) -> tuple[list[Want], list[str]]:
+    # A folder that was named for a project lies outside of it, and is the same for everyone.
+    if place.shared and not folder.startswith("/.hookctl/"):
+        place = place._replace(scope="managed")
+    if pack.name != GUARD:
+        return pack_wants(pack, place.host, in_sh(place, folder))
+    warning = ""
+    if not python and not place.shared:
+        python, warning = interpreter.choose(folders.environ)
+    settings = guard.Settings(python=python)
+    return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings)), [warning] if warning else []
+
+
+def _where(host: Host, scope: str) -> list[str]:
+    if scope != "managed":
+        return []
+    paths = host.data["files"]["managed"].get(sys.platform, [])
+    return [f"{host.title} reads it from {paths[0]}"] if paths else []
+
+
+def _source(pack: Pack, name: str) -> str:
+    return os.path.join(os.path.dirname(pack.source), name) if pack.source else asset("templates", pack.name, name)
+
+
+def _shown(place: Place, path: str) -> str:
+    return os.path.relpath(path, "/") if place.shared and path.startswith("/.hookctl/") else path

@@ -1,0 +1,109 @@
+"""hookctl restore: a settings file as it was before hookctl's first write, or a later backup."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from hookctl import apply, clock, files, ledger, planner, project_ledger, report
+from hookctl.errors import FAILED, USAGE, HookctlError
+from hookctl.files import Backup
+from hookctl.folders import Folders
+from hookctl.model import Result
+from hookctl.planner.restore import plan_restore
+
+_FIRST = 1
+
+
+class Request(NamedTuple):
+    """What was asked on the command line."""
+
+    file: str = ""
+    to: int = _FIRST  # as in the list; 1 is the text from before our first write
+    list: bool = False
+    prune: bool = False
+    dry_run: bool = False
+
+
+def restore(folders: Folders, request: Request) -> Result:
+    """Put a backup in the file's place, list what backups there are, or prune them."""
+    if request.prune:
+        return _prune(folders, request.file)
+    if not request.file:
+        hint = f"Files with backups: {', '.join(files.backed_up(folders.state)) or 'none'}."
+        raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
+    path, found = _backups(folders, request.file)
+    if request.list:
+        return _list(path, found)
+    if request.to == _FIRST and _FIRST not in found:
+        message = "there was no such file before hookctl's first write, so there is nothing to put back"
+        hint = "`hookctl uninstall` takes out what is ours; `--list` shows later texts, and `--to N` puts one back."
+        raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
+    if request.to not in found:
+        message, hint = f"there is no backup {request.to}", f"`hookctl restore {request.file} --list` shows them."
+        raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
+    backup = found[request.to]
+
+    def make() -> planner.Plan:
+        return plan_restore(folders, path, backup.data)
+
+    plan = make() if request.dry_run else planner.carry_out(folders, make, report.say)
+    when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
+    done = f"{report.tilde(path)} is as it was {when}; what it was just now is the newest backup of it."
+    text = report.plan_text(plan, dry_run=request.dry_run, done=done)
+    messages = tuple(message for file in plan.files for message in file.messages)
+    return Result(report.plan_data(plan, dry_run=request.dry_run), tuple(text), messages)
+
+
+def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
+    """The file as it is known, and its backups by number; 1 is always the one from before our first write."""
+    path = os.path.abspath(os.path.join(folders.cwd, name))
+    key, _ = ledger.page_of(project_ledger.read(folders, None), path)
+    found = files.backups(folders.state, key)
+    if not found:
+        known = "\n  ".join(map(report.tilde, files.backed_up(folders.state)))
+        hint = f"Files with backups:\n  {known}" if known else "hookctl has not written any settings file yet."
+        raise HookctlError("no_backup", "there is no backup of this file", path=path, hint=hint, exit_code=FAILED)
+    return path, dict(enumerate(found, _FIRST if found[0].first else _FIRST + 1))
+
+
+def _list(path: str, found: dict[int, Backup]) -> Result:
+    now = files.read(path).data
+    rows, pages = [["N", "WHEN", "BYTES", ""]], []
+    for number, backup in found.items():
+        note = "before hookctl's first write" if backup.first else ""
+        note = ", ".join(filter(None, [note, "what is there now" if backup.data == now else ""]))
+        rows.append([str(number), clock.local(backup.at), str(len(backup.data)), note])
+        pages.append(_page(number, backup, now))
+    lines = [report.tilde(path), *report.table(rows, indent="  ")]
+    return Result({"file": path, "backups": pages}, tuple(lines))
+
+
+def _page(number: int, backup: Backup, now: bytes | None) -> dict[str, Any]:
+    return {
+        "n": number,
+        "t": backup.at,
+        "sha256": files.digest(backup.data),
+        "bytes": len(backup.data),
+        "first": backup.first,
+        "current": backup.data == now,
+    }
+
+
+def _prune(folders: Folders, name: str) -> Result:
+    """Remove backups; those that an uninstall still needs for the very bytes stay."""
+    records = project_ledger.read(folders, None)
+    paths = files.backed_up(folders.state)
+    if name:
+        paths = [ledger.page_of(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]
+    lines, pages = [], []
+    for path in paths:
+        page = records.get(path)
+        needed = page.sha256_before if page else ""
+        with apply.locked(folders, lambda: report.say("waiting for another hookctl")):
+            gone = files.prune_own(folders.state, path, needed)
+        kept = "; the first one stays, since uninstall puts it back" if needed and gone else ""
+        if gone:
+            lines.append(f"{report.tilde(path)}: removed {gone} {'backup' if gone == 1 else 'backups'}{kept}")
+            pages.append({"file": path, "removed": gone, "kept_first": bool(needed)})
+    return Result({"pruned": pages}, tuple(lines or ["nothing to do"]))
