@@ -128,7 +128,12 @@ def test_the_hosts_own_variable_moves_its_folder(
     assert (isolated / "elsewhere" / "settings.json").exists()
     assert not settings.parent.exists()
     (page,) = hookctl("hosts", "--json").data["hosts"]
-    assert page["files"] == {"user": str(isolated / "elsewhere" / "settings.json")}
+    assert page["files"] == {
+        "user": str(isolated / "elsewhere" / "settings.json"),
+        "project": "<project>/.claude/settings.json",
+        "local": "<project>/.claude/settings.local.json",
+    }
+    assert page["scopes_supported"] == ["user", "project", "local"]
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "relative")
     (page,) = hookctl("hosts", "--json").data["hosts"]
     assert page["files"]["user"] == str(isolated / "work" / "relative" / "settings.json")

@@ -9,6 +9,9 @@ from hookctl import report
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.model import Result
+from hookctl.places import SCOPES
+
+_PROJECT = "<project>"
 
 
 def hosts(folders: Folders) -> Result:
@@ -28,8 +31,8 @@ def _page(host: Host, folders: Folders) -> dict[str, Any]:
         "client_seen": host.data["client"]["seen"],
         "format": host.format,
         "comments": host.comments,
-        "files": {"user": known.settings_path(host, "user", folders.environ)},
-        "scopes_supported": ["user"],
+        "files": {scope: known.settings_path(host, scope, folders.environ, _PROJECT) for scope in SCOPES},
+        "scopes_supported": [*SCOPES],
         "events": events,
         "cap": host.data["cap"],
         "detected": known.detected(host, folders.environ),
@@ -41,7 +44,7 @@ def _lines(page: dict[str, Any]) -> list[str]:
     form = page["format"] if page["comments"] else f"{page['format']}, no comments"
     return [
         f"{page['host']}: {page['title']}, facts seen on version {page['client_seen']}",
-        f"  settings  {report.tilde(page['files']['user'])} ({form})",
+        *(f"  {scope:9} {report.tilde(page['files'][scope])} ({form})" for scope in page["scopes_supported"]),
         f"  detected  {page['detected'] or 'no'}",
         f"  cap       {page['cap']['key']}, default {page['cap']['default']} blocks in a row",
         *report.table(rows, indent="  "),

@@ -8,11 +8,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from hookctl import clock, files, hosts, ledger, project
+from hookctl import clock, files, hosts, ledger, project, project_ledger
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
-from hookctl.model import PackRecord, Result
+from hookctl.model import PackRecord, Record, Result
 from hookctl.packs import guard
 
 DEFAULT_SPAN = "12h"
@@ -67,7 +67,7 @@ def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]
     marked = any(os.path.lexists(os.path.join(place.project, mark)) for mark in (".git", ".hookctl"))
     if not marked and not request.project and request.action != "status":
         yield f"{place.project} has neither .git nor .hookctl; from now on it counts as a project, with all below it"
-    if not _guards(folders):
+    if not _guards(folders, place.project):
         yield "the ledger knows of no guard, so nothing may read this: `hookctl install --host claude`"
 
 
@@ -77,7 +77,7 @@ def _place(folders: Folders, request: Request) -> _Run:
     variables = [hosts.load(name).data["environment"]["project"] for name in hosts.names()]
     named = next((at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd)
     root = os.path.realpath(request.project) if request.project else project.find(named, folders.environ)
-    knobs = _installed_knobs(folders)
+    knobs = _installed_knobs(folders, root)
     folder = project.run_folder(root, folders.environ, knobs.get("run_dir", ""))
     task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or knobs.get("task_file", "")
     return _Run(
@@ -89,26 +89,35 @@ def _place(folders: Folders, request: Request) -> _Run:
     )
 
 
-def _guards(folders: Folders) -> list[PackRecord]:
-    """The guard as it is installed, once a settings file."""
+def _guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
+    """The guard as it is installed, once a settings file: first in this project, then where this environment leads."""
     with contextlib.suppress(HookctlError):
-        records = ledger.load(folders.ledger)
-        here = {
-            ledger.page_of(records, hosts.settings_path(hosts.load(name), "user", folders.environ))[0]
-            for name in hosts.names()
-        }
-        order = sorted(records, key=lambda path: path not in here)  # first those that this environment leads to
-        return [records[path].packs["guard"] for path in order if "guard" in records[path].packs]
+        records = project_ledger.read(folders, [root])
+        users = (hosts.settings_path(hosts.load(name), "user", folders.environ) for name in hosts.names())
+        here = {ledger.page_of(records, path)[0] for path in users}
+        order = sorted(records, key=lambda path: (records[path].project != root, path not in here))
+        return [(records[path], records[path].packs["guard"]) for path in order if "guard" in records[path].packs]
     return []
 
 
-def _installed_knobs(folders: Folders) -> dict[str, str]:
+def _installed_knobs(folders: Folders, root: str) -> dict[str, str]:
     """Where the installed guard looks for the work: its configuration, as the operator may have edited it."""
-    for page in _guards(folders):
+    for record, page in _guards(folders, root):
         value = guard.live_configuration(page)
         if value:
-            return {name: text.strip() for name, text in value.items() if isinstance(text, str)}
+            knobs = {name: text.strip() for name, text in value.items() if isinstance(text, str)}
+            return _inside(root, knobs) if record.scope == "project" else knobs
     return {}
+
+
+def _inside(root: str, knobs: dict[str, str]) -> dict[str, str]:
+    """What a repository's own configuration may say: it must not lead our writes out of the project."""
+    leaves = [
+        name
+        for name in ("run_dir", "task_file")
+        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(f"{root}/")
+    ]
+    return {name: text for name, text in knobs.items() if name not in leaves}
 
 
 def _start(folders: Folders, place: _Run, request: Request) -> list[str]:

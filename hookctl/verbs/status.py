@@ -6,16 +6,17 @@ import json
 import os
 from typing import Any
 
-from hookctl import engine, files, ledger, project, project_ledger, report
+from hookctl import engine, files, ledger, project, project_ledger, report, scopes
 from hookctl import hosts as known
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.live import look, read_document
-from hookctl.masking import is_secret
-from hookctl.model import Entry, PackRecord, Record, Result
+from hookctl.masking import masked
+from hookctl.model import Entry, Live, PackRecord, Record, Result
 from hookctl.packs import guard
+from hookctl.scopes import Source
 
 
 def status(folders: Folders) -> Result:
@@ -62,6 +63,7 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
         "file": path,
         "host": record.host,
         "scope": record.scope,
+        "project": record.project or None,
         "packs": {name: pack.version for name, pack in record.packs.items()},
         "entries": [],
         "error": None,
@@ -72,33 +74,61 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
         live = look(document, (), record.entries)
     except HookctlError as error:
         return {**page, "error": error.as_dict()}
-    for entry in record.entries:
-        if entry.kind != "container":
-            page["entries"].append(_entry(entry, engine.state(entry, live, entry.path, entry.id), live.values))
-    if "guard" in record.packs and record.host in known.names():
+    if record.host not in known.names():
+        return {**page, "entries": [_entry(entry, live, None) for entry in _shown(record)]}
+    host = known.load(record.host)
+    user = path if record.scope == "user" else known.settings_path(host, "user", folders.environ)
+    found = scopes.sources(folders, host, user, record.project or folders.cwd)
+    page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry)) for entry in _shown(record)]
+    if "guard" in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
-        page["guard"] = sentence(known.load(record.host), record.packs["guard"], document, states)
+        page["guard"] = sentence(host, record.packs["guard"], document, states, found)
     return page
 
 
-def _entry(entry: Entry, state: str, values: dict[Any, Any]) -> dict[str, Any]:
-    return {
+def _shown(record: Record) -> list[Entry]:
+    return [entry for entry in record.entries if entry.kind != "container"]
+
+
+def _stronger(host: Host, record: Record, found: list[Source], entry: Entry) -> Source | None:
+    """The file of another scope whose value of an env key is in effect instead of ours."""
+    if entry.kind != "leaf":
+        return None
+    order = host.data["scopes"]["precedence"]
+    source = scopes.winner(found, entry.path)
+    return source if source and order.index(source.scope) < order.index(record.scope) else None
+
+
+def _entry(entry: Entry, live: Live, stronger: Source | None) -> dict[str, Any]:
+    key = str(entry.path[-1])
+    value = live.values.get(entry.path) if entry.kind == "leaf" else entry.written
+    page = {
         "path": list(entry.path),
         "kind": entry.kind,
         "id": entry.id,
-        "state": state,
+        "state": engine.state(entry, live, entry.path, entry.id),
         "mode": entry.mode,
-        "value": values.get(entry.path) if entry.kind == "leaf" else entry.written,
+        "value": masked(value, key),
         "owners": list(entry.owners),
+        "in_effect": None,
     }
+    if stronger:
+        here = masked(stronger.document.get(entry.path), key)
+        page["in_effect"] = {"scope": stronger.scope, "file": stronger.path, "value": here}
+    return page
 
 
-def sentence(host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str]) -> str:
-    """What the guard will do in this host, in one sentence, from what is really there."""
-    env = document.get(tuple(host.data["environment"]["path"]))
-    env = env if isinstance(env, dict) else {}
+def sentence(
+    host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str], found: list[Source]
+) -> str:  # fmt: skip
+    """What the guard will do in this host, in one sentence, from what is really there and in effect."""
+    path = tuple(host.data["environment"]["path"])
+    env: dict[str, Any] = {}
+    for source in reversed(found):
+        values = source.document.get(path)
+        env |= values if isinstance(values, dict) else {}
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in env.items()}
-    idle = _idle(host, pack, document, states, texts)
+    idle = _idle(host, pack, document, states, texts, found)
     if idle:
         return f"does nothing: {idle}"
     limit = guard.limit_of(texts.get(guard.LIMIT_KEY, ""), guard.live_configuration(pack).get("max_stop_blocks"))
@@ -109,7 +139,8 @@ def sentence(host: Host, pack: PackRecord, document: JsonDocument, states: dict[
 
 
 def _idle(
-    host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str], env: dict[str, str]
+    host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str], env: dict[str, str],
+    found: list[Source],
 ) -> str:  # fmt: skip
     """Why the guard does nothing; empty if it works."""
     if guard.settings_from(pack.settings).mode == "off":
@@ -119,8 +150,12 @@ def _idle(
         return f"{host.title} ignores the whole file, because of a {kind} in line {line}"
     if states.get("guard/stop") not in ("owned", "overridden"):
         return "its hook is not registered"
-    if document.get((host.data["switches"]["disable"],)) is True:
-        return f"{host.data['switches']['disable']} is true"
+    disable, managed_only = (host.data["switches"][name] for name in ("disable", "managed_only"))
+    for source in found:
+        if source.document.get((disable,)) is True:
+            return f"{disable} is true" + (f" in {source.path}" if source.path != document.where else "")
+        if source.scope == "managed" and source.document.get((managed_only,)) is True:
+            return f"{managed_only} is true in {source.path}"
     variable = next((name for name, value in env.items() if guard.switches_off(name, value)), "")
     if variable:
         return f"{variable}={env[variable]} in the settings' env"
@@ -134,6 +169,11 @@ def _idle(
     return "its configuration says mode off" if isinstance(config, dict) and config.get("mode") == "off" else ""
 
 
+def _instead(entry: dict[str, Any]) -> str:
+    here = entry["in_effect"]
+    return f" (in effect here: {here['value']}, of {here['scope']} scope)" if here else ""
+
+
 def _lines(page: dict[str, Any]) -> list[str]:
     packs = ", ".join(f"{name} {version}" for name, version in page["packs"].items())
     title = known.load(page["host"]).title if page["host"] in known.names() else page["host"]
@@ -143,6 +183,5 @@ def _lines(page: dict[str, Any]) -> list[str]:
     for entry in page["entries"]:
         name = f"{entry['id']} at {'.'.join(entry['path'])}" if entry["id"] else entry["path"][-1]
         value = f"={entry['value']}" if entry["kind"] == "leaf" and entry["value"] is not None else ""
-        shown = "***" if value and is_secret(name) else f"{name}{value}"
-        lines.append(f"  {entry['state']:10} {shown}")
+        lines.append(f"  {entry['state']:10} {name}{value}{_instead(entry)}")
     return [*lines, f"  the guard  {page['guard']}"] if page["guard"] else lines

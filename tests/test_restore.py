@@ -1,0 +1,197 @@
+"""hookctl restore: an earlier text of a settings file, with the ledger and the packs' files brought in line."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from hookctl import files, folders, ledger
+from tests.conftest import Hookctl, put
+
+THEIRS = b'{\n    "model": "m",  "env": {"A": "1"}\n}'
+PACK = """\
+[pack]
+name = "notify"
+version = "1"
+
+[env]
+NOTIFY_LEVEL = "2"
+
+[[hooks]]
+event = "stop"
+command = "true"
+"""
+
+
+def stages(settings: Path, hookctl: Hookctl) -> tuple[bytes, bytes]:
+    """The operator's file with the guard installed, then with another limit."""
+    put(settings, THEIRS)
+    assert hookctl("install", "--host", "claude").code == 0
+    first = settings.read_bytes()
+    assert hookctl("install", "--host", "claude", "--set", "max_stop_blocks=9").code == 0
+    return first, settings.read_bytes()
+
+
+def own_files(isolated: Path) -> list[str]:
+    return [path.name for path in (isolated / "data").rglob("*") if path.is_file()]
+
+
+def test_the_text_from_before_our_first_write_comes_back_and_the_packs_go(
+    settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    _, second = stages(settings, hookctl)
+    settings.chmod(0o640)
+    done = hookctl("restore", str(settings))
+    assert done.code == 0
+    assert settings.read_bytes() == THEIRS
+    assert settings.stat().st_mode & 0o777 == 0o640
+    assert ledger.load(folders.here().ledger) == {}
+    assert own_files(isolated) == []
+    assert "as it was before hookctl's first write" in done.out
+    assert files.backups(folders.here().state, str(settings))[-1].data == second
+
+
+def test_a_later_backup_keeps_in_the_ledger_what_it_has(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
+    first, _ = stages(settings, hookctl)
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    assert settings.read_bytes() == first
+    states = {tuple(e["path"]): e["state"] for e in hookctl("status", "--json").data["files"][0]["entries"]}
+    assert states[("hooks", "Stop")] == "owned"
+    assert states[("env", "MAX_STOP_BLOCKS")] == "overridden"  # the operator brought it back, so it is theirs
+    assert sorted(own_files(isolated)) == ["config.json", "hook.py"]
+    assert hookctl("install", "--host", "claude").code == 0
+    assert json.loads(settings.read_bytes())["env"]["MAX_STOP_BLOCKS"] == "5"
+    assert hookctl("uninstall").code == 0
+    assert json.loads(settings.read_bytes()) == {"model": "m", "env": {"A": "1", "MAX_STOP_BLOCKS": "5",
+                                                 "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"}}  # fmt: skip
+
+
+def test_a_pack_that_the_text_does_not_have_leaves_and_another_stays(
+    settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    put(settings, THEIRS)
+    assert hookctl("install", "--host", "claude").code == 0
+    guarded = settings.read_bytes()
+    assert hookctl("install", str(put(isolated / "notify.toml", PACK)), "--host", "claude").code == 0
+    assert hookctl("install", "--host", "claude", "--set", "latch=false").code == 0
+    backups = hookctl("restore", str(settings), "--list", "--json").data["backups"]
+    number = next(page["n"] for page in backups if page["sha256"] == files.digest(guarded))
+    done = hookctl("restore", str(settings), "--to", str(number), "--json")
+    assert [(a["id"], a["action"]) for a in done.data["actions"]] == [("notify/stop", "drop"), ("", "drop")]
+    assert settings.read_bytes() == guarded
+    assert list(ledger.load(folders.here().ledger)[str(settings)].packs) == ["guard"]
+    assert hookctl("install", "--host", "claude").out == "nothing to do\n"
+    assert hookctl("uninstall").code == 0
+    assert json.loads(settings.read_bytes()) == json.loads(THEIRS)
+
+
+def test_a_broken_file_is_put_right(settings: Path, hookctl: Hookctl) -> None:
+    stages(settings, hookctl)
+    put(settings, b'{"model": ')
+    done = hookctl("restore", str(settings), "--dry-run")
+    assert (done.code, settings.read_bytes()) == (0, b'{"model": ')
+    assert "cannot be read as settings" in done.out
+    assert hookctl("restore", str(settings)).code == 0
+    assert settings.read_bytes() == THEIRS
+
+
+def test_a_file_that_is_gone_comes_back(settings: Path, hookctl: Hookctl) -> None:
+    stages(settings, hookctl)
+    settings.unlink()
+    assert hookctl("restore", str(settings)).code == 0
+    assert settings.read_bytes() == THEIRS
+    assert settings.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_hookctl_made_has_nothing_from_before(settings: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    made = settings.read_bytes()
+    assert hookctl("install", "--host", "claude", "--set", "max_stop_blocks=9").code == 0
+    now = settings.read_bytes()
+    done = hookctl("restore", str(settings))
+    assert (done.code, settings.read_bytes()) == (1, now)
+    assert "there was no such file before hookctl's first write" in done.err
+    assert [page["n"] for page in hookctl("restore", str(settings), "--list", "--json").data["backups"]] == [2]
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    assert settings.read_bytes() == made
+
+
+def test_the_list_says_what_is_there_and_changes_nothing(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
+    first, second = stages(settings, hookctl)
+    listed = hookctl("restore", str(settings), "--list", "--json").data
+    about = [(page["n"], page["first"], page["current"]) for page in listed["backups"]]
+    assert about == [(1, True, False), (2, False, False)]
+    assert [page["sha256"] for page in listed["backups"]] == [files.digest(THEIRS), files.digest(first)]
+    put(settings, first)
+    lines = hookctl("restore", str(settings), "--list").out.splitlines()
+    assert "before hookctl's first write" in lines[2]
+    assert lines[3].endswith("what is there now")
+    assert settings.read_bytes() == first != second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("{settings}", "--to", "7"), 2, "there is no backup 7"),
+        (("{settings}", "--to", "0"), 2, "there is no backup 0"),
+        (("{settings}", "--to", "x"), 2, "is not a valid"),
+        (("{home}/other.json",), 1, "there is no backup of this file"),
+        ((), 2, "which file?"),
+    ],
+)
+def test_what_cannot_be_restored_is_said_and_nothing_happens(
+    arguments: tuple[str, ...], code: int, said: str, settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    _, second = stages(settings, hookctl)
+    done = hookctl("restore", *[text.format(settings=settings, home=isolated / "home") for text in arguments])
+    assert (done.code, settings.read_bytes()) == (code, second)
+    assert said in done.err
+    assert str(settings).replace(str(isolated / "home"), "~") in done.err or code == 2
+
+
+def test_it_goes_through_links_and_by_either_name(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
+    target = put(isolated / "dotfiles" / "claude.json", THEIRS)
+    settings.parent.mkdir()
+    settings.symlink_to(target)
+    for name in (settings, target):
+        assert hookctl("install", "--host", "claude").code == 0
+        assert hookctl("restore", str(name)).code == 0
+        assert target.read_bytes() == THEIRS
+        assert settings.is_symlink()
+
+
+def test_at_project_scope_the_committed_ledger_keeps_up(isolated: Path, hookctl: Hookctl) -> None:
+    settings = put(isolated / "work" / ".claude" / "settings.json", THEIRS)
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    assert (isolated / "work" / ".hookctl" / "ledger.json").exists()
+    assert hookctl("restore", ".claude/settings.json").code == 0
+    assert settings.read_bytes() == THEIRS
+    assert not (isolated / "work" / ".hookctl").exists()
+
+
+def test_prune_leaves_what_an_uninstall_needs(settings: Path, hookctl: Hookctl) -> None:
+    stages(settings, hookctl)
+    assert hookctl("restore", "--prune").out.endswith(
+        "removed 2 backups; the first one stays, since uninstall puts it back\n"
+    )
+    assert hookctl("restore", "--prune").out == "nothing to do\n"
+    assert hookctl("uninstall").code == 0
+    assert settings.read_bytes() == THEIRS
+    assert hookctl("restore", str(settings), "--prune", "--json").data["pruned"] == [
+        {"file": str(settings), "removed": 2, "kept_first": False}
+    ]
+    assert os.listdir(os.path.join(folders.here().state, "backups")) == []
+    assert hookctl("restore", str(settings)).code == 1
+
+
+def test_a_backup_that_was_tampered_with_is_not_put_back(settings: Path, hookctl: Hookctl) -> None:
+    stages(settings, hookctl)
+    folder = Path(files.backup_folder(folders.here().state, str(settings)))
+    for path in folder.glob(f"*-{files.digest(THEIRS)}"):
+        path.write_bytes(b"{}")
+    now = settings.read_bytes()
+    assert hookctl("restore", str(settings)).code == 1
+    assert settings.read_bytes() == now
