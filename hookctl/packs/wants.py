@@ -66,18 +66,17 @@ def _element(pack: Pack, hook: Hook, host: Host, event: str, files_text: str) ->
 
 def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[str]:
     """The command in pieces: each text as it is, and {files} as a piece of its own."""
-    text = hook.command
-    if pack.files:
-        first = f"{{files}}/{pack.files[0]}"
-        text = f"[ -f {first} ] && [ -r {first} ] || exit 0; {text}"
-    values = {"files": files_text, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
     yield head(f"{pack.name}/{hook.id}")
+    if pack.files:
+        first = pack.files[0]
+        yield from ("[ -f ", files_text, f"/{first} ] && [ -r ", files_text, f"/{first} ] || exit 0; ")
+    values = {"files": files_text, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
     at = 0
-    for slot in slots(text):
-        yield text[at : slot.start]
+    for slot in slots(hook.command):
+        yield hook.command[at : slot.start]
         yield values[slot.name]
         at = slot.end
-    yield text[at:]
+    yield hook.command[at:]
 
 
 def _forms(pack: Pack, hook: Hook, host: Host) -> str:
@@ -90,8 +89,8 @@ def _forms(pack: Pack, hook: Hook, host: Host) -> str:
 
 # The quotes of sh, as far as it takes to know what stands inside them.
 
-_NAME = re.compile(r"\{(files|host|event)\}")
-_TOKEN = re.compile(r"""\{(?:files|host|event)\}|\$[$({']|\\?.""", re.DOTALL)
+_NAME = re.compile(r"(?<!\$)\{(files|host|event)\}")  # ${host} is the shell's, also where it is not expanded
+_TOKEN = re.compile(rf"""{_NAME.pattern}|\$[$({{']|\\?.""", re.DOTALL)
 _CASE = re.compile(r"case[ \t]")
 _BREAKS = frozenset(" \t;&|<>()")  # behind these a word begins, or a comment
 
@@ -123,7 +122,7 @@ def slots(command: str) -> list[Slot]:
 
 
 def _slots(command: str) -> Iterator[Slot]:
-    stack, at, word = [_Open("")], 0, False
+    stack, at, word, named = [_Open("")], 0, False, _NAME.search(command)
     while match := _TOKEN.match(command, at):
         token, top, start, at = match[0], stack[-1], at, match.end()
         if top.quoted and token[0] == "\\" and token[1:] not in tuple('$`"\\}'):
@@ -138,14 +137,14 @@ def _slots(command: str) -> Iterator[Slot]:
             yield from _within(command, start, at, "a comment")
         elif token == "$'" and not top.quoted:
             raise Unreadable("$'...' means different things to different shells")
-        elif top.inside and top.kind in ("(", "$(") and not word and _CASE.match(command, start):
+        elif named and top.inside and top.kind in ("(", "$(") and not word and _CASE.match(command, start):
             raise Unreadable(f"a case inside {top.inside} cannot be followed")  # its patterns end in ")"
         else:
             word = _turn(stack, token)
             continue
         word = True
     if len(stack) > 1:
-        raise Unreadable(f"{stack[-1].kind} is never closed")
+        raise Unreadable(f"{stack[-1].kind} is opened and never closed")
 
 
 def _turn(stack: list[_Open], token: str) -> bool:
@@ -164,7 +163,7 @@ def _end_of(command: str, quote: str, at: int) -> int:
     """Behind the next quote."""
     end = command.find(quote, at)
     if end < 0:
-        raise Unreadable(f"{quote} is never closed")
+        raise Unreadable(f"{quote} is opened and never closed")
     return end + 1
 
 
