@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hookctl.errors import USAGE, HookctlError
-from hookctl.packs.pack import Hook, Pack
+from hookctl.packs.model import Hook, Pack
 
 _FOLDER = os.path.dirname(__file__)
 

@@ -15,7 +15,7 @@ from hookctl.folders import asset
 from hookctl.hosts import Host, timeout
 from hookctl.hosts.shapes import event_path, head
 from hookctl.model import PackRecord, Path, Want
-from hookctl.packs.pack import Pack
+from hookctl.packs.model import Pack
 from hookctl.places import GUARD, OWN, Place, in_sh
 
 MODES = ("breaker", "off")

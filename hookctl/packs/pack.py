@@ -13,6 +13,7 @@ from hookctl import files, hosts
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import asset
 from hookctl.model import LIMIT, Path
+from hookctl.packs.model import EnvWish, Hook, Pack, Part
 from hookctl.packs.wants import Unreadable, slots
 
 RESERVED = ("guard",)  # built in
@@ -25,45 +26,6 @@ TOOL_EVENTS = ("pre-tool", "post-tool")
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-
-
-class EnvWish(NamedTuple):
-    """A value for the host's environment, and who wins where several packs want the key."""
-
-    value: str
-    merge: str = ""  # max | min | first
-
-
-class Hook(NamedTuple):
-    """A command that runs on an event."""
-
-    id: str
-    event: str  # canonical, or the host's own name where native
-    command: str  # as in the pack, placeholders not yet replaced
-    timeout: int | None = None  # seconds
-    matcher: str | None = None
-    hosts: tuple[str, ...] = ()  # empty: every host
-    native: bool = False
-
-
-class Part(NamedTuple):
-    """A host's own wishes on top."""
-
-    env: dict[str, EnvWish]
-    hooks: tuple[Hook, ...]
-
-
-class Pack(NamedTuple):
-    """What a pack file says, after every check."""
-
-    name: str
-    version: str
-    description: str = ""
-    source: str = ""  # absolute path of the pack's file; empty for a built-in one
-    files: tuple[str, ...] = ()  # relative to the pack's folder, in the pack's order
-    env: dict[str, EnvWish] = {}  # noqa: RUF012 (never changed in place)
-    hooks: tuple[Hook, ...] = ()
-    hosts: dict[str, Part] = {}  # noqa: RUF012
 
 
 class _Source(NamedTuple):
@@ -314,7 +276,7 @@ def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
             yield place, f"{_table(place)} has no {key if place else '[pack] table'}", "Add it."
     elif error.validator == "type":
         kinds = " or ".join(_TYPES[kind] for kind in ([rule] if isinstance(rule, str) else rule))
-        yield place, f"{_dotted(place)} cannot be {_shown(value)}, since it is {kinds}", hint
+        yield place, f"{_dotted(place)} is {_shown(value)}, not {kinds}", hint or f"Make it {kinds}."
     elif error.validator == "uniqueItems":
         number = next(n for n, item in enumerate(value) if item in value[:n])
         yield (*place, number), f"{_dotted(place)} names {_shown(value[number])} twice", "Name it once."

@@ -16,8 +16,7 @@ from hookctl.hosts import shapes
 from hookctl.live import look, read_document
 from hookctl.model import Entry, PackRecord, Record, Want
 from hookctl.packs import guard
-from hookctl.packs.pack import Pack, read_files
-from hookctl.packs.wants import wants as pack_wants
+from hookctl.packs.model import Pack
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
 from hookctl.runtime_files import CONFIG, File
@@ -131,6 +130,9 @@ def _where_it_holds(place: Place, pack: Pack) -> tuple[str, ...]:
 
 def _pack(desk: _Desk) -> Content:
     """A pack by path: what its file says, with its files in the folder."""
+    from hookctl.packs.pack import read_files
+    from hookctl.packs.wants import wants as pack_wants
+
     wants, messages = pack_wants(desk.pack, desk.place.host, in_sh(desk.place, desk.folder))
     wanted = {name: File(data, executable) for name, (data, executable) in read_files(desk.pack).items()}
     # In a committed ledger no path of this machine has a place.

@@ -14,8 +14,7 @@ from hookctl.hosts import shapes
 from hookctl.live import look, read_document
 from hookctl.model import Decision, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
-from hookctl.packs.pack import Pack
-from hookctl.packs.wants import wants as pack_wants
+from hookctl.packs.model import Pack
 from hookctl.places import GUARD, Place, in_sh, pack_folder
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
 
@@ -77,6 +76,8 @@ def _wants(
         return []
     known = record.packs.get(pack.name) if record else None
     if pack.name != GUARD:
+        from hookctl.packs.wants import wants as pack_wants
+
         folder = known.folder if known else pack_folder(folders, place, pack.name, records, key)
         return pack_wants(pack, place.host, in_sh(place, folder))[0]
     folder = known.folder if known else orphaned or pack_folder(folders, place, GUARD, records, key)

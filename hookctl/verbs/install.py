@@ -6,7 +6,7 @@ from hookctl import errors, planner, report
 from hookctl.folders import Folders
 from hookctl.model import Conflict, Result
 from hookctl.packs import guard
-from hookctl.packs.pack import Pack
+from hookctl.packs.model import Pack
 from hookctl.places import GUARD, Place
 from hookctl.planner.install import Choice, plan_install
 

@@ -13,7 +13,7 @@ from hookctl.folders import Folders, asset
 from hookctl.hosts import Host, shapes
 from hookctl.model import Live, Result, Want
 from hookctl.packs import guard
-from hookctl.packs.pack import Pack
+from hookctl.packs.model import Pack
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder
 

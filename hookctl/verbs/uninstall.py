@@ -9,7 +9,7 @@ from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Record, Result
-from hookctl.packs.pack import Pack
+from hookctl.packs.model import Pack
 from hookctl.places import GUARD, Place, of_page
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 

@@ -1,0 +1,44 @@
+"""What a pack says, as values: light, since every command knows packs and few read the file of one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class EnvWish(NamedTuple):
+    """A value for the host's environment, and who wins where several packs want the key."""
+
+    value: str
+    merge: str = ""  # max | min | first
+
+
+class Hook(NamedTuple):
+    """A command that runs on an event."""
+
+    id: str
+    event: str  # canonical, or the host's own name where native
+    command: str  # as in the pack, placeholders not yet replaced
+    timeout: int | None = None  # seconds
+    matcher: str | None = None
+    hosts: tuple[str, ...] = ()  # empty: every host
+    native: bool = False
+
+
+class Part(NamedTuple):
+    """A host's own wishes on top."""
+
+    env: dict[str, EnvWish]
+    hooks: tuple[Hook, ...]
+
+
+class Pack(NamedTuple):
+    """What a pack file says, after every check."""
+
+    name: str
+    version: str
+    description: str = ""
+    source: str = ""  # absolute path of the pack's file; empty for a built-in one
+    files: tuple[str, ...] = ()  # relative to the pack's folder, in the pack's order
+    env: dict[str, EnvWish] = {}  # noqa: RUF012 (never changed in place)
+    hooks: tuple[Hook, ...] = ()
+    hosts: dict[str, Part] = {}  # noqa: RUF012
