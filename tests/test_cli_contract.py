@@ -23,7 +23,7 @@ from hookctl.folders import asset
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
 
-COMMANDS = ("install", "uninstall", "plan", "status", "doctor", "hosts", "run", "log")
+COMMANDS = ("install", "uninstall", "plan", "status", "doctor", "hosts", "render", "restore", "run", "log")
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
 Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], None]
@@ -85,6 +85,16 @@ def another_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPat
     settings.write_text('{"env": {"MAX_STOP_BLOCKS": "7"}}')
 
 
+def bad_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(Path("bad.toml"), '[pack]\nname = "x"\nversion = "1"\ncolour = "red"\n')
+
+
+def leaving(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repository whose settings folder is a link to somewhere else."""
+    Path(".claude").unlink(missing_ok=True)
+    Path(".claude").symlink_to("..")
+
+
 def a_bug(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug of ours")
@@ -111,6 +121,11 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, nothing, ("doctor",)),
     (0, installed, ("doctor", "--strict")),
     (0, nothing, ("hosts",)),
+    (0, nothing, ("render", *CLAUDE)),
+    (0, installed, ("restore", "--prune")),
+    (0, nothing, ("install", *CLAUDE, "--scope", "project")),
+    (0, nothing, ("install", *CLAUDE, "--scope", "local", "--project", ".")),
+    (0, installed, ("uninstall", "--scope", "project")),
     (0, nothing, ("run", "status")),
     (0, nothing, ("run", "start", "--remaining", "3", "--owner", "S1", "--for", "2h")),
     (0, nothing, ("log",)),
@@ -120,12 +135,15 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (1, another_pack, ("plan", *CLAUDE, "--exit-code")),
     (1, torn, ("doctor",)),
     (1, broken_ledger, ("doctor",)),
+    (1, nothing, ("restore", "settings.json")),
     (3, a_bug, ("install", *CLAUDE)),
     (3, a_bug, ("uninstall",)),
     (3, a_bug, ("plan", *CLAUDE)),
     (3, a_bug, ("status",)),
     (3, a_bug, ("doctor",)),
     (3, a_bug, ("hosts",)),
+    (3, a_bug, ("render", *CLAUDE)),
+    (3, a_bug, ("restore", "x")),
     (3, a_bug, ("run", "status")),
     (3, a_bug, ("log",)),
     (4, torn, ("install", *CLAUDE)),
@@ -134,6 +152,9 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (4, broken_ledger, ("install", *CLAUDE)),
     (4, broken_ledger, ("uninstall",)),
     (4, broken_ledger, ("status",)),
+    (4, broken_ledger, ("restore", "settings.json")),
+    (4, bad_pack, ("install", "./bad.toml", *CLAUDE)),
+    (4, leaving, ("install", *CLAUDE, "--scope", "project")),
     (10, nothing, ("plan", *CLAUDE, "--exit-code")),
 ]
 
@@ -171,6 +192,12 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     (("status", "too", "much"), "too"),
     (("bogus",), "bogus"),
     (("install", "--host", "emacs"), "emacs"),
+    (("install", "./none.toml", *CLAUDE), "no such pack"),
+    (("uninstall", "none"), "none"),
+    (("install", *CLAUDE, "--scope", "team"), "team"),
+    (("install", *CLAUDE, "--scope", "local", "--project", "none"), "none"),
+    (("render",), "which host"),
+    (("restore",), "which file"),
     (("doctor", "--host", "emacs"), "emacs"),
     (("uninstall", "--host", "emacs"), "emacs"),
     (("install", "nopack", *CLAUDE), "nopack"),
@@ -550,12 +577,14 @@ def options_of(command: str) -> set[str]:
 
 
 CONTRACT = {
-    "install": {"--host", "--scope", "--mode", "--set", "--reset", "--force", "--dry-run", "--json"},
-    "uninstall": {"--host", "--scope", "--all", "--dry-run", "--json"},
-    "plan": {"--host", "--scope", "--mode", "--set", "--reset", "--force", "--exit-code", "--json"},
+    "install": {"--host", "--scope", "--project", "--mode", "--set", "--reset", "--force", "--dry-run", "--json"},
+    "uninstall": {"--host", "--scope", "--project", "--all", "--dry-run", "--json"},
+    "plan": {"--host", "--scope", "--project", "--mode", "--set", "--reset", "--force", "--exit-code", "--json"},
     "status": {"--json"},
     "doctor": {"--host", "--strict", "--json"},
     "hosts": {"--json"},
+    "render": {"--host", "--scope", "--hook-dir", "--python", "--json"},
+    "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
     "log": {"--session", "--since", "--follow", "--json"},
 }
