@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl.hosts import Host, timeout
 from hookctl.hosts.shapes import event_path, head
 from hookctl.model import Want
-
-if TYPE_CHECKING:
-    from hookctl.packs.pack import Hook, Pack
+from hookctl.packs.model import Hook, Pack
 
 # What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.
 _FILES = r"""(?P<files>(?:"\$[A-Za-z0-9_]+")?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
@@ -137,6 +135,8 @@ def _slots(command: str) -> Iterator[Slot]:
             yield from _within(command, start, at, "a comment")
         elif token == "$'" and not top.quoted:
             raise Unreadable("$'...' means different things to different shells")
+        elif named and token == "'" and top.kind == "${":
+            raise Unreadable('\' inside "${...}" means different things to different shells')
         elif named and top.inside and top.kind in ("(", "$(") and not word and _CASE.match(command, start):
             raise Unreadable(f"a case inside {top.inside} cannot be followed")  # its patterns end in ")"
         else:

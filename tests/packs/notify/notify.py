@@ -1,0 +1,5 @@
+"""Says on stderr that the agent is done."""
+
+import sys
+
+print("done", *sys.argv[1:], file=sys.stderr)

@@ -1,0 +1,1064 @@
+"""Packs by path: what is read, what is refused and where, and what really runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+
+from hookctl import hosts
+from hookctl.errors import UNREADABLE, USAGE, HookctlError
+from hookctl.folders import asset
+from hookctl.packs import pack as packs
+from hookctl.packs.pack import EnvWish, Hook, Pack, Part, load_file, read_files
+from hookctl.packs.wants import Slot, Unreadable, slots, wants
+
+from .conftest import put
+
+SAMPLES = Path(__file__).parent / "packs"
+CLAUDE = hosts.load("claude")
+HEAD = '[pack]\nname = "notify"\nversion = "1"\n'
+FILES = '[files]\ninclude = ["run.sh"]\n'
+HOOK = '[[hooks]]\nevent = "stop"\n'
+ODD = 'it\'s  $HOME `x` "y" \\ é #'
+
+
+@pytest.fixture
+def folder(isolated: Path) -> Path:
+    """The folder of a pack that has one file, run.sh."""
+    put(isolated / "pack" / "run.sh", 'echo "ran $*"\n').chmod(0o755)
+    return isolated / "pack"
+
+
+def pack_of(folder: Path, text: str | bytes) -> Pack:
+    return load_file(str(put(folder / "notify.toml", text)))
+
+
+def refused(folder: Path, text: str | bytes, code: str = "bad_pack") -> HookctlError:
+    """The error of a pack with this text; every one names the file, and says what to do next."""
+    with pytest.raises(HookctlError) as caught:
+        pack_of(folder, text)
+    error = caught.value
+    assert (error.code, error.exit_code, error.path) == (code, UNREADABLE, str(folder / "notify.toml"))
+    assert error.hint.endswith(".") and error.message.isprintable()
+    return error
+
+
+def command_of(pack: Pack, files_text: str = "/data/notify") -> str:
+    """The command of its first hook on Claude Code."""
+    return wants(pack, CLAUDE, files_text)[0][0].value["command"]
+
+
+def run(command: str, shell: str = "/bin/sh", **environ: str) -> subprocess.CompletedProcess[str]:
+    environ = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **environ}
+    return subprocess.run([shell, "-c", command], capture_output=True, text=True, timeout=20, env=environ)
+
+
+# What is read
+
+
+def test_the_sample_of_the_design_is_read_whole() -> None:
+    pack = load_file(str(SAMPLES / "notify" / "notify.toml"))
+    assert pack == Pack(
+        "notify",
+        "1.2.0",
+        "Tells you when the agent is done",
+        str(SAMPLES / "notify" / "notify.toml"),
+        ("notify.py",),
+        {"NOTIFY_LEVEL": EnvWish("2"), "NOTIFY_MAX": EnvWish("5", "max")},
+        (Hook("done", "stop", "python3 {files}/notify.py {host}", 10, None, ("claude", "codex")),),
+        {"claude": Part({}, (Hook("TaskCompleted", "TaskCompleted", "python3 {files}/notify.py task", native=True),))},
+    )
+    assert load_file(str(SAMPLES / "notify")) == pack
+    assert read_files(pack) == {"notify.py": ((SAMPLES / "notify" / "notify.py").read_bytes(), False)}
+
+
+def test_what_the_sample_wants_for_claude() -> None:
+    found, messages = wants(load_file(str(SAMPLES / "notify")), CLAUDE, "/data/notify")
+    guard = "[ -f /data/notify/notify.py ] && [ -r /data/notify/notify.py ] || exit 0; python3 /data/notify/notify.py"
+    assert [want.path for want in found] == [
+        ("hooks", "Stop"), ("hooks", "TaskCompleted"), ("env", "NOTIFY_LEVEL"), ("env", "NOTIFY_MAX")
+    ]  # fmt: skip
+    assert [(want.kind, want.id, want.merge) for want in found] == [
+        ("element", "notify/done", ""), ("element", "notify/TaskCompleted", ""), ("leaf", "", ""), ("leaf", "", "max")
+    ]  # fmt: skip
+    assert found[0].value == {
+        "type": "command", "command": f": hookctl=notify/done; {guard} claude", "timeout": 10
+    }  # fmt: skip
+    assert found[1].value == {"type": "command", "command": f": hookctl=notify/TaskCompleted; {guard} task"}
+    assert [want.value for want in found[2:]] == ["2", "5"]
+    assert messages == []
+
+
+def test_a_pack_of_everything_left_out() -> None:
+    pack = load_file(str(SAMPLES / "plain.toml"))
+    assert pack == Pack("plain", "1", source=str(SAMPLES / "plain.toml"))
+    assert read_files(pack) == {}
+    assert wants(pack, CLAUDE, "/x") == ([], [])
+
+
+def test_a_hook_of_least(folder: Path) -> None:
+    pack = pack_of(folder, HEAD + HOOK + 'command = "true"\n')
+    assert pack.hooks == (Hook("stop", "stop", "true"),)
+    [want] = wants(pack, CLAUDE, "/x")[0]
+    assert want.value == {"type": "command", "command": ": hookctl=notify/stop; true"}
+
+
+def test_other_ways_to_write_the_same(folder: Path) -> None:
+    text = 'pack = {name = "notify", "version" = \'1\'}\r\nenv.A = "1"\r\nhooks = [{event = "stop", command = "x"}]\r\n'
+    pack = pack_of(folder, b"\xef\xbb\xbf" + text.encode())
+    assert (pack.name, pack.env, pack.hooks) == ("notify", {"A": EnvWish("1")}, (Hook("stop", "stop", "x"),))
+
+
+def test_a_long_command_may_be_folded_in_the_file(folder: Path) -> None:
+    pack = pack_of(folder, HEAD + HOOK + 'command = """\\\n  echo \\\n  done"""\n')
+    assert pack.hooks[0].command == "echo done"
+
+
+def test_the_built_in_name_is_taken_but_similar_ones_are_not(folder: Path) -> None:
+    assert pack_of(folder, HEAD.replace("notify", "guard-2")).name == "guard-2"
+
+
+def test_any_language_and_emoji_of_several_characters_are_plain_text(folder: Path) -> None:
+    text = "می‌خواهم 完了 👩‍💻"
+    pack = pack_of(folder, HEAD + f'description = "{text}"\n' + HOOK + f"command = 'echo \"{text}\"'\n")
+    assert pack.description == text
+    assert run(command_of(pack)).stdout == text + "\n"
+
+
+# Which file
+
+
+def test_pack_toml_wins_over_others(folder: Path) -> None:
+    put(folder / "a.toml", HEAD.replace("notify", "other"))
+    put(folder / "pack.toml", HEAD)
+    assert load_file(str(folder)).source == str(folder / "pack.toml")
+
+
+def test_the_only_pack_of_a_folder_is_found_beside_other_files(folder: Path) -> None:
+    put(folder / "pyproject.toml", '[project]\nname = "x"\n')
+    put(folder / "broken.toml", "[")
+    put(folder / "data.toml", "x = 1\n" * 20_000)
+    (folder / "folder.toml").mkdir()
+    os.mkfifo(folder / "fifo.toml")
+    put(folder / "mine.toml", " [ pack ] # mine\n" + HEAD.partition("\n")[2])
+    assert load_file(str(folder)).source == str(folder / "mine.toml")
+
+
+def test_a_path_may_be_relative_and_the_source_is_absolute(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(folder / "notify.toml", HEAD)
+    monkeypatch.chdir(folder)
+    assert load_file("notify.toml").source == load_file(".").source == str(folder / "notify.toml")
+
+
+@pytest.mark.parametrize("name", ["missing.toml", "missing/pack", "run.sh/x", "a\0b", ""])
+def test_a_path_that_leads_nowhere_is_a_usage_error(folder: Path, name: str) -> None:
+    with pytest.raises(HookctlError) as caught:
+        load_file(str(folder / name) if name else "")
+    assert (caught.value.code, caught.value.exit_code) == ("usage", USAGE)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [([], "has no pack"), (["a.toml", "b.toml"], "several packs: a.toml, b.toml")]
+)
+def test_a_folder_without_one_pack_is_a_usage_error(folder: Path, names: list[str], said: str) -> None:
+    for name in names:
+        put(folder / name, HEAD)
+    with pytest.raises(HookctlError) as caught:
+        load_file(str(folder))
+    assert (caught.value.code, caught.value.exit_code, caught.value.path) == ("usage", USAGE, str(folder))
+    assert said in caught.value.message
+
+
+@pytest.mark.parametrize("kind", ["fifo", "socket folder", "dangling", "loop"])
+def test_a_pack_that_cannot_be_read_is_said_and_never_waited_for(folder: Path, kind: str) -> None:
+    path = folder / "pack.toml"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket folder":
+        path.mkdir()
+    else:
+        path.symlink_to("nowhere" if kind == "dangling" else "pack.toml")
+    with pytest.raises(HookctlError) as caught:
+        load_file(str(folder))
+    assert (caught.value.code, caught.value.exit_code, caught.value.path) == ("unreadable", UNREADABLE, str(path))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("locked", ["notify.toml", "", "run.sh"])
+def test_what_may_not_be_read_is_said(folder: Path, locked: str) -> None:
+    path = put(folder / "notify.toml", HEAD + FILES)
+    (folder / locked).chmod(0)
+    with pytest.raises(HookctlError) as caught:
+        read_files(load_file(str(path if locked else folder)))
+    (folder / locked).chmod(0o700)
+    assert (caught.value.code, caught.value.exit_code) == ("unreadable", UNREADABLE)
+
+
+# What is refused: the line is the one that has "#!", and each message names the thing.
+
+REFUSED = {
+    "no pack table": ('#!\nversion.x = "1"\n', "[pack]"),
+    "an empty file": ("", "[pack]"),
+    "pack is no table": ("pack = 1 #!\n", "a table"),
+    "no name": ('[pack] #!\nversion = "1"\n', "name"),
+    "no version": ('\n[pack] #!\nname = "a"\n', "version"),
+    "name is a number": ('[pack]\nversion = "1"\nname = 1 #!\n', "pack.name"),
+    "version is a number": ('[pack]\nname = "a"\nversion = 1.2 #!\n', "pack.version"),
+    "version is empty": ('[pack]\nname = "a"\nversion = "" #!\n', "pack.version"),
+    "version with blanks": ('[pack]\nname = "a"\nversion = "1 2" #!\n', "'1 2'"),
+    "description is a list": (HEAD + "description = [] #!\n", "pack.description"),
+    "description of two lines": (HEAD + 'description = "a\\nb" #!\n', "pack.description has a line break"),
+    **{
+        f"name {name!r}": (f'[pack]\nname = "{name}" #!\nversion = "1"\n', name)
+        for name in ("Notify", "a b", "a_b", "../a", "a/b", "-a", "é", "guard")
+    },
+    "name is long": (f'[pack]\nname = "{"a" * 65}" #!\nversion = "1"\n', "pack.name"),
+    "name is empty": ('[pack]\nname = "" #!\nversion = "1"\n', "pack.name"),
+    "unknown key in the file": (HEAD + "[colour] #!\nx = 1\n", "'colour'"),
+    "unknown key in pack": (HEAD + 'colour = "red" #!\n', "'colour'"),
+    "unknown key in files": (HEAD + FILES + "exclude = [] #!\n", "'exclude'"),
+    "unknown key in a hook": (HEAD + HOOK + 'command = "x"\nenv = "x" #!\n', "'env'"),
+    "unknown key in the second hook": (
+        HEAD + HOOK + 'command = """x"""\n[[hooks]]\nevent="prompt"\ncommand="x"\nasync = true #!\n',
+        "'async'",
+    ),
+    "unknown key in env": (HEAD + '[env.A]\nvalue = "1"\nmerged = "max" #!\n', "'merged'"),
+    "unknown key in an inline env": (HEAD + '[env]\nA = { value = "1", rule = "max" } #!\n', "'rule'"),
+    "unknown key in a host": (HEAD + "[host.claude.files] #!\n", "'files'"),
+    "unknown key in a host's hook": (
+        HEAD + '[[host.claude.hooks]]\nevent = "X"\ncommand = "x"\nhosts = ["claude"] #!\n',
+        "'hosts'",
+    ),
+    "hooks is a table": (HEAD + '[hooks] #!\nevent = "stop"\n', "an array"),
+    "a hook is a string": ('hooks = [\n  "stop" #!\n]\n' + HEAD, "hooks"),
+    "no event": (HEAD + '[[hooks]] #!\ncommand = "x"\n', "event"),
+    "no command": (HEAD + '[[hooks]] #!\nevent = "stop"\n', "command"),
+    "unknown event": (HEAD + '[[hooks]]\nevent = "Stop" #!\ncommand = "x"\n', "'Stop'"),
+    "event is a list": (HEAD + '[[hooks]]\nevent = ["stop"] #!\ncommand = "x"\n', "event"),
+    "id with a blank": (HEAD + HOOK + 'id = "a b" #!\ncommand = "x"\n', "'a b'"),
+    "id with a slash": (HEAD + HOOK + 'id = "a/b" #!\ncommand = "x"\n', "'a/b'"),
+    "id is empty": (HEAD + HOOK + 'id = "" #!\ncommand = "x"\n', "hooks.id"),
+    "two hooks of an event": (HEAD + HOOK + 'command = "x"\n[[hooks]]\nevent = "stop" #!\ncommand = "y"\n', "'stop'"),
+    "an id twice": (
+        HEAD + HOOK + 'command = "x"\n[[hooks]]\nevent = "prompt"\nid="stop" #!\ncommand = "y"\n',
+        "'stop'",
+    ),
+    "an id twice on other hosts": (
+        HEAD + HOOK + 'hosts=["claude"]\ncommand = "x"\n' + HOOK[:-1] + ' #!\nhosts=["codex"]\ncommand="x"\n',
+        "'stop'",
+    ),
+    "a host's id twice": (
+        HEAD
+        + '[[host.x.hooks]]\nevent = "A"\ncommand = "x"\n[[host.x.hooks]]\nevent = "B"\nid = "A" #!\ncommand = "y"\n',
+        "'A'",
+    ),
+    "matcher on stop": (HEAD + HOOK + 'command = "x"\nmatcher = "Bash" #!\n', "no tool event"),
+    "matcher is a list": (
+        HEAD + '[[hooks]]\nevent = "pre-tool"\ncommand = "x"\nmatcher = ["Bash"] #!\n',
+        "hooks.matcher",
+    ),
+    "matcher on a host's other event": (
+        HEAD + '[[host.claude.hooks]]\nevent = "TaskCompleted"\ncommand = "x"\nmatcher = "a" #!\n',
+        "TaskCompleted",
+    ),
+    "a canonical name as a host's own": (HEAD + '[[host.claude.hooks]]\nevent = "stop" #!\ncommand = "x"\n', "'stop'"),
+    "a host's event with a blank": (HEAD + '[[host.x.hooks]]\nevent = "a b" #!\ncommand = "x"\n', "'a b'"),
+    "a host with capitals": (HEAD + '[host.Claude.env] #!\nA = "1"\n', "'Claude'"),
+    "hosts with capitals": (HEAD + HOOK + 'command = "x"\nhosts = [\n  "claude",\n  "Codex", #!\n]\n', "'Codex'"),
+    "hosts is a string": (HEAD + HOOK + 'command = "x"\nhosts = "claude" #!\n', "hooks.hosts"),
+    "hosts is empty": (HEAD + HOOK + 'command = "x"\nhosts = [] #!\n', "hooks.hosts"),
+    "a host twice": (HEAD + HOOK + 'command = "x"\nhosts = ["a", "b", "a"] #!\n', "'a'"),
+    **{
+        f"timeout {value}": (HEAD + HOOK + f'command = "x"\ntimeout = {value} #!\n', "hooks.timeout")
+        for value in ("0", "-1", "1.5", "10.0", '"10"', "true", "nan", "9999999999", "1979-05-27")
+    },
+    "env is a list": (HEAD + "[[env]] #!\n", "env"),
+    "env value is a number": (HEAD + "[env]\nA = 1 #!\n", "env.A"),
+    "env value without a value": (HEAD + '[env]\nA = { merge = "max" } #!\n', "value"),
+    "env value of a wrong type inside": (HEAD + "[env]\nA = { value = 5 } #!\n", "env.A.value"),
+    "unknown merge rule": (HEAD + '[env.A]\nvalue = "1"\nmerge = "last" #!\n', "'last'"),
+    "max of a word": (HEAD + '[env.A]\nmerge = "max"\nvalue = "many" #!\n', "'many'"),
+    "min of a fraction": (HEAD + '[env.A]\nmerge = "min"\nvalue = "1.5" #!\n', "'1.5'"),
+    "max of foreign digits": (HEAD + '[env]\nA = {value = "٣", merge = "max"} #!\n', "A"),
+    "max of a host's empty value": (HEAD + '[host.x.env]\nA = {value = "", merge = "max"} #!\n', "A"),
+    "env name with a dash": (HEAD + '[env]\nA-B = "1" #!\n', "'A-B'"),
+    "env name with a digit in front": (HEAD + '[env]\n1A = "1" #!\n', "'1A'"),
+    "env name with an equals sign": (HEAD + '[env]\nA = "1"\n"A=B" = "1" #!\n', "'A=B'"),
+    "env name of a host": (HEAD + '[host.x.env]\n"" = "1" #!\n', "''"),
+    "env name with a line break": (HEAD + '[env]\n"A\\n" = "1" #!\n', "line break"),
+    "env value with a line break": (HEAD + '[env]\nA = "1\\n2" #!\n', "env.A has a line break"),
+    "env value with NUL": (HEAD + '[env]\nA = { value = "1\\u0000" } #!\n', "U+0000"),
+    "command is empty": (HEAD + HOOK + 'command = "" #!\n', "hooks.command"),
+    "command of blanks": (HEAD + HOOK + 'command = "  " #!\n', "hooks.command"),
+    "command is a list": (HEAD + HOOK + 'command = ["a", "b"] #!\n', "a string"),
+    "command with a line break": (HEAD + HOOK + 'command = "a\\nb" #!\n', "hooks.command has a line break"),
+    "command with a carriage return": (HEAD + HOOK + 'command = "a\\rb" #!\n', "hooks.command"),
+    "command with a tab": (HEAD + HOOK + 'command = "a\\tb" #!\n', "U+0009"),
+    "command with NUL": (HEAD + HOOK + 'command = "a\\u0000b" #!\n', "U+0000"),
+    "command with an escape": (HEAD + HOOK + 'command = "a\\u001b[8mb" #!\n', "U+001B"),
+    "command turned around": (HEAD + HOOK + 'command = "a\\u202Eb" #!\n', "U+202E"),
+    "command turned around, as it is": (HEAD + HOOK + 'command = "a\u202eb" #!\n', "U+202E"),
+    "a comment turned around": (HEAD + "# \u2066 #!\n", "U+2066"),
+    "a blank that nobody sees": (HEAD + HOOK + 'command = "a\\u200bb" #!\n', "U+200B"),
+    "letters that nobody sees": (HEAD + 'description = "a\U000e0041" #!\n', "U+E0041"),
+    "command of a host with a line break": (
+        HEAD + '[[host.x.hooks]]\nevent = "A"\ncommand = "a\\nb" #!\n',
+        "line break",
+    ),
+    "placeholder in single quotes": (
+        HEAD + FILES + HOOK + "command = \"cat '{files}/x'\" #!\n",
+        "{files} inside single",
+    ),
+    "placeholder in double quotes": (
+        HEAD + FILES + HOOK + "command = 'cat \"{files}/x\"' #!\n",
+        "{files} inside double",
+    ),
+    "placeholder in quotes, a host's": (
+        HEAD + '[[host.x.hooks]]\nevent = "A"\ncommand = "echo \'{event}\'" #!\n',
+        "{event} inside single",
+    ),
+    "placeholder in a command in quotes": (
+        HEAD + HOOK + "command = 'echo \"$(echo {host})\"' #!\n",
+        "{host} inside double",
+    ),
+    "placeholder in backticks": (HEAD + HOOK + "command = 'echo `echo {host}`' #!\n", "{host} inside backticks"),
+    "placeholder in a comment": (HEAD + HOOK + "command = 'echo # {host}' #!\n", "{host} inside a comment"),
+    "a quote without an end": (HEAD + HOOK + 'command = "echo \'a" #!\n', "'"),
+    "files without files": (HEAD + HOOK + 'command = "cat {files}/x" #!\n', "{files}"),
+    "no include": (HEAD + "[files] #!\n", "include"),
+    "include is a string": (HEAD + '[files]\ninclude = "run.sh" #!\n', "files.include"),
+    "include has a number": (HEAD + '[files]\ninclude = [\n  "run.sh",\n  1, #!\n]\n', "files.include"),
+    "include twice": (HEAD + '[files]\ninclude = [\n  "run.sh",\n  "run.sh", #!\n]\n', "'run.sh'"),
+    **{
+        f"include {name!r}": (HEAD + f"[files]\ninclude = [\n  'run.sh',\n  '{name}', #!\n]\n", name)
+        for name in (
+            "",
+            ".",
+            "..",
+            "../run.sh",
+            "a/../run.sh",
+            "./run.sh",
+            "a/./b",
+            "a//b",
+            "a/",
+            "/etc/passwd",
+            "a b",
+            "-rf",
+            "$HOME",
+            "a;b",
+            "a*",
+            "é",
+            "a:b",
+            "~/x",
+            "x/..",
+        )
+    },
+    "include with a backslash": (HEAD + "[files]\ninclude = ['a\\b'] #!\n", "files.include"),
+    "include with a line break": (
+        HEAD + '[files]\ninclude = ["run.sh", "a\\n"] #!\n',
+        "files.include has a line break",
+    ),
+    "include of nothing": (
+        HEAD + '[files]\ninclude = [\n  "run.sh",\n  "gone.sh", #!\n]\n',
+        "'gone.sh' does not exist",
+    ),
+    "a number of many digits": (HEAD + f"x = {'9' * 5000} #!\n", "digits"),
+    "no TOML": (HEAD + "command = #!\n", "not TOML"),
+    "a key twice": (HEAD + 'name = "a" #!\n', "not TOML"),
+    "a NUL byte": (HEAD + "\0 #!\n", "not TOML"),
+    "a key of many parts": (HEAD + "a." * 1000 + "a = 1 #!\n", "too many parts"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(folder: Path, name: str) -> None:
+    text, said = REFUSED[name]
+    error = refused(folder, text)
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if "#!" in line]
+    assert error.line == (lines[0] if lines else 1), error
+    assert error.column >= 1
+    assert said in error.message, error
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ('[pack]\nname = "a"\n  version = 1\n', 3, 3),
+        ('[pack]\nname = "a"\nversion = "1"\n[env]\nA = "1"\nB = { value = "1", merge = "x" }\n', 6, 20),
+        (HEAD + '[files]\ninclude = ["a", "a"]\n', 5, 17),
+        ('hooks = [{event = "stop", command = "x"},\n  {event = "stop", command = "x", colour = 1}]\n' + HEAD, 2, 35),
+        (HEAD + HOOK + "command = '''\na\nb'''\n", 6, 1),
+        (HEAD + 'description = """[env] # \\\n[[hooks]] \\""" \\\n"A-B" = 1"""\n[env]\n"A-\\u0042" = "1"\n', 8, 1),
+        (HEAD + "x.y = [\n", 4, 8),
+        (HEAD.encode() + b'description = "\xff"\n', 4, 16),
+        ("é".encode() * 3 + b"\xff", 1, 4),
+    ],
+)
+def test_the_place_is_exact(folder: Path, text: str | bytes, line: int, column: int) -> None:
+    for ending in ("\n", "\r\n"):
+        changed = text.replace("\n", ending) if isinstance(text, str) else text.replace(b"\n", ending.encode())
+        error = refused(folder, changed)
+        assert (error.line, error.column) == (line, column), error
+
+
+def test_of_several_errors_the_first_in_the_file_is_said(folder: Path) -> None:
+    assert refused(folder, HEAD + "[host.X]\n[env]\n1 = 2\n[zzz]\n").line == 4
+    assert refused(folder, HEAD + "[zzz]\n[env]\n1 = 2\n[host.X]\n").line == 4
+
+
+NASTY = '''\
+# [pack] "
+title = "a # b" # 'c'
+"quoted key" = 'x = "'
+dotted . "part" = [ 1, # [[a]]
+  "]", { x = "}", 'y' = [ [], [2] ] },
+] # end
+text = """
+[[a]]
+b = "1" \\""" """"
+raw = \'\'\'
+[[a]]\'\'\'\'
+when = 1979-05-27 07:32:00
+[[a]]
+b = 1
+  [a.c]
+  d = 2
+[[a]]
+[[a.e]]
+f.g = 3
+[ "x.y" . z ]
+k = {}
+'''
+PLACES = {
+    ("title",): 2, ("quoted key",): 3, ("dotted",): 4, ("dotted", "part"): 4, ("dotted", "part", 0): 4,
+    ("dotted", "part", 1): 5, ("dotted", "part", 2): 5, ("dotted", "part", 2, "x"): 5, ("dotted", "part", 2, "y"): 5,
+    ("dotted", "part", 2, "y", 0): 5, ("dotted", "part", 2, "y", 1): 5, ("dotted", "part", 2, "y", 1, 0): 5,
+    ("text",): 7, ("raw",): 10, ("when",): 12, ("a",): 13, ("a", 0): 13, ("a", 0, "b"): 14, ("a", 0, "c"): 15,
+    ("a", 0, "c", "d"): 16, ("a", 1): 17, ("a", 1, "e"): 18, ("a", 1, "e", 0): 18, ("a", 1, "e", 0, "f"): 19,
+    ("a", 1, "e", 0, "f", "g"): 19, ("x.y",): 20, ("x.y", "z"): 20, ("x.y", "z", "k"): 21,
+}  # fmt: skip
+
+
+def test_every_key_and_item_of_a_toml_text_is_found() -> None:
+    tomllib.loads(NASTY)
+    places = packs._places(NASTY)
+    lines = {path: NASTY.count("\n", 0, offset) + 1 for path, offset in places.items() if path}
+    assert lines == PLACES
+    assert NASTY[places["dotted", "part", 2, "y", 1] :].startswith("[2]")
+    assert NASTY[places["a", 0, "c", "d"] :].startswith("d = 2")
+
+
+# What is hostile
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = " + "[" * 5_000 + "]" * 5_000, "nested"),
+        ("x = " + "{a=" * 5_000 + "1" + "}" * 5_000, "nested"),
+        ("x = {" + "a." * 20_000 + "a = 1}", "[pack]"),
+        (HEAD + "description = {" + "a." * 20_000 + "a = 1}", "nested"),
+        (HEAD + "#" * 66_000, "larger than 64 KiB"),
+        (HEAD + HOOK + "command = '" + '"$(' * 15_000 + "'\n", "never closed"),
+        (HEAD + HOOK + "command = '" + "$(" * 15_000 + "{host}'\n", "never closed"),
+        (HEAD + "description = 5" + "5" * 4_000, "description"),
+        (HEAD + "[[hooks]]\n" * 3_000, "event"),
+    ],
+)
+def test_a_hostile_file_is_refused_in_no_time(folder: Path, text: str, said: str) -> None:
+    start = time.process_time()
+    error = refused(folder, text)
+    assert said in error.message
+    assert len(str(error)) < 500
+    assert time.process_time() - start < 20  # some take minutes, and gigabytes, if nothing bounds them
+
+
+PIECES = st.sampled_from(
+    [
+        *["[pack]\n", "[[hooks]]\n", "[host.claude.env]\n", "[[host.claude.hooks]]\n", "[files]\n", "[env]\n"],
+        *['name = "a"\n', 'version = "1"\n', 'event = "stop"\n', 'command = "{files} \'"\n', "include = [", '"run.sh"'],
+        *[
+            '"""',
+            "'''",
+            '"',
+            "'",
+            "\\",
+            "#",
+            ".",
+            "[",
+            "]",
+            "{",
+            "}",
+            "= ",
+            ",",
+            "\n",
+            "\r",
+            "\0",
+            "\x7f",
+            "\u202e",
+            "é",
+        ],
+        *["a", "1", 'value = "1"\n', "env.A = "],
+    ]
+)
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(PIECES, max_size=30).map("".join) | st.binary(max_size=60))
+def test_whatever_the_file_has_the_error_is_clean(folder: Path, text: str | bytes) -> None:
+    try:
+        pack_of(folder, text)
+    except HookctlError as error:
+        assert (error.code, error.exit_code) == ("bad_pack", UNREADABLE)
+        lines = (text.encode() if isinstance(text, str) else text).split(b"\n")
+        assert 1 <= error.line <= len(lines) + 1 and error.column >= 1
+
+
+SAMPLE = (SAMPLES / "notify" / "notify.toml").read_text()
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, len(SAMPLE)), st.integers(0, 12), st.lists(PIECES, max_size=2).map("".join))
+def test_whatever_is_changed_in_the_sample_the_error_is_clean(folder: Path, at: int, cut: int, piece: str) -> None:
+    put(folder / "notify.py", "")
+    try:
+        pack_of(folder, SAMPLE[:at] + piece + SAMPLE[at + cut :])
+    except HookctlError as error:
+        assert (error.code, error.exit_code) == ("bad_pack", UNREADABLE)
+        assert 1 <= error.line <= SAMPLE.count("\n") + 4 and error.column >= 1
+
+
+# The files
+
+
+def test_files_are_read_with_their_bits_and_links_inside_are_followed(folder: Path) -> None:
+    put(folder / "sub" / "config.json", b"\x00\xff")
+    (folder / "link").symlink_to("sub")
+    (folder / "link.sh").symlink_to(folder / "run.sh")
+    text = HEAD + '[files]\ninclude = ["run.sh", "sub/config.json", "link/config.json", "link.sh", ".hidden"]\n'
+    put(folder / ".hidden", "")
+    found = read_files(pack_of(folder, text))
+    program = b'echo "ran $*"\n'
+    assert list(found.items()) == [
+        ("run.sh", (program, True)),
+        ("sub/config.json", (b"\x00\xff", False)),
+        ("link/config.json", (b"\x00\xff", False)),
+        ("link.sh", (program, True)),
+        (".hidden", (b"", False)),
+    ]
+
+
+def test_the_folder_of_a_linked_pack_file_is_where_it_really_lies(folder: Path, isolated: Path) -> None:
+    put(folder / "notify.toml", HEAD + FILES)
+    (isolated / "linked.toml").symlink_to(folder / "notify.toml")
+    pack = load_file(str(isolated / "linked.toml"))
+    assert pack.source == str(isolated / "linked.toml")
+    assert set(read_files(pack)) == {"run.sh"}
+
+
+def spoil(folder: Path, kind: str) -> None:
+    """Make run.sh something that no pack may bring."""
+    path = folder / "run.sh"
+    path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "large":
+        path.touch()
+        os.truncate(path, 16 * 1024 * 1024 + 1)
+    elif kind != "gone":
+        put(folder.parent / "outside.sh", "")
+        targets = {"outside": "../outside.sh", "absolute": folder.parent / "outside.sh", "device": "/dev/null",
+                   "loop": "run.sh", "outside and gone": "../gone.sh", "inside and gone": "gone.sh"}  # fmt: skip
+        path.symlink_to(targets[kind])
+
+
+SPOILT = {
+    "gone": "does not exist", "folder": "is a folder", "fifo": "not a regular file", "large": "16 MiB",
+    "outside": "leads out", "absolute": "leads out", "device": "leads out", "outside and gone": "leads out",
+    "inside and gone": "does not exist", "loop": "not a regular file",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after the pack was read"])
+def test_a_file_that_no_pack_may_bring(folder: Path, kind: str, late: bool) -> None:
+    text = HEAD + FILES
+    pack = pack_of(folder, text)
+    spoil(folder, kind)
+    with pytest.raises(HookctlError) as caught:
+        read_files(pack) if late else pack_of(folder, text)
+    error = caught.value
+    assert (error.code, error.exit_code, error.line, error.column) == ("bad_pack", UNREADABLE, 5, 12)
+    assert error.path == pack.source and "'run.sh'" in error.message and SPOILT[kind] in error.message
+
+
+def test_a_folder_that_is_a_link_out_is_refused(folder: Path) -> None:
+    put(folder.parent / "pack-2" / "run.sh", "")  # its path begins like that of the pack's folder
+    (folder / "sub").symlink_to(folder.parent / "pack-2")
+    error = refused(folder, HEAD + '[files]\ninclude = ["sub/run.sh"]\n')
+    assert "leads out" in error.message
+
+
+def test_the_files_of_a_pack_have_a_size_together(folder: Path) -> None:
+    for number in range(5):
+        put(folder / f"{number}", "")
+        os.truncate(folder / f"{number}", 16 * 1024 * 1024)
+    names = [f'"{number}"' for number in range(5)]
+    assert pack_of(folder, HEAD + f"[files]\ninclude = [{', '.join(names[:4])}]\n")
+    error = refused(folder, HEAD + "[files]\ninclude = [\n" + ",\n".join(names) + "]\n")
+    assert (error.line, "'4'" in error.message) == (10, True)
+
+
+def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack, real = pack_of(folder, HEAD + FILES), packs._stat
+
+    def look(*arguments: Any) -> os.stat_result:
+        about = real(*arguments)
+        (folder / "run.sh").unlink()
+        return about
+
+    monkeypatch.setattr(packs, "_stat", look)
+    with pytest.raises(HookctlError, match="changed while it was read"):
+        read_files(pack)
+
+
+# For a host
+
+
+def host_with(**changes: Any) -> hosts.Host:
+    """A host that is like Claude Code but for this."""
+    return CLAUDE._replace(title="Other", data={**CLAUDE.data, **changes.pop("data", {})}, **changes)
+
+
+def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> None:
+    text = HEAD + HOOK + 'id = "done"\ncommand = "x"\n[[hooks]]\nevent = "notification"\ncommand = "y"\n'
+    events = {name: own for name, own in CLAUDE.events.items() if name != "stop"}
+    found, messages = wants(pack_of(folder, text), host_with(events=events), "/x")
+    assert [want.id for want in found] == ["notify/notification"]
+    assert messages == ["notify: Other has no event stop, so the hook done is not registered there"]
+
+
+@pytest.mark.parametrize("environment", [{}, {"path": []}])
+def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, environment: dict[str, Any]) -> None:
+    host = host_with(data={"environment": environment})
+    found, messages = wants(pack_of(folder, HEAD + '[env]\nA = "1"\nB = "2"\n'), host, "/x")
+    assert (found, messages) == ([], ["notify: Other has no env channel, so A, B is not set there"])
+    assert wants(pack_of(folder, HEAD), host, "/x") == ([], [])
+
+
+def test_timeouts_are_in_the_hosts_unit(folder: Path) -> None:
+    pack = pack_of(folder, HEAD + HOOK + 'command = "x"\ntimeout = 10\n')
+    host = host_with()._replace(data={**CLAUDE.data, "timeout_unit": "milliseconds"})
+    assert [wants(pack, h, "")[0][0].value["timeout"] for h in (CLAUDE, host)] == [10, 10_000]
+
+
+def test_hosts_limits_a_hook_and_nothing_is_said_of_it(folder: Path) -> None:
+    pack = pack_of(folder, HEAD + HOOK + 'command = "x"\nhosts = ["codex", "a-host-of-tomorrow"]\n')
+    assert wants(pack, CLAUDE, "/x") == ([], [])
+    assert len(wants(pack, host_with(name="codex"), "/x")[0]) == 1
+
+
+def test_a_hosts_own_wishes_replace_by_id_and_key_and_others_add(folder: Path) -> None:
+    text = (
+        HEAD
+        + """
+        [env]
+        A = "1"
+        B = { value = "2", merge = "max" }
+        [[hooks]]
+        event = "stop"
+        id = "done"
+        command = "common"
+        timeout = 5
+        [[hooks]]
+        event = "pre-tool"
+        command = "tools"
+        matcher = "Bash"
+        [[hooks]]
+        event = "prompt"
+        command = "elsewhere"
+        hosts = ["codex"]
+        [host.claude.env]
+        C = "3"
+        B = "4"
+        [[host.claude.hooks]]
+        event = "StopFailure"
+        command = "added {event}"
+        [[host.claude.hooks]]
+        event = "SubagentStop"
+        id = "done"
+        command = "own {host} {event}"
+        [[host.claude.hooks]]
+        event = "UserPromptSubmit"
+        id = "prompt"
+        command = "here too"
+        [host.a-host-of-tomorrow.env]
+        D = "5"
+        [[host.a-host-of-tomorrow.hooks]]
+        event = "x.y"
+        command = "z"
+    """
+    )
+    pack = pack_of(folder, text)
+    found, messages = wants(pack, CLAUDE, "/x")
+    assert messages == []
+    assert [(want.path, want.value, want.merge) for want in found] == [
+        (("hooks", "SubagentStop"), element("done", "own claude SubagentStop"), ""),
+        (("hooks", "PreToolUse"), {**element("pre-tool", "tools"), "matcher": "Bash"}, ""),
+        (("hooks", "StopFailure"), element("StopFailure", "added StopFailure"), ""),
+        (("hooks", "UserPromptSubmit"), element("prompt", "here too"), ""),
+        (("env", "A"), "1", ""),
+        (("env", "B"), "4", ""),
+        (("env", "C"), "3", ""),
+    ]
+    found, _ = wants(pack, host_with(name="codex"), "/x")
+    assert [want.value["command"].partition("; ")[2] for want in found[:3]] == ["common", "tools", "elsewhere"]
+    assert [(want.value, want.merge) for want in found[3:]] == [("1", ""), ("2", "max")]
+
+
+def element(id: str, command: str) -> dict[str, Any]:
+    return {"type": "command", "command": f": hookctl=notify/{id}; {command}"}
+
+
+@pytest.mark.parametrize(
+    ("host", "event"),
+    [
+        ("claude", "PreToolUse"), ("claude", "PostToolUseFailure"), ("claude", "PermissionRequest"),
+        ("openhands", "pre_tool_use"), ("opencode", "tool.execute.before"), ("opencode", "permission.ask"),
+    ],
+)  # fmt: skip
+def test_a_matcher_on_a_hosts_own_tool_event(folder: Path, host: str, event: str) -> None:
+    text = HEAD + f'[[host.{host}.hooks]]\nevent = "{event}"\ncommand = "x"\nmatcher = "a|b"\n'
+    assert pack_of(folder, text).hosts[host].hooks[0].matcher == "a|b"
+
+
+def test_a_matcher_on_what_the_host_maps_to_a_tool_event(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + '[[host.claude.hooks]]\nevent = "BeforeShell"\ncommand = "x"\nmatcher = "a"\n'
+    assert "BeforeShell" in refused(folder, text).message
+    monkeypatch.setattr(hosts, "load", lambda name: host_with(events={"pre-tool": "BeforeShell"}))
+    assert pack_of(folder, text)
+
+
+def test_an_event_of_a_host_that_calls_it_as_we_do(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + '[[host.claude.hooks]]\nevent = "stop"\ncommand = "x"\n'
+    assert refused(folder, text).hint == "Write 'Stop'."
+    monkeypatch.setattr(hosts, "load", lambda name: host_with(events={"stop": "stop"}))
+    assert pack_of(folder, text)
+
+
+# Commands
+
+
+def shells() -> list[str]:
+    """The shells of this machine, each once."""
+    found = filter(None, ["/bin/sh", shutil.which("bash"), shutil.which("dash")])
+    return list({os.path.realpath(path): path for path in found}.values())
+
+
+@pytest.mark.parametrize("shell", shells())
+@pytest.mark.parametrize("name", ["plain", "two  words", ODD])
+def test_the_command_runs_and_a_deleted_file_never_blocks(folder: Path, name: str, shell: str) -> None:
+    pack = pack_of(
+        folder, HEAD + FILES + HOOK + "command = 'sh {files}/run.sh {host} {event} ${host} \"a  b\"; exit 3'\n"
+    )
+    data = folder.parent / name
+    put(data / "run.sh", read_files(pack)["run.sh"][0])
+    command = command_of(pack, shlex.quote(str(data)))
+    done = run(command, shell, host="variable")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "ran claude stop variable a  b\n", "")
+    (data / "run.sh").unlink()
+    done = run(command, shell)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (data / "run.sh").mkdir()
+    assert run(command, shell).returncode == 0
+
+
+def test_a_command_in_a_project_finds_its_files_by_the_hosts_variable(folder: Path) -> None:
+    pack = pack_of(folder, HEAD + FILES + HOOK + "command = 'sh {files}/run.sh'\n")
+    put(folder.parent / ODD / ".hookctl" / "packs" / "notify" / "run.sh", "echo found\n")
+    command = command_of(pack, '"$CLAUDE_PROJECT_DIR"/.hookctl/packs/notify')
+    assert run(command, CLAUDE_PROJECT_DIR=str(folder.parent / ODD)).stdout == "found\n"
+    assert run(command, CLAUDE_PROJECT_DIR="/nowhere").returncode == 0
+
+
+@pytest.mark.parametrize("first", ["/home/u/x", "/home/u/a b", ODD, '"$CLAUDE_PROJECT_DIR"/.hookctl/packs/notify'])
+@pytest.mark.parametrize("second", ["/elsewhere", "it's"])
+def test_forms_match_what_was_written_for_any_folder(folder: Path, first: str, second: str) -> None:
+    text = HEAD + FILES + HOOK + "command = 'cat {files}/run.sh {files} {host}* \"(a|b)\"'\n"
+    quoted = first if first.startswith('"') else shlex.quote(first)
+    pack = pack_of(folder, text)
+    here, there = command_of(pack, quoted), command_of(pack, shlex.quote(second))
+    for want in (wants(pack, CLAUDE, quoted)[0][0], wants(pack, CLAUDE, shlex.quote(second))[0][0]):
+        assert re.fullmatch(want.forms, here) and re.fullmatch(want.forms, there)
+        assert not re.fullmatch(want.forms, here.replace("cat ", "rm "))
+        assert not re.fullmatch(want.forms, here + "; rm x")
+        assert not re.fullmatch(want.forms, here.replace(quoted, "$(rm x)"))
+        assert not re.fullmatch(want.forms, here.replace(quoted, "/other", 1)), "one folder throughout"
+
+
+def test_forms_without_files_are_the_command(folder: Path) -> None:
+    [want], _ = wants(pack_of(folder, HEAD + HOOK + "command = 'a.b {host}'\n"), CLAUDE, "/x")
+    assert re.fullmatch(want.forms, want.value["command"])
+    assert not re.fullmatch(want.forms, want.value["command"].replace("a.b", "a-b"))
+
+
+OUTSIDE = r"""
+{files}
+a {files}b
+'a'{files}'b'
+"a"{files}
+\"{files}\"
+$({files})
+$(echo 'a' "b"; {files})
+${x:-{files}}
+"${x:-"it's"}" {files}
+${x:-'a b'} {files}
+${#x} {files}
+$# {files}
+a#{files}
+\ # {files}
+"a"# {files}
+$(date)#{files}
+"$'" {files}
+({files})
+(a; case b in b) c;; esac) {files}
+case a in a) {files};; esac
+`date # it's` {files}
+"`date`" {files}
+"`echo \"a\"`" {files}
+$((1 + 2)) "$(((1+2)*3))" {files}
+"a\\" {files}
+"\"" {files}
+'\' {files}
+\\{files}
+\' {files}
+"$(echo "a b")" {files}
+"$(echo ')' ")")" {files}
+{ {files}; }
+$x{files}
+[ -f {files} ] && {files} >{files} &
+""".strip().splitlines()
+NONE = r"""
+${files}
+\${files}
+'${files}'
+"${files}"
+$${files}
+\{files}
+{file}
+{fles} {Files} { files} {files
+"$(case a in a) echo b;; esac)"
+awk '{print $1}' {a,b}
+"${x:-it's}"
+""".strip().splitlines()
+INSIDE = {
+    "single quotes": r"""
+'{files}'
+a' {files} 'b
+'"'"{host}"'{files}'
+$(echo '{files}')
+"$(echo '{files}')"
+${x:-'{files}'}
+\\'{files}'
+""",
+    "double quotes": r"""
+"{files}"
+"'{files}'"
+"it's {files}"
+"$({files})"
+"`{files}`"
+"$(echo "{files}")"
+$(echo "{files}")
+"${x:-{files}}"
+"${x:-"{files}"}"
+"${x}}{files}"
+"\{files}"
+"\\{files}"
+"\"{files}"
+"$(echo "a")" "{files}"
+"$( (a) {files})"
+"a$(b)"'c'"{files}"
+""",
+    "backticks": r"""
+`{files}`
+a `b {files}`
+`(a; {files})`
+$(a `{files}`)
+`$({files})`
+`a 'b' {files}`
+""",
+    "a comment": r"""
+# {files}
+a # it's {files}
+a;#{files}
+a &&# {files}
+(a)#{files}
+""",
+}
+UNTOLD = r"""
+'a
+"a
+`a
+$(a
+${a
+(a
+"$(a"
+"${a"
+"`a"
+a'b'c'
+'a\'b'
+$'a'
+$'a\'b'
+`a # b
+(a # )
+$(a # {files})
+"$(case a in a) b;; esac)" {host}
+"$( (case a in a) b;; esac) )" {host}
+"${x:-it's}" {host}
+"${x#'a'}" {host}
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("command", OUTSIDE)
+def test_a_placeholder_outside_quotes_is_found(command: str) -> None:
+    found = slots(command)
+    assert found and all((command[s.start : s.end], s.name, s.inside) == ("{files}", "files", "") for s in found)
+    assert len(found) == command.count("{files}")
+
+
+@pytest.mark.parametrize("command", NONE)
+def test_what_is_no_placeholder_stays(command: str) -> None:
+    assert slots(command) == []
+
+
+@pytest.mark.parametrize(
+    ("inside", "command"), [(kind, line) for kind, text in INSIDE.items() for line in text.strip().splitlines()]
+)
+def test_a_placeholder_inside_something_is_found_there(inside: str, command: str) -> None:
+    [found] = [slot for slot in slots(command) if slot.name == "files"]
+    start = command.index("{files}")
+    assert found == Slot(start, start + 7, "files", inside)
+
+
+@pytest.mark.parametrize("command", UNTOLD)
+def test_quotes_without_an_end_or_with_two_meanings_are_refused(command: str) -> None:
+    with pytest.raises(Unreadable):
+        slots(command)
+
+
+# Blanks, quotes and whatever else a folder may be called; the whole must stay one word, wherever it stands.
+FOLDERS = st.text("a $'\"\\`*}{#;&é", min_size=1, max_size=8)
+PARTS = st.sampled_from(
+    r"""
+{files}
+{files}
+{host}
+${host}
+a
+'b  c'
+"b  c"
+"$x"
+\'
+\"
+\\
+"\""
+"it's"
+'"'
+\ 
+$(printf %s {files})
+$(printf '<%s>' "a" {files} 'b')
+$(printf %s $(printf %s {files}))
+"$(printf '%s' "a  b")"
+`printf a`
+"`printf 'a'`"
+${x:-{files}}
+${y:-{files}}
+"${x:-"it's"}"
+${#x}
+#
+""".splitlines()
+)
+ATOMS = st.sampled_from(
+    [*"a \"'\\)`}#$({", *["{files}"] * 2, "{host}", "${host}", "$(printf %s ", '"$(printf %s ', "$(", "${x:-"]
+)
+
+
+def filled(command: str, path: str) -> str:
+    """The command for a pack whose files lie there, without its head."""
+    pack = Pack("p", "1", hooks=(Hook("x", "stop", command),))
+    return command_of(pack, shlex.quote(path)).removeprefix(": hookctl=p/x; ")
+
+
+def words(command: str, shell: str) -> str:
+    """What sh makes of the words; without splitting and patterns, which are the author's own business."""
+    done = run(f"set -f; IFS=; x=; y=k; printf '<%s>' {command}", shell, PATH="/nowhere")
+    return done.stdout if done.returncode == 0 else ""
+
+
+@pytest.mark.parametrize("shell", shells())
+@settings(deadline=None, max_examples=80)
+@given(parts=st.lists(PARTS, min_size=1, max_size=8).map("".join), name=FOLDERS)
+@example(parts='{files} "it\'s" {files}', name="a b'c$d\\")
+@example(parts="${x:-{files}}$(printf %s {files})", name="}'`\"")
+def test_a_command_has_the_same_words_wherever_its_files_lie(shell: str, parts: str, name: str) -> None:
+    assume(not re.search(r"(?:^|[ ])#", parts))  # a comment
+    plain = words(filled(parts, "/p/q"), shell)
+    assert plain, "sh reads it"
+    assert words(filled(parts, f"/p/{name}"), shell) == plain.replace("/p/q", f"/p/{name}")
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
+@given(st.lists(ATOMS, min_size=1, max_size=14).map("".join), FOLDERS)
+def test_what_is_taken_for_outside_is_outside_for_sh_too(command: str, name: str) -> None:
+    try:
+        assume(not any(slot.inside for slot in slots(command)) and "$$" not in command and "${$" not in command)
+    except Unreadable:
+        assume(False)
+    plain = words(filled(command, "/p/q"), "/bin/sh")
+    assume(plain)
+    assert words(filled(command, f"/p/{name}"), "/bin/sh") == plain.replace("/p/q", f"/p/{name}")
+
+
+# The schema and the guide
+
+
+def test_the_guards_own_file_keeps_to_the_schema_but_for_its_commands() -> None:
+    schema = json.loads(Path(asset("schemas", "pack.schema.json")).read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    data = tomllib.loads((Path(packs.__file__).parent / "guard.toml").read_text())
+    for hook in data["hooks"]:
+        hook.setdefault("command", "x")
+    jsonschema.Draft202012Validator(schema).validate(data)
+    known = set(schema["properties"]["hooks"]["items"]["properties"]["event"]["enum"])
+    assert known >= set(CLAUDE.events)
+
+
+def guide() -> list[str]:
+    """The packs that the guide for authors shows."""
+    text = (Path(__file__).parents[1] / "docs" / "packs.md").read_text()
+    return re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_packs_of_the_guide_are_packs(folder: Path) -> None:
+    shown = guide()
+    assert len(shown) >= 2
+    put(folder / "notify.sh", "")
+    for text in shown:
+        pack_of(folder, text if "[pack]" in text else HEAD + '[files]\ninclude = ["notify.sh"]\n' + text)
