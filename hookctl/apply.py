@@ -143,8 +143,10 @@ def recover(folders: Folders) -> list[str]:
 
 def _pages_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
     """The pages as they were before the run; its projects' ledgers, which are written last, still have theirs."""
-    pages = {key: page for key, page in ledger.load(folders.ledger).items() if page.scope != "project"}
-    for project in {page.project for page in records.values() if page and page.scope == "project"}:
+    known = ledger.load(folders.ledger)
+    pages = {key: page for key, page in known.items() if page.scope != "project"}
+    about = (page for key in records for page in (known.get(key), records[key]))
+    for project in {page.project for page in about if page and page.scope == "project"}:
         with contextlib.suppress(HookctlError):  # a stranger's file, or none: then nothing is known of it
             pages |= project_ledger.read(folders, [project])
     return pages

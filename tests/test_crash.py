@@ -19,6 +19,7 @@ from tests.conftest import put
 THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" }\n}'
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 UPGRADE = (*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
+PROJECT = ("--scope", "project")
 STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "3"))  # 1 kills at every single step, everywhere
 _KILLED = 9
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -175,7 +176,8 @@ def outcome(top: Path) -> Any:
 
 
 def temporary(top: Path) -> list[str]:
-    return [path for path in tree(top).modes if path.endswith(".hookctl") or "pending" in path or "journal" in path]
+    found = [path for path in tree(top).modes if not path.endswith("/.hookctl")]  # that folder is a project's
+    return [path for path in found if path.endswith(".hookctl") or "pending" in path or "journal" in path]
 
 
 # The cases
@@ -183,9 +185,9 @@ def temporary(top: Path) -> list[str]:
 
 def settings_at(top: Path, kind: str) -> Path:
     """A settings file of this kind; the name under which the host reads it."""
-    path = top / "home" / ".claude" / "settings.json"
+    path = top / ("work" if "project" in kind else "home") / ".claude" / "settings.json"
     path.parent.mkdir()
-    if kind == "absent":
+    if "absent" in kind:
         path.parent.rmdir()
     elif kind == "link":
         put(top / "dotfiles" / "claude.json", THEIRS).chmod(0o640)
@@ -200,9 +202,19 @@ def settings_at(top: Path, kind: str) -> Path:
 
 def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
     path = settings_at(top, kind)
-    if verb != INSTALL:
-        assert quiet(*INSTALL) == 0
+    if verb[0] == "uninstall" or "--set" in verb:
+        assert quiet(*first(verb)) == 0
     return path
+
+
+def first(verb: tuple[str, ...]) -> tuple[str, ...]:
+    """The install of the same scope."""
+    return (*INSTALL, *(PROJECT if "project" in verb else ()))
+
+
+def last(verb: tuple[str, ...]) -> tuple[str, ...]:
+    """The uninstall of the same scope."""
+    return (*UNINSTALL, *(PROJECT if "project" in verb else ()))
 
 
 def reached(top: Path, start: Tree, *commands: tuple[str, ...]) -> Any:
@@ -228,6 +240,11 @@ CASES = [
     ("hard link", UNINSTALL, STRIDE),
     ("link", INSTALL, STRIDE),
     ("link", UNINSTALL, STRIDE),
+    ("project", (*INSTALL, *PROJECT), STRIDE),
+    ("project", (*UPGRADE, *PROJECT), STRIDE),
+    ("project", (*UNINSTALL, *PROJECT), STRIDE),
+    ("absent project", (*INSTALL, *PROJECT), STRIDE),
+    ("absent project", (*UNINSTALL, *PROJECT), STRIDE),
 ]
 
 
@@ -237,12 +254,14 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
 ) -> None:
     path = prepared(isolated, kind, verb)
     start, old = tree(isolated), data_of(path)
-    opposite = INSTALL if verb == UNINSTALL else UNINSTALL
+    opposite = first(verb) if verb[0] == "uninstall" else last(verb)
     done = reached(isolated, start, verb)
     new = data_of(path)
     either = [reached(isolated, start, verb, opposite), reached(isolated, start, opposite)]
     assert old != new
     program = isolated / "data" / "guard" / "claude-user" / "hook.py"
+    if "project" in kind:
+        program = isolated / "work" / ".hookctl" / "guard" / "claude" / "hook.py"
     at = 1
     put_back(isolated, start)
     while killed(verb, at):
@@ -266,10 +285,11 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
 
 
 @pytest.mark.parametrize("verb", [INSTALL, UPGRADE, UNINSTALL], ids=["install", "upgrade", "uninstall"])
-@pytest.mark.parametrize("kind", ["existing", "absent", "hard link"])
+@pytest.mark.parametrize("kind", ["existing", "absent", "hard link", "project", "absent project"])
 def test_what_somebody_writes_after_a_kill_survives(kind: str, verb: tuple[str, ...], isolated: Path) -> None:
+    verb = (*verb, *PROJECT) if "project" in kind else verb
     path = prepared(isolated, kind, verb)
-    start, original = tree(isolated), json.loads(THEIRS) if kind != "absent" else {}
+    start, original = tree(isolated), json.loads(THEIRS) if "absent" not in kind else {}
     at = 1
     while killed(verb, at):
         try:
@@ -278,11 +298,11 @@ def test_what_somebody_writes_after_a_kill_survives(kind: str, verb: tuple[str, 
             here = None
         if here is not None:
             put(path, json.dumps({**here, "theirs": at}, indent=2))
-            for command in (verb, INSTALL):
+            for command in (verb, first(verb)):
                 assert quiet(*command) == 0
                 assert json.loads(path.read_bytes())["theirs"] == at
             assert "hookctl=guard/stop" in path.read_text()
-            assert quiet(*UNINSTALL) == 0
+            assert quiet(*last(verb)) == 0
             assert (at, json.loads(path.read_bytes())) == (at, {**original, "theirs": at})
             assert temporary(isolated) == []
         put_back(isolated, start)
