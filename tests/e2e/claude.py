@@ -32,6 +32,7 @@ class Place:
     """Everything that one test may touch: a home, a project and a folder for temporary files, all of its own."""
 
     root: Path
+    own_folders: bool = False  # hookctl's folders lie in the home, as without variables, and not beside it
 
     @property
     def home(self) -> Path:
@@ -99,6 +100,10 @@ class Run(NamedTuple):
         """Whether Claude Code ended the turn against a hook's block."""
         return any(line["key"] == "stop-hook-block-cap" for line in self.system_lines("notification"))
 
+    def hooks(self, event: str) -> list[dict[str, Any]]:
+        """How each call of a hook on this event ended."""
+        return [line for line in self.system_lines("hook_response") if line["hook_event"] == event]
+
     def count(self, kind: str) -> int:
         return sum(1 for entry in self.log if entry.kind == kind)
 
@@ -127,9 +132,9 @@ class Running:
         return Run(code, lines, self._err.read_text("utf-8", "replace"), list(self.server.log))
 
 
-def make_place(root: Path) -> Place:
+def make_place(root: Path, *, own_folders: bool = False) -> Place:
     """Make a home as it is after Claude Code's own first start, and an empty project."""
-    place = Place(root)
+    place = Place(root, own_folders)
     for folder in (place.home / ".claude", place.project, place.tmp):
         folder.mkdir(parents=True)
     trust = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}

@@ -1,6 +1,9 @@
-"""hookctl itself as an operator has it: its command line, its folders and the guard's own log."""
+"""hookctl itself as an operator has it: its command line, its folders and the guard's own log; and git."""
 
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,24 +12,30 @@ from typing import Any
 
 from .claude import Place
 
+_ROOT = Path(__file__).parents[2]
+
 
 def state_folder(place: Place) -> Path:
-    return place.root / "state"
+    return place.home / ".local" / "state" / "hookctl" if place.own_folders else place.root / "state"
 
 
 def data_folder(place: Place) -> Path:
-    return place.root / "data"
+    return place.home / ".local" / "share" / "hookctl" if place.own_folders else place.root / "data"
 
 
 def hookctl(
-    place: Place, *arguments: str, code: int = 0, environment: Mapping[str, str] | None = None
+    place: Place,
+    *arguments: str,
+    code: int = 0,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line in the project, and make sure of its exit code."""
+    """Run the command line, in the project unless told otherwise, and make sure of its exit code."""
     folders = {"HOOKCTL_STATE_DIR": str(state_folder(place)), "HOOKCTL_DATA_DIR": str(data_folder(place))}
     done = subprocess.run(
         [sys.executable, "-m", "hookctl", *arguments],
-        cwd=place.project,
-        env={**place.environment(), **folders, **(environment or {})},
+        cwd=cwd or place.project,
+        env={**place.environment(), **({} if place.own_folders else folders), **(environment or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -45,6 +54,14 @@ def leave_work(place: Place, remaining: int = 2) -> None:
     hookctl(place, "run", "remaining", str(remaining), "--project", str(place.project))
 
 
+def leave_work_by_hand(place: Place, remaining: int = 2) -> Path:
+    """Tell the guard the same without hookctl; the run folder."""
+    folder = place.project / ".hookctl" / "run"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "task.json").write_text(json.dumps({"remaining": remaining}))
+    return folder
+
+
 def decisions(place: Place) -> list[dict[str, Any]]:
     """Return the guard's own log, a line for each stop."""
     logs = sorted(state_folder(place).glob("guard/*/events.jsonl"))
@@ -54,3 +71,25 @@ def decisions(place: Place) -> list[dict[str, Any]]:
 def codes(place: Place) -> list[str]:
     """Return the guard's reason for each stop."""
     return [entry["code"] for entry in decisions(place)]
+
+
+def older_checkout(folder: Path, behind_the_hook: str) -> Path:
+    """Copy this package as version 0.0.9, whose hook has these words behind it; for PYTHONPATH."""
+    for name in ("hookctl", "schemas", "templates"):
+        shutil.copytree(_ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    guard = folder / "hookctl" / "packs" / "guard.toml"
+    guard.write_text(re.sub(r'(?m)^version = ".*"', 'version = "0.0.9"', guard.read_text()))
+    with (folder / "templates" / "guard" / "hook.py").open("a") as file:
+        file.write(behind_the_hook)
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as somebody without any settings."""
+    who = {f"GIT_{role}_{what}": "tests@localhost" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **who}
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,279 @@
+"""The guard in the real Claude Code's user, project and local scope: alone, together, in a clone and below the root."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .claude import Place, make_place, play
+from .clients import Client
+from .probe import BLOCK, make_probe
+from .product import codes, data_folder, decisions, git, hookctl, hookctl_json, leave_work_by_hand
+
+pytestmark = pytest.mark.e2e
+
+LIMIT = 5  # blocks, then the guard lets go
+KEPT = ["blocked"] * LIMIT + ["tripped"]
+SCOPES = ("user", "project", "local")
+CAP = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+
+# What a team has in its project before hookctl comes, formatted by hand.
+TEAMS_FILE = """\
+{
+    "permissions": { "allow": [ "Bash(true:*)" ] },
+    "env": { "TEAM": "ours" }
+}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A place where hookctl keeps its things where it does by default."""
+    return make_place(tmp_path / "place", own_folders=True)
+
+
+def settings_of(place: Place, scope: str) -> Path:
+    """The settings file of a scope."""
+    name = {"user": "", "project": "settings.json", "local": "settings.local.json"}[scope]
+    return place.project / ".claude" / name if name else place.settings
+
+
+def install(place: Place, scope: str, *options: str) -> str:
+    """Install the guard and return what was said, messages too."""
+    done = hookctl(place, "install", "--host", "claude", "--scope", scope, *options)
+    return done.stdout + done.stderr
+
+
+def work_outside(place: Place, remaining: int = 2) -> dict[str, str]:
+    """Leave work in a folder beside the project; the environment that names it."""
+    folder = place.root / "run"
+    folder.mkdir()
+    (folder / "task.json").write_text(json.dumps({"remaining": remaining}))
+    return {"HOOKCTL_RUN_DIR": str(folder)}
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Everything below a folder: the bytes of its files, None for its folders."""
+    paths = (path for path in folder.rglob("*") if ".git" not in path.relative_to(folder).parts)
+    return {str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes() for path in paths}
+
+
+def committed_with(place: Place, text: str) -> list[str]:
+    """The project's committed files that have a text in them."""
+    names = git(place.project, "ls-files").splitlines()
+    return [name for name in names if text.encode() in (place.project / name).read_bytes()]
+
+
+# One scope
+
+
+@pytest.mark.parametrize("before", [None, TEAMS_FILE], ids=["no file before", "a file before"])
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_guard_works_at_each_scope_and_leaves_nothing_behind(
+    claude: Client, place: Place, scope: str, before: str | None
+) -> None:
+    if before is not None:
+        settings_of(place, scope).parent.mkdir(exist_ok=True)
+        settings_of(place, scope).write_text(before)
+    in_project = contents(place.project)
+    environment = work_outside(place)
+    install(place, scope)
+    assert json.loads(settings_of(place, scope).read_bytes())["env"][CAP] == "8"
+    run = play(claude, place, [f"reply {number}" for number in range(1, 12)], environment=environment)
+    assert (run.requests, run.code, run.result) == (LIMIT + 1, 0, f"reply {LIMIT + 1}")
+    assert codes(place) == KEPT
+
+    hookctl(place, "uninstall", "--scope", scope)
+    assert contents(place.project) == in_project
+    assert (place.settings.read_text() if place.settings.exists() else None) == (before if scope == "user" else None)
+    assert not data_folder(place).parent.exists()
+    assert play(claude, place, ["done"], environment=environment).requests == 1
+    assert codes(place) == KEPT
+
+
+# Several scopes at once
+
+
+@pytest.mark.parametrize("scopes", [("user", "project"), SCOPES], ids="+".join)
+def test_at_several_scopes_at_once_a_stop_is_counted_once(
+    claude: Client, place: Place, scopes: tuple[str, ...]
+) -> None:
+    for scope in scopes:
+        install(place, scope)
+    leave_work_by_hand(place)
+    run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
+    assert (run.requests, run.result) == (LIMIT + 1, f"reply {LIMIT + 1}")
+    assert codes(place) == KEPT
+    assert [entry["blocks"] for entry in decisions(place)] == [*range(1, LIMIT + 1), LIMIT]
+    assert not run.was_overridden
+
+    findings = hookctl_json(place, "doctor")["findings"]
+    assert {str(settings_of(place, scope)) for scope in scopes} <= {finding["path"] for finding in findings}
+    assert [finding for finding in findings if finding["level"] == "error"] == []
+
+
+def test_a_foreign_hook_of_the_project_is_ended_by_the_user_s_guard(claude: Client, place: Place) -> None:
+    foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": foreign.command}]}]}
+    settings_of(place, "project").parent.mkdir()
+    settings_of(place, "project").write_text(json.dumps({"hooks": hooks}))
+    install(place, "user")
+    run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
+    assert codes(place) == ["no_work"] * (LIMIT - 1) + ["stop_loop"]
+    assert (run.requests, run.texts[-1], len(foreign.heard())) == (LIMIT, f"reply {LIMIT}", LIMIT)
+    assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
+    assert not run.was_overridden
+
+
+# Which scope is in effect
+
+
+def limit_by_status(page: dict[str, Any]) -> int:
+    """After how many blocks the guard lets go, as status says."""
+    return int(page["guard"].partition("blocks at most ")[2].split()[0])
+
+
+def test_the_local_limit_of_a_second_guard_is_in_effect(claude: Client, place: Place) -> None:
+    install(place, "user")
+    install(place, "local", "--set", "MAX_STOP_BLOCKS=2")
+    leave_work_by_hand(place)
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.result, codes(place)) == (3, "done", ["blocked"] * 2 + ["tripped"])
+    assert "in effect here: 2, of local scope" in hookctl(place, "status").stdout
+    assert [limit_by_status(page) for page in hookctl_json(place, "status")["files"]] == [2, 2]
+
+
+def test_a_limit_and_a_cap_that_the_operator_has_in_the_project_beat_those_of_the_user(
+    claude: Client, place: Place
+) -> None:
+    install(place, "user")
+    leave_work_by_hand(place)
+    for scope, env, blocks, last in (
+        ("project", {"MAX_STOP_BLOCKS": "2"}, 2, "tripped"),
+        ("local", {"MAX_STOP_BLOCKS": "9", CAP: "3"}, 3, "host_cap"),
+    ):
+        settings_of(place, scope).parent.mkdir(exist_ok=True)
+        settings_of(place, scope).write_text(json.dumps({"env": env}))
+        run = play(claude, place, ["done"])
+        assert (run.requests, run.result, run.was_overridden) == (blocks + 1, "done", False)
+        assert codes(place)[-blocks - 1 :] == ["blocked"] * blocks + [last]
+        assert [limit_by_status(page) for page in hookctl_json(place, "status")["files"]] == [blocks]
+        masked = [f["message"] for f in hookctl_json(place, "doctor")["findings"] if f["code"] == "masked"]
+        assert any(f"of {scope} scope is in effect" in message for message in masked)
+
+
+def test_below_the_root_only_the_user_s_guard_works_and_install_says_so(claude: Client, place: Place) -> None:
+    (place.project / ".git").mkdir()
+    below = place.project / "sub"
+    below.mkdir()
+    said = hookctl(place, "install", "--host", "claude", "--scope", "project", cwd=below).stderr
+    assert f"works in {place.project}, not in the folders below it" in said
+    assert settings_of(place, "project").is_file()
+    leave_work_by_hand(place)
+    assert play(claude, place, ["done"], cwd=below).requests == 1
+    assert decisions(place) == []
+    install(place, "user")
+    assert play(claude, place, ["done"], cwd=below).requests == LIMIT + 1
+    assert codes(place) == KEPT
+
+
+# A committed project
+
+
+@pytest.fixture
+def authors(place: Place) -> Place:
+    """A project of which every commit is made: the team's own file, then the guard."""
+    settings_of(place, "project").parent.mkdir()
+    settings_of(place, "project").write_text(TEAMS_FILE)
+    git(place.project, "init", "--quiet")
+    git(place.project, "add", ".claude")
+    git(place.project, "commit", "--quiet", "--message", "begin")
+    install(place, "project")
+    leave_work_by_hand(place, 7)
+    git(place.project, "add", ".claude", ".hookctl")
+    git(place.project, "commit", "--quiet", "--message", "install the guard")
+    return place
+
+
+@pytest.fixture
+def teammate(authors: Place, tmp_path: Path) -> Place:
+    """A clone in somebody else's home, who has work in hand and has not called hookctl."""
+    teammate = make_place(tmp_path / "teammate", own_folders=True)
+    git(teammate.root, "clone", "--quiet", str(authors.project), str(teammate.project))
+    authors.project.rename(authors.root / "moved")  # nothing may depend on where it was
+    leave_work_by_hand(teammate)
+    return teammate
+
+
+def test_what_is_committed_names_no_machine_and_no_run(authors: Place) -> None:
+    names = git(authors.project, "ls-files").splitlines()
+    ours = [".hookctl/.gitignore", *(f".hookctl/guard/claude/{name}" for name in ("config.json", "hook.py"))]
+    assert names == [".claude/settings.json", *ours, ".hookctl/ledger.json"]
+    assert committed_with(authors, str(authors.root)) == []
+    assert git(authors.project, "status", "--porcelain") == ""
+
+
+def test_the_guard_works_in_a_clone_without_any_command(claude: Client, teammate: Place, authors: Place) -> None:
+    run = play(claude, teammate, [f"reply {number}" for number in range(1, 12)])
+    assert (run.requests, run.result) == (LIMIT + 1, f"reply {LIMIT + 1}")
+    assert (codes(teammate), decisions(authors)) == (KEPT, [])
+    assert git(teammate.project, "status", "--porcelain") == ""
+
+
+def test_in_a_clone_there_is_nothing_to_install_and_what_is_there_is_known(claude: Client, teammate: Place) -> None:
+    assert "nothing to do" in install(teammate, "project")
+    assert git(teammate.project, "status", "--porcelain") == ""
+    (page,) = hookctl_json(teammate, "status")["files"]
+    assert (page["file"], page["scope"]) == (str(settings_of(teammate, "project")), "project")
+    assert {entry["state"] for entry in page["entries"]} == {"owned"}
+    play(claude, teammate, ["done"])
+    findings = {f["code"]: f for f in hookctl_json(teammate, "doctor")["findings"] if f["path"] == page["file"]}
+    assert [finding for finding in findings.values() if finding["level"] != "info"] == []
+    assert "tripped" in findings["last_ran"]["message"]
+    assert git(teammate.project, "status", "--porcelain") == ""
+
+
+def test_uninstalled_in_a_clone_exactly_our_parts_are_gone(claude: Client, teammate: Place) -> None:
+    hookctl(teammate, "uninstall", "--scope", "project")
+    assert play(claude, teammate, ["done"]).requests == 1
+    assert decisions(teammate) == []
+    assert settings_of(teammate, "project").read_text() == TEAMS_FILE
+    # The work in hand is the teammate's own, and what keeps it out of version control stays with it.
+    assert set(contents(teammate.project / ".hookctl")) == {".gitignore", "run", "run/task.json"}
+    assert git(teammate.project, "diff", "--name-only", "HEAD~1", "--", ".claude") == ""
+    assert git(teammate.project, "diff", "--diff-filter=AMR", "--name-only") == ".claude/settings.json\n"
+
+
+def test_a_clone_without_work_is_left_as_it_was_before_the_guard(teammate: Place) -> None:
+    shutil.rmtree(teammate.project / ".hookctl" / "run")
+    hookctl(teammate, "uninstall", "--scope", "project")
+    assert contents(teammate.project) == {".claude": None, ".claude/settings.json": TEAMS_FILE.encode()}
+    git(teammate.project, "add", "--all")
+    assert git(teammate.project, "diff", "--cached", "HEAD~1") == ""
+
+
+def test_a_project_that_is_put_back_is_as_before_the_guard(claude: Client, authors: Place) -> None:
+    hookctl(authors, "restore", ".claude/settings.json")
+    assert play(claude, authors, ["done"]).requests == 1
+    assert decisions(authors) == []
+    shutil.rmtree(authors.project / ".hookctl" / "run")
+    git(authors.project, "add", "--all")
+    assert git(authors.project, "diff", "--cached", "--name-only", "HEAD~1") == ".hookctl/.gitignore\n"
+
+
+def test_a_teammate_s_own_limit_is_kept_and_our_cap_follows(claude: Client, teammate: Place) -> None:
+    path = settings_of(teammate, "project")
+    committed = path.read_text()
+    path.write_text(committed.replace('"MAX_STOP_BLOCKS": "5"', '"MAX_STOP_BLOCKS": "9"'))
+    assert "MAX_STOP_BLOCKS" in install(teammate, "project")
+    env = json.loads(path.read_bytes())["env"]
+    assert env == {"TEAM": "ours", "MAX_STOP_BLOCKS": "9", CAP: "12"}
+    run = play(claude, teammate, [f"reply {number}" for number in range(1, 15)])
+    assert (run.requests, run.result, run.was_overridden) == (10, "reply 10", False)
+    assert codes(teammate) == ["blocked"] * 9 + ["tripped"]
+    assert "nothing to do" in install(teammate, "project")
+    assert path.read_text() == committed.replace('"5"', '"9"').replace('"8"', '"12"')
+    hookctl(teammate, "uninstall", "--scope", "project")
+    assert json.loads(path.read_bytes())["env"] == {"TEAM": "ours", "MAX_STOP_BLOCKS": "9"}
