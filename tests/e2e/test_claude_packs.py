@@ -1,0 +1,254 @@
+"""Packs by path with the real Claude Code: beside the guard, in a clone, installed again, upgraded and broken."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .claude import Place, Run, bash, make_place, play
+from .clients import Client
+from .model_server import Script
+from .product import codes, data_folder, git, hookctl, hookctl_json, leave_work, leave_work_by_hand, older_checkout
+from .test_claude_scopes import KEPT, LIMIT, TEAMS_FILE, committed_with, contents, settings_of
+
+pytestmark = pytest.mark.e2e
+
+NOTIFY = """\
+[pack]
+name = "notify"
+version = "VERSION"
+description = "Writes down every stop"
+
+[files]
+include = ["PROGRAM"]
+
+[env]
+NOTIFY_FILE = "NOTIFIED"
+
+[[hooks]]
+event = "stop"
+id = "done"
+command = "sh {files}/PROGRAM {event} {host}"
+timeout = 10
+"""
+TOOLS = """
+[[hooks]]
+event = "pre-tool"
+matcher = "Bash"
+command = "python3 {files}/PROGRAM"
+timeout = 10
+"""
+OPERATORS_FILE = '{ "permissions": {"allow": ["Bash(true:*)"]},\n\n  "env" : {"PAGER":"less"} }'
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """An operator's place, with settings written by hand."""
+    place = make_place(tmp_path / "place", own_folders=True)
+    place.settings.write_text(OPERATORS_FILE)
+    return place
+
+
+def write_pack(
+    place: Place, version: str = "1.0", program: str = "notify.sh", notified: str = "", more: str = ""
+) -> str:
+    """Write the pack that notes down its version, event and host; its folder."""
+    folder = place.root / "packs" / "notify"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / program).write_text(f'echo "{version} $*" >> "$NOTIFY_FILE"\n')
+    text = (NOTIFY + more).replace("VERSION", version).replace("PROGRAM", program)
+    (folder / "pack.toml").write_text(text.replace("NOTIFIED", notified or str(place.root / "notified")))
+    return str(folder)
+
+
+def notes(place: Place, notified: Path | None = None) -> list[str]:
+    """What the pack noted down since the last look."""
+    path = notified or place.root / "notified"
+    lines = path.read_text().splitlines() if path.exists() else []
+    path.unlink(missing_ok=True)
+    return lines
+
+
+def all_went_well(run: Run, event: str = "Stop") -> bool:
+    """Whether every hook on this event ran without a word of trouble."""
+    return {(hook["exit_code"], hook["outcome"], hook["stderr"]) for hook in run.hooks(event)} == {(0, "success", "")}
+
+
+# Two packs
+
+
+@pytest.mark.parametrize("first", ["guard", "notify"])
+def test_two_packs_work_side_by_side_and_either_may_leave_first(claude: Client, place: Place, first: str) -> None:
+    pack = write_pack(place)
+    for name in ("guard", pack) if first == "guard" else (pack, "guard"):
+        hookctl(place, "install", name, "--host", "claude")
+    installed = place.settings.read_bytes()
+    for name in ("guard", pack):
+        assert "nothing to do" in hookctl(place, "install", name, "--host", "claude").stdout
+    assert place.settings.read_bytes() == installed
+    leave_work(place)
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
+    assert (codes(place), notes(place)) == (KEPT, ["1.0 stop claude"] * (LIMIT + 1))
+
+    hookctl(place, "uninstall", first)
+    run = play(claude, place, ["done"])
+    assert run.requests == (1 if first == "guard" else LIMIT + 1)
+    assert notes(place) == (["1.0 stop claude"] if first == "guard" else [])
+    assert codes(place) == (KEPT if first == "guard" else KEPT * 2)
+
+    hookctl(place, "uninstall", "notify" if first == "guard" else "guard")
+    assert place.settings.read_text() == OPERATORS_FILE
+    assert not data_folder(place).exists()
+
+
+def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
+    claude: Client, place: Place, tmp_path: Path
+) -> None:
+    settings = settings_of(place, "project")
+    settings.parent.mkdir()
+    settings.write_text(TEAMS_FILE)
+    git(place.project, "init", "--quiet")
+    git(place.project, "add", "--all")
+    git(place.project, "commit", "--quiet", "--message", "begin")
+    pack = write_pack(place, notified=".hookctl/run/notified")
+    for name in (pack, "guard"):
+        hookctl(place, "install", name, "--host", "claude", "--scope", "project")
+    git(place.project, "add", "--all")
+    git(place.project, "commit", "--quiet", "--message", "install two packs")
+    assert committed_with(place, str(place.root)) == []
+
+    teammate = make_place(tmp_path / "team mate's $HOME", own_folders=True)
+    git(teammate.root, "clone", "--quiet", str(place.project), str(teammate.project))
+    shutil.rmtree(place.root)
+    folder = leave_work_by_hand(teammate)
+    run = play(claude, teammate, ["done"])
+    assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
+    assert (codes(teammate), notes(teammate, folder / "notified")) == (KEPT, ["1.0 stop claude"] * (LIMIT + 1))
+    assert git(teammate.project, "status", "--porcelain") == ""
+
+    hookctl(teammate, "uninstall", "notify", "--scope", "project")
+    assert play(claude, teammate, ["done"]).requests == LIMIT + 1
+    assert notes(teammate, folder / "notified") == []
+    shutil.rmtree(folder)
+    hookctl(teammate, "uninstall", "--scope", "project")
+    assert contents(teammate.project) == {".claude": None, ".claude/settings.json": TEAMS_FILE.encode()}
+
+
+# Upgrades
+
+
+def test_a_pack_s_upgrade_brings_its_new_program_and_keeps_the_operator_s_timeout(claude: Client, place: Place) -> None:
+    hookctl(place, "install", write_pack(place), "--host", "claude")
+    place.settings.write_text(place.settings.read_text().replace('"timeout": 10', '"timeout": 20'))
+    hookctl(place, "install", "--host", "claude")
+    leave_work(place)
+
+    def upgrade(number: int) -> None:
+        if number == 3:
+            said = hookctl(place, "install", write_pack(place, "1.1", "notice.sh"), "--host", "claude").stdout
+            assert "timeout" in said
+
+    # The host may go on with the old registration for a moment, whose program is gone: that must harm nobody.
+    run = play(claude, place, Script(["done"], before=upgrade))
+    assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
+    heard = notes(place)
+    assert heard[:2] == ["1.0 stop claude"] * 2
+    assert set(heard[2:]) <= {"1.1 stop claude"}
+
+    assert play(claude, place, ["done"]).requests == LIMIT + 1
+    assert notes(place) == ["1.1 stop claude"] * (LIMIT + 1)
+    (element,) = json.loads(place.settings.read_bytes())["hooks"]["Stop"][0]["hooks"]
+    assert element["timeout"] == 20
+    assert [path.name for path in data_folder(place).glob("packs/notify/*/*")] == ["notice.sh"]
+    assert hookctl_json(place, "status")["files"][0]["packs"]["notify"] == "1.1"
+    for name in ("notify", "guard"):
+        hookctl(place, "uninstall", name)
+    assert json.loads(place.settings.read_bytes()) == json.loads(OPERATORS_FILE)
+
+
+def test_the_guard_is_upgraded_under_a_running_agent(claude: Client, place: Place) -> None:
+    older = {"PYTHONPATH": str(older_checkout(place.root / "older", "# an older hook\n"))}
+    hookctl(place, "install", "--host", "claude", environment=older)
+    hook = next(data_folder(place).rglob("hook.py"))
+    assert hook.read_text().endswith("# an older hook\n")
+    assert hookctl_json(place, "status")["files"][0]["packs"] == {"guard": "0.0.9"}
+    leave_work(place)
+    registered = place.settings.read_bytes()
+
+    def upgrade(number: int) -> None:
+        if number == 3:
+            hookctl(place, "install", "--host", "claude")
+
+    run = play(claude, place, Script([f"reply {number}" for number in range(1, 12)], before=upgrade))
+    assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, f"reply {LIMIT + 1}", True)
+    assert codes(place) == KEPT
+    assert not hook.read_text().endswith("# an older hook\n")
+    assert place.settings.read_bytes() == registered
+    assert hookctl_json(place, "status")["files"][0]["packs"] != {"guard": "0.0.9"}
+    hookctl(place, "uninstall")
+    assert place.settings.read_text() == OPERATORS_FILE
+
+
+# Programs that are gone
+
+
+@pytest.mark.parametrize("how", ["its file", "its folder"])
+def test_a_pack_whose_program_was_deleted_blocks_no_stop_and_refuses_no_tool(
+    claude: Client, place: Place, how: str
+) -> None:
+    hookctl(place, "install", write_pack(place, program="notify", more=TOOLS), "--host", "claude")
+    program = next(data_folder(place).rglob("notify/*/notify"))
+    program.unlink() if how == "its file" else shutil.rmtree(data_folder(place))
+    run = play(claude, place, [bash("true 1"), "done"])
+    assert (run.requests, run.result, run.errors) == (2, "done", "")
+    assert all_went_well(run, "Stop") and all_went_well(run, "PreToolUse")
+    blocks = [block for line in run.lines if line["type"] == "user" for block in line["message"]["content"]]
+    assert [block["is_error"] for block in blocks if block["type"] == "tool_result"] == [False]
+
+
+def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude: Client, place: Place) -> None:
+    """What the test above guards against is real: Python's status for a missing file is a refusal to this host."""
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"python3 {place.root}/gone.py"}]}]}
+    place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash(true:*)"]}, "hooks": hooks}))
+    run = play(claude, place, [bash("true 1"), "done"])
+    assert [hook["exit_code"] for hook in run.hooks("PreToolUse")] == [2]
+    blocks = [block for line in run.lines if line["type"] == "user" for block in line["message"]["content"]]
+    assert [block["is_error"] for block in blocks if block["type"] == "tool_result"] == [True]
+
+
+# Settings that are put back
+
+
+def test_settings_that_are_put_back_run_without_our_hooks_until_the_next_install(claude: Client, place: Place) -> None:
+    hookctl(place, "install", write_pack(place), "--host", "claude")
+    hookctl(place, "install", "--host", "claude")
+    leave_work(place)
+    hookctl(place, "restore", str(place.settings))
+    assert place.settings.read_text() == OPERATORS_FILE
+    assert play(claude, place, ["done"]).requests == 1
+    assert (codes(place), notes(place), data_folder(place).exists()) == ([], [], False)
+
+    hookctl(place, "install", "--host", "claude")
+    assert play(claude, place, ["done"]).requests == LIMIT + 1
+    hookctl(place, "uninstall")
+    assert place.settings.read_text() == OPERATORS_FILE
+
+
+def test_a_registration_that_is_put_back_without_its_program_blocks_nobody(claude: Client, place: Place) -> None:
+    hookctl(place, "install", "--host", "claude")
+    installed = place.settings.read_bytes()
+    hookctl(place, "install", write_pack(place), "--host", "claude")
+    leave_work(place)
+    for name in ("guard", "notify"):
+        hookctl(place, "uninstall", name)
+    hookctl(place, "restore", str(place.settings), "--to", "2")
+    assert place.settings.read_bytes() == installed
+    run = play(claude, place, ["done"])
+    assert (run.requests, run.result, all_went_well(run), codes(place)) == (1, "done", True, [])
+    hookctl(place, "install", "--host", "claude")
+    assert play(claude, place, ["done"]).requests == LIMIT + 1
+    hookctl(place, "uninstall")
+    assert "hookctl=" not in place.settings.read_text()
