@@ -342,6 +342,10 @@ def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> li
     if project and not os.path.isdir(project):
         hint = "Give the project's folder with --project."
         raise HookctlError("usage", f"no such folder: {project}", hint=hint, exit_code=USAGE)
+    if project and scope == "user":
+        from hookctl.report import say
+
+        say("--project counts with --scope project and --scope local only; this is user scope")
     root = os.path.realpath(project) if project else ""
     if scope != "user":
         root = root or find(folders.cwd, folders.environ)

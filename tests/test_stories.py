@@ -73,7 +73,7 @@ class Stage:
     def told(self, text: str) -> str:
         text = text.replace(str(self.root / "work"), "$WORK")
         text = text.replace(str(self.root), "$ROOT").replace(self.python, "$PYTHON")
-        return re.sub(r"(?<=claude-user-)[0-9a-f]{16}", "$HASH", text)
+        return re.sub(r"(claude-(?:user|local)-)[0-9a-f]{16}", r"\1$HASH", text)
 
     def write(self, path: Path, body: str, flags: str) -> None:
         text = body if "no final newline" in flags else body + "\n"

@@ -17,14 +17,14 @@ def names() -> list[str]:
 
 def is_path(name: str) -> bool:
     """Whether a PACK on the command line is a file or a folder, and not a name."""
-    return os.sep in name or name.endswith(".toml") or (name not in names() and os.path.lexists(name))
+    return os.sep in name or name.endswith(".toml") or name in (os.curdir, os.pardir)
 
 
 def load(name: str) -> Pack:
     """The built-in pack of this name, or the one at this path; an unknown one is a usage error."""
     if name in names():
         return _built_in(name)
-    if is_path(name):
+    if is_path(name) or os.path.isdir(name):
         from hookctl.packs.pack import load_file
 
         return load_file(name)

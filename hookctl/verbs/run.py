@@ -92,7 +92,10 @@ def _place(folders: Folders, request: Request) -> _Run:
 def _guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
     """The guard as it is installed, once a settings file: first in this project, then where this environment leads."""
     with contextlib.suppress(HookctlError):
-        records = project_ledger.read(folders, [root])
+        try:
+            records = project_ledger.read(folders, [root])
+        except HookctlError:  # a stranger's ledger that is none must not hide the guard of the user
+            records = project_ledger.read(folders)
         users = (hosts.settings_path(hosts.load(name), "user", folders.environ) for name in hosts.names())
         here = {ledger.page_of(records, path)[0] for path in users}
         order = sorted(records, key=lambda path: (records[path].project != root, path not in here))

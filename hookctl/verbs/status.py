@@ -79,7 +79,7 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
     host = known.load(record.host)
     user = path if record.scope == "user" else known.settings_path(host, "user", folders.environ)
     found = scopes.sources(folders, host, user, record.project or folders.cwd)
-    page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry)) for entry in _shown(record)]
+    page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry, live)) for entry in _shown(record)]
     if "guard" in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
         page["guard"] = sentence(host, record.packs["guard"], document, states, found)
@@ -90,13 +90,15 @@ def _shown(record: Record) -> list[Entry]:
     return [entry for entry in record.entries if entry.kind != "container"]
 
 
-def _stronger(host: Host, record: Record, found: list[Source], entry: Entry) -> Source | None:
-    """The file of another scope whose value of an env key is in effect instead of ours."""
+def _stronger(host: Host, record: Record, found: list[Source], entry: Entry, live: Live) -> Source | None:
+    """The file of another scope whose other value of an env key is in effect instead of this one's."""
     if entry.kind != "leaf":
         return None
     order = host.data["scopes"]["precedence"]
     source = scopes.winner(found, entry.path)
-    return source if source and order.index(source.scope) < order.index(record.scope) else None
+    if source is None or order.index(source.scope) >= order.index(record.scope):
+        return None
+    return None if engine.same(source.document.get(entry.path), live.values.get(entry.path)) else source
 
 
 def _entry(entry: Entry, live: Live, stronger: Source | None) -> dict[str, Any]:
