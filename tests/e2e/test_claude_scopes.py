@@ -222,6 +222,15 @@ def test_the_guard_works_in_a_clone_without_any_command(claude: Client, teammate
     assert git(teammate.project, "status", "--porcelain") == ""
 
 
+def test_a_teammate_without_python_is_kept_by_nobody(claude: Client, teammate: Place) -> None:
+    programs = teammate.root / "bin"
+    programs.mkdir()
+    (programs / "sh").symlink_to("/bin/sh")
+    run = play(claude, teammate, ["done"], environment={"PATH": str(programs)})
+    assert (run.requests, run.result, decisions(teammate)) == (1, "done", [])
+    assert [(hook["exit_code"], hook["stderr"]) for hook in run.hooks("Stop")] == [(0, "")]
+
+
 def test_in_a_clone_there_is_nothing_to_install_and_what_is_there_is_known(claude: Client, teammate: Place) -> None:
     assert "nothing to do" in install(teammate, "project")
     assert git(teammate.project, "status", "--porcelain") == ""
