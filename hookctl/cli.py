@@ -365,7 +365,7 @@ def _everywhere(pack: str) -> str:
     from hookctl import project_ledger
     from hookctl.folders import here
 
-    records = project_ledger.read(here(), None)
+    records, _ = project_ledger.read_known(here())
     places = [record.known_as or path for path, record in records.items() if not pack or pack in record.packs]
     return f"Uninstall {pack or 'every pack'} from {', '.join(places) or 'nowhere'}?"
 

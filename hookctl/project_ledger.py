@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookctl import files, hosts, ledger
+from hookctl import project as project_folder
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -30,15 +31,41 @@ def path(project: str) -> str:
     return place
 
 
-def read(folders: Folders, projects: Iterable[str] | None = ()) -> dict[str, Record]:
-    """Every page of the state folder's ledger and of these projects'; None stands for all that it knows."""
+def known(folders: Folders) -> list[str]:
+    """The projects whose ledgers are known: the one that we are in, and those that the state folder has a stub of."""
+    return _known(folders, _state(folders)[1])
+
+
+def read(folders: Folders, projects: Iterable[str] = ()) -> dict[str, Record]:
+    """Every page of the state folder's ledger, and of the ledgers of these projects."""
+    found, stubs = _state(folders)
+    for project in dict.fromkeys(filter(None, projects)):
+        found |= load(folders, project, files.read(path(project)).data, stubs)
+    return found
+
+
+def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
+    """Every page that is known, and why a project's ledger cannot be read, which harms no other page."""
+    problems: list[HookctlError] = []
+    found, stubs = _state(folders)
+    for project in _known(folders, stubs):
+        try:
+            found |= load(folders, project, files.read(path(project)).data, stubs)
+        except HookctlError as error:
+            problems.append(error)
+    return found, problems
+
+
+def _state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
+    """The pages of the state folder's ledger, and the stubs among them."""
     pages = ledger.load(folders.ledger)
     stubs = {key: page for key, page in pages.items() if page.scope == "project"}
-    known = {key: page for key, page in pages.items() if key not in stubs}
-    for project in dict.fromkeys({page.project for page in stubs.values()} if projects is None else projects):
-        if project:
-            known |= load(folders, project, files.read(path(project)).data, stubs)
-    return known
+    return {key: page for key, page in pages.items() if key not in stubs}, stubs
+
+
+def _known(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
+    here = project_folder.find(folders.cwd, folders.environ)
+    return list(dict.fromkeys([here, *(page.project for page in stubs.values() if page.project)]))
 
 
 def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]) -> dict[str, Record]:
@@ -49,8 +76,8 @@ def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str,
         key = ledger.target_of(place.path)
         record = ledger.record_from(_whole(folders, place, page))
         _check_texts(record)
-        known = stubs.get(key)
-        hashes = (known.sha256_before, known.sha256_after) if known else ("", "")
+        stub = stubs.get(key)
+        hashes = (stub.sha256_before, stub.sha256_after) if stub else ("", "")
         return key, record._replace(sha256_before=hashes[0], sha256_after=hashes[1])
 
     return ledger.parse(data, path(project), page_from)

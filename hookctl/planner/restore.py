@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 
-from hookctl import engine, files, hosts, ledger, packs, project_ledger, runtime_files
+from hookctl import engine, files, hosts, ledger, packs, project, project_ledger, runtime_files
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -18,7 +19,7 @@ from hookctl.planner import FilePlan, Plan, assemble
 
 def plan_restore(folders: Folders, path: str, data: bytes) -> Plan:
     """What giving the file these bytes does to it, to the ledger, and to files of packs that it has no more."""
-    records = project_ledger.read(folders, None)
+    records = project_ledger.read(folders, [project.find(os.path.dirname(path), folders.environ)])
     key, record = ledger.page_of(records, path)
     place = _place(folders, records, key, record, path)
     snapshot = files.read(place.path)

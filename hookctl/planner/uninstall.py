@@ -28,7 +28,7 @@ class Leaving(NamedTuple):
 
 
 def plan_uninstall(
-    folders: Folders, leaving: Iterable[Leaving], loaded: Mapping[str, Pack], projects: Iterable[str] | None = ()
+    folders: Folders, leaving: Iterable[Leaving], loaded: Mapping[str, Pack], projects: Iterable[str] = ()
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
     records = project_ledger.read(folders, projects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from hookctl import apply, clock, files, ledger, planner, project_ledger, report
+from hookctl import apply, clock, files, ledger, planner, report
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.files import Backup
 from hookctl.folders import Folders
@@ -58,7 +58,7 @@ def restore(folders: Folders, request: Request) -> Result:
 def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     """The file as it is known, and its backups by number; 1 is always the one from before our first write."""
     path = os.path.abspath(os.path.join(folders.cwd, name))
-    key, _ = ledger.page_of(project_ledger.read(folders, None), path)
+    key, _ = ledger.page_of(ledger.load(folders.ledger), path)
     found = files.backups(folders.state, key)
     if not found:
         known = "\n  ".join(map(report.tilde, files.backed_up(folders.state)))
@@ -92,7 +92,7 @@ def _page(number: int, backup: Backup, now: bytes | None) -> dict[str, Any]:
 
 def _prune(folders: Folders, name: str) -> Result:
     """Remove backups; those that an uninstall still needs for the very bytes stay."""
-    records = project_ledger.read(folders, None)
+    records = ledger.load(folders.ledger)
     paths = files.backed_up(folders.state)
     if name:
         paths = [ledger.page_of(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]

@@ -16,37 +16,32 @@ from hookctl.live import look, read_document
 from hookctl.masking import masked
 from hookctl.model import Entry, Live, PackRecord, Record, Result
 from hookctl.packs import guard
+from hookctl.places import SCOPES
 from hookctl.scopes import Source
 
 
 def status(folders: Folders) -> Result:
     """Every settings file that the ledger knows, entry by entry, and the hosts that have nothing of ours."""
-    here = project.find(folders.cwd, folders.environ)
-    records, problems = _records(folders, here)
+    records, problems = project_ledger.read_known(folders)
     pages = [_page(folders, ledger.place_of(records, path), record) for path, record in sorted(records.items())]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
-        path = known.settings_path(host, "user", folders.environ)
-        if _stands_unknown(records, path):
-            lines.append(f"{host.title}: a hook of ours that the ledger does not know; `hookctl doctor` says more")
-        elif all(record.host != name for record in records.values()):
+        unknown = [path for path in _own_paths(folders, host) if _stands_unknown(records, path)]
+        for path in unknown:
+            said = f"a hook of ours that the ledger does not know stands in {report.tilde(path)}"
+            lines.append(f"{host.title}: {said}; `hookctl doctor` says more")
+        if not unknown and all(record.host != name for record in records.values()):
             where = known.detected(host, folders.environ)
             seen = f"detected: {report.tilde(where)}" if where else "not detected"
             lines.append(f"{host.title}: nothing is installed ({seen}); `hookctl install --host {name}` does it")
-    return Result({"files": pages}, tuple(lines), tuple(problems))
+    return Result({"files": pages}, tuple(lines), tuple(map(str, problems)))
 
 
-def _records(folders: Folders, here: str) -> tuple[dict[str, Record], list[str]]:
-    """The pages of the state folder and of every project that it knows or that we are in; what could not be read."""
-    pages = ledger.load(folders.ledger)
-    found, problems = {key: page for key, page in pages.items() if page.scope != "project"}, []
-    for root in dict.fromkeys([here, *(page.project for page in pages.values() if page.scope == "project")]):
-        try:
-            found |= project_ledger.read(folders, [root])
-        except HookctlError as error:
-            problems.append(str(error))
-    return found, problems
+def _own_paths(folders: Folders, host: Host) -> list[str]:
+    """The settings files of a host that count where we are."""
+    here = project.find(folders.cwd, folders.environ)
+    return [known.settings_path(host, scope, folders.environ, here) for scope in SCOPES]
 
 
 def _stands_unknown(records: dict[str, Record], path: str) -> bool:

@@ -27,10 +27,12 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     loaded = {what.pack.name: what.pack} if what.pack else {}
     if not what.name or what.name in packs.names():
         loaded |= {name: packs.load(name) for name in packs.names()}
-    projects = None if what.everywhere else [place.project for place in places if place.shared]
+    projects = project_ledger.known(folders) if what.everywhere else [place.project for place in places if place.shared]
 
     def make() -> planner.Plan:
-        leaving = _everywhere(folders, what.name) if what.everywhere else [Leaving(p, (what.name,)) for p in places]
+        leaving = [Leaving(place, (what.name,)) for place in places]
+        if what.everywhere:
+            leaving = _everywhere(folders, what.name, projects)
         return plan_uninstall(folders, leaving, loaded, projects)
 
     _require_known(folders, what, projects)
@@ -41,12 +43,12 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), tuple(_elsewhere(folders, what, plan)))
 
 
-def _require_known(folders: Folders, what: What, projects: list[str] | None) -> None:
+def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
     """A pack that is neither built in nor at hand must at least be installed somewhere."""
     if not what.name or what.pack or what.name in packs.names():
         return
-    installed = {name for page in project_ledger.read(folders, None).values() for name in page.packs}
-    installed |= {name for page in project_ledger.read(folders, projects).values() for name in page.packs}
+    pages = {**project_ledger.read_known(folders)[0], **project_ledger.read(folders, projects)}
+    installed = {name for page in pages.values() for name in page.packs}
     if what.name not in installed:
         hint = f"Installed are: {', '.join(sorted(installed)) or 'none'}. A pack file is given by its path."
         raise HookctlError("usage", f"unknown pack {what.name!r}", hint=hint, exit_code=errors.USAGE)
@@ -55,10 +57,7 @@ def _require_known(folders: Folders, what: What, projects: list[str] | None) -> 
 def _elsewhere(folders: Folders, what: What, plan: planner.Plan) -> list[str]:
     """Where the pack is installed besides: another scope, or another value of a variable such as CLAUDE_CONFIG_DIR."""
     looked_at = {file.key for file in plan.files}
-    try:
-        records = project_ledger.read(folders, None)
-    except HookctlError as error:  # some other project's ledger is of no concern to what was done here
-        return [str(error)]
+    records, _ = project_ledger.read_known(folders)
     others = [_named(records, key) for key, record in records.items()
               if key not in looked_at and (what.name or GUARD) in record.packs]  # fmt: skip
     if not others:
@@ -72,9 +71,9 @@ def _named(records: dict[str, Record], key: str) -> str:
     return ledger.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
 
 
-def _everywhere(folders: Folders, name: str) -> list[Leaving]:
+def _everywhere(folders: Folders, name: str, projects: list[str]) -> list[Leaving]:
     """Every settings file that the ledgers know of, with the packs that are to leave it."""
-    records = project_ledger.read(folders, None)
+    records = project_ledger.read(folders, projects)
     found = []
     for key, record in records.items():
         leaving = (name,) if name else tuple(record.packs)
