@@ -152,6 +152,7 @@ def test_the_only_pack_of_a_folder_is_found_beside_other_files(folder: Path) -> 
     put(folder / "broken.toml", "[")
     put(folder / "data.toml", "x = 1\n" * 20_000)
     (folder / "folder.toml").mkdir()
+    (folder / "dangling.toml").symlink_to("nowhere")
     os.mkfifo(folder / "fifo.toml")
     put(folder / "mine.toml", " [ pack ] # mine\n" + HEAD.partition("\n")[2])
     assert load_file(str(folder)).source == str(folder / "mine.toml")
@@ -196,6 +197,23 @@ def test_a_pack_that_cannot_be_read_is_said_and_never_waited_for(folder: Path, k
     assert (caught.value.code, caught.value.exit_code, caught.value.path) == ("unreadable", UNREADABLE, str(path))
 
 
+def test_the_size_of_a_pack_file_has_a_limit(folder: Path) -> None:
+    text = HEAD + "#" * (64 * 1024 - len(HEAD))
+    assert pack_of(folder, text)
+    error = refused(folder, text + "#")
+    assert ("64 KiB" in error.message, error.line, error.column) == (True, 1, 1)
+
+
+def test_a_folder_that_may_not_be_listed_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> list[str]:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(HookctlError, match="Permission denied") as caught:
+        load_file(str(folder))
+    assert (caught.value.code, caught.value.exit_code, caught.value.path) == ("unreadable", UNREADABLE, str(folder))
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 @pytest.mark.parametrize("locked", ["notify.toml", "", "run.sh"])
 def test_what_may_not_be_read_is_said(folder: Path, locked: str) -> None:
@@ -227,8 +245,8 @@ REFUSED = {
     },
     "name is long": (f'[pack]\nname = "{"a" * 65}" #!\nversion = "1"\n', "pack.name"),
     "name is empty": ('[pack]\nname = "" #!\nversion = "1"\n', "pack.name"),
-    "unknown key in the file": (HEAD + "[colour] #!\nx = 1\n", "'colour'"),
-    "unknown key in pack": (HEAD + 'colour = "red" #!\n', "'colour'"),
+    "unknown key in the file": (HEAD + "[colour] #!\nx = 1\n", "the pack file has an unknown key 'colour'"),
+    "unknown key in pack": (HEAD + 'colour = "red" #!\n', "[pack] has an unknown key 'colour'"),
     "unknown key in files": (HEAD + FILES + "exclude = [] #!\n", "'exclude'"),
     "unknown key in a hook": (HEAD + HOOK + 'command = "x"\nenv = "x" #!\n', "'env'"),
     "unknown key in the second hook": (
@@ -244,7 +262,7 @@ REFUSED = {
     ),
     "hooks is a table": (HEAD + '[hooks] #!\nevent = "stop"\n', "an array"),
     "a hook is a string": ('hooks = [\n  "stop" #!\n]\n' + HEAD, "hooks"),
-    "no event": (HEAD + '[[hooks]] #!\ncommand = "x"\n', "event"),
+    "no event": (HEAD + '[[hooks]] #!\ncommand = "x"\n', "[[hooks]] has no event"),
     "no command": (HEAD + '[[hooks]] #!\nevent = "stop"\n', "command"),
     "unknown event": (HEAD + '[[hooks]]\nevent = "Stop" #!\ncommand = "x"\n', "'Stop'"),
     "event is a list": (HEAD + '[[hooks]]\nevent = ["stop"] #!\ncommand = "x"\n', "event"),
@@ -403,6 +421,8 @@ def test_refused(folder: Path, name: str) -> None:
         (HEAD + HOOK + "command = '''\na\nb'''\n", 6, 1),
         (HEAD + 'description = """[env] # \\\n[[hooks]] \\""" \\\n"A-B" = 1"""\n[env]\n"A-\\u0042" = "1"\n', 8, 1),
         (HEAD + "x.y = [\n", 4, 8),
+        (HEAD + "x = = 1\ny = 1\n", 4, 5),
+        ("\n[packs]\n" + HEAD, 2, 1),
         (HEAD.encode() + b'description = "\xff"\n', 4, 16),
         ("é".encode() * 3 + b"\xff", 1, 4),
     ],
@@ -482,7 +502,7 @@ def test_a_hostile_file_is_refused_in_no_time(folder: Path, text: str, said: str
     start = time.process_time()
     error = refused(folder, text)
     assert said in error.message
-    assert len(str(error)) < 500
+    assert len(str(error)) < 500 and error.line and error.column
     assert time.process_time() - start < 20  # some take minutes, and gigabytes, if nothing bounds them
 
 
@@ -624,19 +644,24 @@ def test_the_files_of_a_pack_have_a_size_together(folder: Path) -> None:
     assert (error.line, "'4'" in error.message) == (10, True)
 
 
+@pytest.mark.parametrize("kind", ["gone", "outside"])
 def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pack, real = pack_of(folder, HEAD + FILES), packs._stat
+    pack, real = pack_of(folder, HEAD + FILES), packs._look
 
-    def look(*arguments: Any) -> os.stat_result:
-        about = real(*arguments)
-        (folder / "run.sh").unlink()
-        return about
+    def look(*arguments: Any) -> tuple[str, os.stat_result]:
+        found = real(*arguments)
+        spoil(folder, kind)
+        return found
 
-    monkeypatch.setattr(packs, "_stat", look)
+    monkeypatch.setattr(packs, "_look", look)
     with pytest.raises(HookctlError, match="changed while it was read"):
         read_files(pack)
+
+
+def test_a_built_in_pack_has_no_files_of_this_kind() -> None:
+    assert read_files(Pack("guard", "1", files=("hook.py",))) == {}
 
 
 # For a host
@@ -841,7 +866,13 @@ $(date)#{files}
 (a; case b in b) c;; esac) {files}
 case a in a) {files};; esac
 `date # it's` {files}
+`date # '` {files}
+"a # b" {files}
+"a (b" {files} "c) d"
+${x:- #} {files}
 "`date`" {files}
+"`case a in a) b;; esac`" {files}
+"$(echo uppercase a)" {files}
 "`echo \"a\"`" {files}
 $((1 + 2)) "$(((1+2)*3))" {files}
 "a\\" {files}
@@ -912,7 +943,8 @@ a &&# {files}
 (a)#{files}
 """,
 }
-UNTOLD = r"""
+UNTOLD = {
+    "never closed": r"""
 'a
 "a
 `a
@@ -924,16 +956,21 @@ ${a
 "`a"
 a'b'c'
 'a\'b'
-$'a'
-$'a\'b'
 `a # b
 (a # )
 $(a # {files})
-"$(case a in a) b;; esac)" {host}
-"$( (case a in a) b;; esac) )" {host}
+""",
+    "different things": r"""
+$'a'
+$'a\'b'
 "${x:-it's}" {host}
 "${x#'a'}" {host}
-""".strip().splitlines()
+""",
+    "followed": r"""
+"$(case a in a) b;; esac)" {host}
+"$( (case a in a) b;; esac) )" {host}
+""",
+}
 
 
 @pytest.mark.parametrize("command", OUTSIDE)
@@ -957,10 +994,17 @@ def test_a_placeholder_inside_something_is_found_there(inside: str, command: str
     assert found == Slot(start, start + 7, "files", inside)
 
 
-@pytest.mark.parametrize("command", UNTOLD)
-def test_quotes_without_an_end_or_with_two_meanings_are_refused(command: str) -> None:
-    with pytest.raises(Unreadable):
+@pytest.mark.parametrize(
+    ("reason", "command"), [(kind, line) for kind, text in UNTOLD.items() for line in text.strip().splitlines()]
+)
+def test_quotes_without_an_end_or_with_two_meanings_are_refused(reason: str, command: str) -> None:
+    with pytest.raises(Unreadable, match=reason):
         slots(command)
+
+
+def test_what_was_opened_last_is_named() -> None:
+    with pytest.raises(Unreadable, match=re.escape("$( is opened")):
+        slots('"a $(b')
 
 
 # Blanks, quotes and whatever else a folder may be called; the whole must stay one word, wherever it stands.

@@ -54,9 +54,9 @@ def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
         return {}
     source, found = _text(pack.source), {}
     for number, name in enumerate(pack.files):
-        about = _stat(source, number, name)
-        snapshot = files.read(_beside(source, name))
-        if snapshot.data is None or snapshot.path != _beside(source, name):
+        target, about = _look(source, number, name)
+        snapshot = files.read(target)
+        if snapshot.data is None or snapshot.path != target:
             message = f"the file {name!r} changed while it was read"
             raise source.error(("files", "include", number), message, "Run the command again.")
         found[name] = snapshot.data, bool(about.st_mode & stat.S_IXUSR)
@@ -88,7 +88,7 @@ def _find(path: str) -> str:
 def _only_pack(folder: str, names: list[str]) -> str:
     """The one file with a [pack] table; other tools' files beside it may be as they like."""
     paths = [os.path.join(folder, name) for name in names]
-    found = [path for path in paths if os.path.isfile(path) and _has_pack_table(path)]
+    found = [path for path in paths if _has_pack_table(path)]
     if len(found) == 1:
         return found[0]
     message, hint = "the folder has no pack", "A pack is a .toml file with a [pack] table."
@@ -145,8 +145,6 @@ def _parse(source: _Source) -> dict[str, Any]:
         return tomllib.loads(source.text)
     except ValueError as error:
         raise _syntax_error(source, str(error)) from None
-    except RecursionError:
-        raise _too_deep(source) from None
 
 
 def _syntax_error(source: _Source, text: str) -> HookctlError:
@@ -162,23 +160,20 @@ def _syntax_error(source: _Source, text: str) -> HookctlError:
     return HookctlError("bad_pack", message, path=source.path, line=line, column=column, hint=hint)
 
 
-def _too_deep(source: _Source) -> HookctlError:
-    return source.error_at(0, "the values are nested too deeply", "A pack needs no array inside an array.")
-
-
 # Checking
 
 
 def _load(path: str, source: _Source) -> Pack:
-    data = _parse(source)
     try:
+        data = _parse(source)
         _check_text(source, data)
         _check_structure(source, data)
         pack = _pack(path, data)
         _check_meaning(source, pack)
         _check_files(source, pack)
     except RecursionError:
-        raise _too_deep(source) from None
+        hint = "A pack needs no array inside an array."
+        raise source.error_at(0, "the values are nested too deeply", hint) from None
     return pack
 
 
@@ -358,28 +353,19 @@ def _refuse_matcher(source: _Source, place: Path, hook: Hook) -> None:
 # The pack's files
 
 
-def _folder(source: _Source) -> str:
-    """Where the pack file really lies, its own links followed."""
-    return os.path.dirname(os.path.realpath(source.path))
-
-
-def _beside(source: _Source, name: str) -> str:
-    """A file of a pack, every link resolved."""
-    return os.path.realpath(os.path.join(_folder(source), name))
-
-
 def _check_files(source: _Source, pack: Pack) -> None:
     total = 0
     for number, name in enumerate(pack.files):
-        total += _stat(source, number, name).st_size
+        total += _look(source, number, name)[1].st_size
         if total > TOTAL_LIMIT:
             message = f"the files up to {name!r} are larger than 64 MiB together"
             raise source.error(("files", "include", number), message, "Leave out what no hook needs.")
 
 
-def _stat(source: _Source, number: int, name: str) -> os.stat_result:
-    """What a file of the pack is; refused if it is not a regular file inside the pack's folder."""
-    folder, target = _folder(source), _beside(source, name)
+def _look(source: _Source, number: int, name: str) -> tuple[str, os.stat_result]:
+    """Where a file of the pack really lies; refused if it is not a regular file inside the pack's folder."""
+    folder = os.path.dirname(os.path.realpath(source.path))  # the pack file may be linked to from elsewhere
+    target = os.path.realpath(os.path.join(folder, name))
     problem, hint, about = "", "Name the files that lie in the pack's folder.", None
     try:
         about = os.lstat(target)
@@ -395,7 +381,7 @@ def _stat(source: _Source, number: int, name: str) -> os.stat_result:
         problem, hint = "is larger than 16 MiB", "Let the hook fetch it, or leave it out."
     if problem or about is None:
         raise source.error(("files", "include", number), f"the file {name!r} {problem}", hint)
-    return about
+    return target, about
 
 
 # Where a key stands: the text has been parsed already, so it is enough to tell strings, tables and values apart.
