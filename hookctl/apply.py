@@ -7,6 +7,7 @@ after by their SHA-256, and the bytes to come lie beside it, so a pending run ca
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import stat
@@ -41,6 +42,7 @@ class Journal(NamedTuple):
     steps: tuple[Step, ...]
     records: dict[str, Record | None]  # the ledger's pages after the run; None: the page goes
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
+    unswept: tuple[str, ...] = ()  # folders that a temporary file of the run could not be removed from
 
 
 @contextlib.contextmanager
@@ -65,7 +67,8 @@ def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.release()
+        with contextlib.suppress(OSError):  # the end of the process releases it too
+            lock.release()
 
 
 def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
@@ -83,9 +86,9 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
             done.append(undone)
         _save(folders, records)
     except (Changed, HookctlError) as error:
-        _roll_back(folders, done, made, error)
+        _roll_back(folders, changes, done, made, error)
         raise
-    _finish(folders, rmdirs)
+    _forget(folders, changes, _remove_folders(rmdirs))
 
 
 def unfinished(folders: Folders) -> bool:
@@ -103,7 +106,8 @@ def pending(folders: Folders) -> Journal | None:
         if page["journal_version"] != _VERSION:
             raise ValueError(f"journal_version {page['journal_version']}")
         records = {path: ledger.record_from(record) if record else None for path, record in page["records"].items()}
-        return Journal(tuple(Step(**step) for step in page["steps"]), records, tuple(page["folders"]))
+        steps, left = tuple(Step(**step) for step in page["steps"]), tuple(page["folders"])
+        return Journal(steps, records, left, tuple(page.get("unswept", ())))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HookctlError(
             "ledger_unreadable",
@@ -121,6 +125,8 @@ def recover(folders: Folders) -> list[str]:
     if journal is None:
         _drop_blobs(folders)
         return []
+    for folder in journal.unswept:
+        files.sweep(folder)
     lines, records = [], dict(journal.records)
     before = _pages_before(folders, records)
     stay: set[str] = set()  # ledgers of projects whose settings are as before the run
@@ -136,8 +142,10 @@ def recover(folders: Folders) -> list[str]:
             records[step.path] = likelier = _likelier(found, old, new)
             stay |= {project_ledger.path(page.project) for page in (old, new) if page and likelier is not new}
             lines.append(f"{step.path}: changed by another program after an interrupted run; its bytes stay")
-    _save(folders, records)
-    _finish(folders, journal.folders)
+    if journal.steps or records:
+        _save(folders, records)
+    _remove_folders(journal.folders)
+    _forget(folders)
     return lines or ["an interrupted run was completed"]
 
 
@@ -197,9 +205,15 @@ def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, 
         if change.after is not None:
             files.write_own(os.path.join(folders.pending, files.digest(change.after)), change.after)
     _back_up(folders, changes, records)
-    steps = [Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings)._asdict() for c in changes]
-    pages = {path: ledger.record_to(record) if record else None for path, record in records.items()}
-    page = {"journal_version": _VERSION, "steps": steps, "records": pages, "folders": list(rmdirs)}
+    steps = (Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings) for c in changes)
+    _note(folders, Journal(tuple(steps), dict(records), rmdirs))
+
+
+def _note(folders: Folders, journal: Journal) -> None:
+    """Write the journal."""
+    pages = {path: ledger.record_to(record) if record else None for path, record in journal.records.items()}
+    steps = [step._asdict() for step in journal.steps]
+    page = {**journal._asdict(), "journal_version": _VERSION, "steps": steps, "records": pages}
     files.write_own(folders.journal, json.dumps(page, indent=1).encode() + b"\n")
 
 
@@ -216,18 +230,19 @@ def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
     files.prune_backups(folders.state, pages, [record.sha256_before for record in pages.values()])
 
 
-def _finish(folders: Folders, rmdirs: tuple[str, ...]) -> None:
-    _remove_folders(rmdirs)
-    _forget(folders)
-
-
-def _forget(folders: Folders) -> None:
+def _forget(folders: Folders, changes: tuple[Change, ...] = (), left: Iterable[str] = ()) -> None:
+    """The journal goes, or says only what could not be cleared away: the next run tries that once more."""
+    near = dict.fromkeys(os.path.dirname(change.path) for change in changes)
+    rest = Journal((), {}, tuple(left), tuple(filter(files.unswept, near)))
     try:
-        os.unlink(folders.journal)
+        if rest.folders or rest.unswept:
+            _note(folders, rest)
+        else:
+            os.unlink(folders.journal)
     except FileNotFoundError:
         pass
-    except OSError as error:
-        raise files.cannot_write(folders.journal, error) from None
+    except OSError:
+        _note(folders, rest)  # what is done, or was put back, must not be carried out once more
     _drop_blobs(folders)
 
 
@@ -252,28 +267,34 @@ def _make_folders(folder: str, mode: int) -> list[str]:
     return made
 
 
-def _remove_folders(names: Iterable[str]) -> None:
-    """Those that are empty, in this order."""
+def _remove_folders(names: Iterable[str]) -> list[str]:
+    """Remove those that are empty, in this order; those that are left, if one could not be removed."""
+    left = []
     for name in names:
-        with contextlib.suppress(OSError):
+        try:
             os.rmdir(name)
+        except OSError as error:
+            if left or error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                left.append(name)
+    return left
 
 
-def _roll_back(folders: Folders, done: list[Change], made: list[str], error: Exception) -> None:
+def _roll_back(folders: Folders, changes: tuple[Change, ...], done: list[Change], made: list[str],
+               error: Exception) -> None:  # fmt: skip
     stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
     for change in reversed(done):
         try:
             files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode)
         except (Changed, HookctlError):
             stuck.append(change.path)
-    _remove_folders(sorted(made, key=len, reverse=True))
+    left = _remove_folders(sorted(made, key=len, reverse=True))
     if stuck:
         # The journal stays: the next run carries this one to its end.
         names = "\n".join(f"  written, not put back: {path}" for path in stuck)
         message = f"only a part was written, because of another file ({error})\n{names}"
         hint = "Mend the cause and run the command again."
         raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
-    _forget(folders)
+    _forget(folders, changes, left)
 
 
 def _blob(folders: Folders, sha: str) -> bytes | None:
@@ -287,15 +308,24 @@ def _blob(folders: Folders, sha: str) -> bytes | None:
 
 
 def _is_torn(folders: Folders, found: files.Snapshot, step: Step) -> bool:
-    """Only a write in place, of a file with several names, can be torn by a kill: the new bytes, then the old."""
+    """Only a write in place, of a file with several names, can be torn: the new bytes, then the old.
+
+    Where the old ones could not be put back whole either, they stand before the new ones once more.
+    """
     if found.links == 1 or found.data is None or not step.settings:
         return False
     old, new = files.find_backup(folders.state, step.sha_before), _blob(folders, step.sha_after)
     if old is None or new is None:
         return _document(found) is None
-    same = (a == b for a, b in zip(found.data, new, strict=False))
-    written = next((n for n, equal in enumerate(same) if not equal), min(len(found.data), len(new)))
+    start = _common(found.data, old)
+    written = start + _common(found.data[start:], new[start:])
     return found.data[written:] == old[written:]
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    unequal = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(unequal, min(len(one), len(other)))
 
 
 def _document(found: files.Snapshot) -> JsonDocument | None:

@@ -12,7 +12,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
@@ -265,18 +265,31 @@ def _machine() -> str:
 def sweep(folder: str) -> list[str]:
     """Remove the temporary files that a killed hookctl of this user and machine left in the folder; their paths."""
     gone = []
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            parts = name.split(".")
-            if not name.startswith(".") or not name.endswith(SUFFIX) or len(parts) < 5:
-                continue
-            machine, pid = parts[-4], parts[-3]
-            path = os.path.join(folder, name)
-            if machine == _machine() and pid.isdecimal() and not _alive(int(pid)) and _mine(path):
-                with contextlib.suppress(OSError):
-                    os.unlink(path)
-                    gone.append(path)
+    for path, pid in _temporary(folder):
+        if not _alive(pid) and _mine(path):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+                gone.append(path)
     return gone
+
+
+def unswept(folder: str) -> bool:
+    """Whether a temporary file of this very process is left in the folder, since it could not be removed."""
+    return any(pid == os.getpid() for _, pid in _temporary(folder))
+
+
+def _temporary(folder: str) -> Iterator[tuple[str, int]]:
+    """The temporary files of this machine in the folder, and the process that made each."""
+    names = []
+    with contextlib.suppress(OSError):
+        names = os.listdir(folder)
+    for name in names:
+        parts = name.split(".")
+        if not name.startswith(".") or not name.endswith(SUFFIX) or len(parts) < 5:
+            continue
+        machine, pid = parts[-4], parts[-3]
+        if machine == _machine() and pid.isdecimal():
+            yield os.path.join(folder, name), int(pid)
 
 
 def _alive(pid: int) -> bool:
