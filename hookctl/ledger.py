@@ -103,7 +103,8 @@ def in_order(pages: Mapping[str, Any]) -> bytes:
     """A ledger's bytes, its pages sorted by name."""
     pages = {name: pages[name] for name in sorted(pages)}
     text = json.dumps({"ledger_version": VERSION, "files": pages}, indent=1, ensure_ascii=False)
-    return (text + "\n").encode()
+    # A path that is no UTF-8 has halves of surrogate pairs; JSON has an escape for those.
+    return (text + "\n").encode("utf-8", "backslashreplace")
 
 
 def record_to(record: Record) -> dict[str, Any]:

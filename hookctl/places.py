@@ -84,6 +84,9 @@ def short_hash(path: str) -> str:
 def in_sh(place: Place, path: str) -> str:
     """A file or folder of ours as it stands in a command; at project scope it must hold in every clone."""
     if not place.shared:
+        if "\n" in path or any("\ud800" <= char <= "\udfff" for char in path):
+            message, hint = "no command can name this path", "Let HOOKCTL_DATA_DIR be one in UTF-8 and on one line."
+            raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
         return shlex.quote(path)
     variable = place.host.data["environment"]["project"]
     return f'"${variable}"/{os.path.relpath(path, place.project)}'

@@ -147,7 +147,8 @@ def configuration(
     )
     if there.data is not None and engine.same(live, values):
         return File(there.data, edits=kept)
-    return File((json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode(), edits=kept)
+    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    return File(text.encode("utf-8", "backslashreplace"), edits=kept)  # a path need not be UTF-8
 
 
 def file_action(action: str, path: str, reason: str = "") -> Action:
