@@ -80,6 +80,8 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
     try:
         _begin(folders, changes, records, rmdirs)
         for change in changes:
+            if files.real(change.path) != change.path:
+                raise Changed(change.path)  # a link has come since the plan
             made += _make_folders(os.path.dirname(change.path), change.mode)
             undone = _with_mode(change)
             files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode)
@@ -164,6 +166,8 @@ def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
     """Write what a step was to write, unless it is there, or other bytes than before are; what was found."""
     while True:
         found = files.read(step.path)
+        if found.path != step.path:  # a link has come meanwhile: what it leads to was never meant
+            return found, False
         if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step)):
             return found, False
         with contextlib.suppress(Changed):  # by somebody else, just now: look again

@@ -60,6 +60,14 @@ def require_inside(project: str, path: str) -> None:
         raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link, or use --scope user.")
 
 
+def read_inside(project: str, path: str) -> files.Snapshot:
+    """A file in a project; refused if a link leads out of it, also one that comes this moment."""
+    require_inside(project, path)
+    there = files.read(path)
+    require_inside(project, there.path)
+    return there
+
+
 def pack_folder(folders: Folders, place: Place, pack: str, records: Mapping[str, Record], key: str) -> str:
     """The folder of a pack's files, one a registration; `key` is that of the settings file's own page.
 

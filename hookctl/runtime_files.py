@@ -19,7 +19,7 @@ from hookctl.hosts import shapes
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
-from hookctl.places import OWN, Place, new_file_mode, require_inside
+from hookctl.places import OWN, Place, new_file_mode, read_inside
 
 CONFIG = "config.json"
 _SHORT = 16  # digits of a digest in a committed ledger: it tells our bytes from others, and vouches for nothing
@@ -85,7 +85,8 @@ def uninstall(folders: Folders, place: Place, known: PackRecord, others: Contain
             actions.append((path, file_action("remove-file", path)))
         elif there.data is not None:
             kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
-    rmdirs = own_folders(folders, place, [path for path, _ in actions])
+    # Also where somebody has removed the files already.
+    rmdirs = own_folders(folders, place, [os.path.join(known.folder, name) for name in known.files])
     return Runtime(tuple(changes), tuple(actions), tuple(kept), {}, rmdirs)
 
 
@@ -102,9 +103,7 @@ def own_folders(folders: Folders, place: Place, paths: Iterable[str]) -> tuple[s
 
 def _read(place: Place, path: str) -> files.Snapshot:
     """A file of ours; in a project never one that a link leads out of it."""
-    if place.project and place.shared:
-        require_inside(place.project, path)
-    return files.read(path)
+    return read_inside(place.project, path) if place.shared else files.read(path)
 
 
 def _digest(place: Place, data: bytes) -> str:

@@ -17,7 +17,7 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.live import READ_AGAIN, READ_PAUSE
 from hookctl.model import Action, Change, Conflict, Decision, PackRecord, Record
-from hookctl.places import Place, new_file_mode
+from hookctl.places import Place, new_file_mode, require_inside
 from hookctl.planner import project_files
 
 
@@ -111,6 +111,9 @@ def assemble(folders: Folders, records: Mapping[str, Record], plans: list[FilePl
             runtime_actions=(*plans[number].runtime_actions, *extra.actions),
             rmdirs=tuple(sorted({*plans[number].rmdirs, *extra.rmdirs}, key=len, reverse=True)),
         )
+    for plan in plans:
+        if plan.settings and plan.place.project:
+            require_inside(plan.place.project, plan.path)  # a link may have come after the place was found
     settings = [plan.settings for plan in plans if plan.settings]
     runtime = [change for plan in plans for change in plan.runtime]
     # The project's ledger comes last: what an interrupted run left is told by the settings first.
@@ -120,7 +123,8 @@ def assemble(folders: Folders, records: Mapping[str, Record], plans: list[FilePl
 
 
 def _going(plans: list[FilePlan]) -> set[str]:
-    return {change.path for plan in plans for change in plan.runtime if change.after is None}
+    removed = {change.path for plan in plans for change in plan.runtime if change.after is None}
+    return removed.union(*(plan.rmdirs for plan in plans))
 
 
 def page_for(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 
-from hookctl import files, ledger, project_ledger
+from hookctl import ledger, project_ledger
 from hookctl.folders import Folders
 from hookctl.model import Change, Record
-from hookctl.places import OWN, Place, new_file_mode, require_inside
+from hookctl.places import OWN, Place, new_file_mode, read_inside, require_inside
 from hookctl.runtime_files import Runtime, file_action, own_folders
 
 IGNORED = b"run/\n"  # a run is nobody else's business
@@ -18,15 +18,17 @@ def plan(
     folders: Folders, records: Mapping[str, Record], changed: Mapping[str, Record | None], place: Place,
     going: Container[str],
 ) -> Runtime:  # fmt: skip
-    """The ledger of the place's project with the changed pages; `going` are files of ours that are to be removed."""
+    """The ledger of the place's project with the changed pages; `going` is what else of ours is to be removed."""
     old = _pages(records, place.project)
     new = _pages({**old, **changed}, place.project)
+    path = project_ledger.path(place.project)
+    if not old and not new and going:  # the ledger was lost
+        return _ignore(place, path, going)
     if {key: ledger.shared(page) for key, page in old.items()} == {
         key: ledger.shared(page) for key, page in new.items()
     }:
         return Runtime()
-    path = project_ledger.path(place.project)
-    there = files.read(path)
+    there = read_inside(place.project, path)
     data = project_ledger.dump(place.project, new)
     if there.data == data:
         return Runtime()
@@ -55,9 +57,16 @@ def _ignore(place: Place, ledger_path: str, going: Container[str]) -> Runtime:
     """It goes with the folder, if nothing else is left there."""
     folder = os.path.join(place.project, OWN)
     path = os.path.join(folder, ".gitignore")
-    require_inside(place.project, path)
-    there = files.read(path)
-    left = (os.path.join(above, name) for above, _, names in os.walk(folder) for name in names)
-    if there.data != IGNORED or any(name not in (path, ledger_path) and name not in going for name in left):
+    there = read_inside(place.project, path)
+    if there.data != IGNORED or any(name not in (path, ledger_path) and name not in going for name in _ends(folder)):
         return Runtime()
     return Runtime((Change(there.path, there.data, None),), ((path, file_action("remove-file", path)),))
+
+
+def _ends(folder: str) -> Iterator[str]:
+    """Every file, link and empty folder below."""
+    for above, inner, names in os.walk(folder):
+        paths = [os.path.join(above, name) for name in (*inner, *names)]
+        yield from (path for path in paths if os.path.islink(path) or not os.path.isdir(path))
+        if not paths:
+            yield above
