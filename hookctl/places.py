@@ -47,9 +47,10 @@ def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:
 
 def of_page(host: Host, record: Record, path: str) -> Place:
     """The place that a page of the ledger speaks of; `path` is where its file is now."""
-    if record.project:
-        require_inside(record.project, path)
-    return Place(host, record.scope, path, record.project)
+    project = files.real(record.project) if record.project else ""  # it may lie behind a link since
+    if project:
+        require_inside(project, path)
+    return Place(host, record.scope, path, project)
 
 
 def require_inside(project: str, path: str) -> None:

@@ -59,13 +59,20 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
 def _state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
     """The pages of the state folder's ledger, and the stubs among them."""
     pages = ledger.load(folders.ledger)
-    stubs = {key: page for key, page in pages.items() if page.scope == "project"}
-    return {key: page for key, page in pages.items() if key not in stubs}, stubs
+    # A project may lie behind a link since.
+    stubs = {ledger.target_of(key): page for key, page in pages.items() if page.scope == "project"}
+    return {key: page for key, page in pages.items() if page.scope != "project"}, stubs
 
 
 def _known(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
     here = project_folder.find(folders.cwd, folders.environ)
-    return list(dict.fromkeys([here, *(page.project for page in stubs.values() if page.project)]))
+    return list(dict.fromkeys([here, *(ledger.target_of(page.project) for page in stubs.values() if page.project)]))
+
+
+def page_at(folders: Folders, key: str) -> Record | None:
+    """The page of project scope for a settings file, by its real path; of a project that is known here."""
+    stub = ledger.load(folders.ledger).get(key)
+    return read(folders, [stub.project]).get(key) if stub and stub.scope == "project" else None
 
 
 def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]) -> dict[str, Record]:

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from hookctl import apply, files, ledger, runtime_files
+from hookctl import apply, files, ledger, project_ledger, runtime_files
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import HookctlError
+from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.live import READ_AGAIN, READ_PAUSE
 from hookctl.model import Action, Change, Conflict, Decision, PackRecord, Record
@@ -135,14 +135,33 @@ def page_for(
     The folder names the page too: it is that of a settings file which is not where it was any more.
     """
     key, record = ledger.page_of(records, place.path)
+    _same_scope(record or (None if place.shared else project_ledger.page_at(folders, key)), place)
     if record is not None:
-        return key, record, ""
+        return key, _moved(record, place), ""
     folder = runtime_files.folder_of_orphan(folders, document, place)
     for other, page in records.items():
         if folder and not os.path.lexists(other) and any(pack.folder == folder for pack in page.packs.values()):
-            return other, page, ""
+            _same_scope(page, place)
+            return other, _moved(page, place), ""
     taken = any(pack.folder == folder for page in records.values() for pack in page.packs.values())
     return key, None, "" if taken else folder
+
+
+def _same_scope(record: Record | None, place: Place) -> None:
+    """In a home that is a project too, one file would be two scopes' at once."""
+    if record is not None and record.scope != place.scope:
+        message = f"this is installed at {record.scope} scope already"
+        hint = f"Use --scope {record.scope}, or uninstall it there first."
+        raise HookctlError("usage", message, path=place.path, hint=hint, exit_code=USAGE)
+
+
+def _moved(record: Record, place: Place) -> Record:
+    """The page of a project that lies somewhere else now; the folders that we made in it have gone along."""
+    if record.project == place.project:
+        return record
+    old, new = f"{record.project}/", f"{place.project}/"
+    dirs = tuple(new + folder.removeprefix(old) if folder.startswith(old) else folder for folder in record.created_dirs)
+    return record._replace(project=place.project, created_dirs=dirs)
 
 
 def next_record(

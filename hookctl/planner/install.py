@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -75,7 +76,6 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     snapshot, document = read_document(place.path)
     document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
     key, record, orphaned = page_for(folders, records, place, document)
-    _same_scope(record, place)
     known = record.packs.get(pack.name) if record else None
     folder = (known.folder if known else "") or (orphaned if pack.name == GUARD else "")
     folder = folder or pack_folder(folders, place, pack.name, records, key)
@@ -95,6 +95,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
     result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
+    if record is None and result.created_file:
+        made = dict.fromkeys((*result.created_dirs, *_also_made(folders, records, place, snapshot.path)))
+        result = result._replace(created_dirs=tuple(made))
     if runtime.changes and not place.shared:
         # The data folder's own folders go with its files; those above it only if we make them.
         made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
@@ -105,12 +108,14 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
                     runtime.rmdirs, messages)  # fmt: skip
 
 
-def _same_scope(record: Record | None, place: Place) -> None:
-    """In a home that is a project too, one file would be two scopes' at once."""
-    if record is not None and record.scope != place.scope:
-        message = f"this is installed at {record.scope} scope already"
-        hint = f"Use --scope {record.scope}, or uninstall it there first."
-        raise HookctlError("usage", message, path=place.path, hint=hint, exit_code=USAGE)
+def _also_made(folders: Folders, records: Mapping[str, Record], place: Place, path: str) -> list[str]:
+    """The folders above a settings file that another install has made: the last to leave removes them."""
+    pages, top = list(records.values()), f"{place.project}/"
+    if place.project and not place.shared:
+        with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
+            pages += project_ledger.read(folders, [place.project]).values()
+    made = [folder for page in pages for folder in page.created_dirs]
+    return [folder for folder in made if folder.startswith(top) and path.startswith(f"{folder}/")]
 
 
 def _switched_off(place: Place, document: JsonDocument) -> tuple[str, ...]:
