@@ -6,6 +6,7 @@ project settings, its paths may not leave the project, and what it gives as text
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -16,7 +17,8 @@ from hookctl import project as project_folder
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.model import PackRecord, Record
+from hookctl.hosts.shapes import event_path, head
+from hookctl.model import Entry, PackRecord, Record
 from hookctl.places import OWN, Place, pack_folder, require_inside
 
 _COMMITTED = ("format", "created_file", "created_dirs", "packs", "entries")
@@ -82,7 +84,7 @@ def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str,
         place = _place(folders, project, name)
         key = ledger.target_of(place.path)
         record = ledger.record_from(_whole(folders, place, page))
-        _check_texts(record)
+        _check_entries(place, record)
         stub = stubs.get(key)
         hashes = (stub.sha256_before, stub.sha256_after) if stub else ("", "")
         return key, record._replace(sha256_before=hashes[0], sha256_after=hashes[1])
@@ -125,22 +127,56 @@ def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, An
     dirs = [os.path.normpath(os.path.join(place.project, folder)) for folder in page["created_dirs"]]
     for folder in dirs:
         require_inside(place.project, folder)
+        if not any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path))):
+            raise ValueError("a folder to remove is not above the settings")
     return {
         **page, "host": place.host.name, "scope": "project", "packs": packs, "created_dirs": dirs,
         "sha256_before": "", "sha256_after": "", "known_as": place.path, "project": place.project,
     }  # fmt: skip
 
 
-def _check_texts(record: Record) -> None:
-    """What uninstall puts back as text must be one value."""
+def _check_entries(place: Place, record: Record) -> None:
+    """A stranger's entries may only be such as a pack makes: env values, and hooks under a pack's own name."""
+    channel = tuple(place.host.data.get("environment", {}).get("path", ()))
     for entry in record.entries:
-        if entry.before is not None:
-            try:
-                given = scan(entry.before, "", comments=True, trailing_commas=True)
-            except HookctlError:
-                raise ValueError("a text to put back cannot be read") from None
-            if (given.start, given.end) != (0, len(entry.before)):
-                raise ValueError("a text to put back is not just a value")
+        if not all(isinstance(key, str) for key in entry.path):
+            raise TypeError("an entry's path is not one of keys")
+        if entry.kind == "container":
+            fits = entry.path in (channel[: len(entry.path)], ("hooks",), event_path(entry.path[-1]))
+        elif entry.kind == "leaf":
+            fits = bool(channel) and entry.path[:-1] == channel and not entry.id
+        else:
+            fits = entry.kind == "element" and entry.path == event_path(str(entry.path[-1]))
+        if not fits:
+            raise ValueError("an entry is not where a pack has one")
+        if entry.kind != "container":
+            _check_content(place, record, entry)
+
+
+def _check_content(place: Place, record: Record, entry: Entry) -> None:
+    """What install may write back is a pack's, and what uninstall may put back is one value."""
+    if entry.mode not in ("owned", "adopted") or not entry.owners.keys() <= record.packs.keys():
+        raise ValueError("an entry is nobody's")
+    for value in (entry.written, *(wish.value for wish in entry.owners.values())):
+        json.dumps(value, allow_nan=False)
+        if entry.kind == "leaf" and not isinstance(value, str):
+            raise TypeError("an env value is not of type str")
+        if entry.kind == "element" and not value["command"].startswith(head(entry.id)):
+            raise ValueError("a command has not the name of its entry")
+    if entry.kind == "element" and list(entry.owners) != [entry.id.partition("/")[0]]:
+        raise ValueError("a hook has another owner than its name says")
+    if entry.before is not None:
+        _check_text(place, entry.before)
+
+
+def _check_text(place: Place, text: str) -> None:
+    host = place.host
+    try:
+        given = scan(text, "", comments=host.comments, trailing_commas=host.trailing_commas)
+    except HookctlError:
+        raise ValueError("a text to put back cannot be read") from None
+    if (given.start, given.end) != (0, len(text)):
+        raise ValueError("a text to put back is not just a value")
 
 
 def _page_to(project: str, record: Record) -> dict[str, Any]:
