@@ -1,0 +1,923 @@
+"""The three scopes: which file it is, what stands in it, with which modes, and what a link may do there."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import apply, files, interpreter
+from tests.conftest import Hookctl, Outcome, put
+from tests.trees import tree
+
+PYTHON = "/usr/bin/python3"
+INSTALL = ("install", "--host", "claude")
+LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+SCOPES = ("user", "project", "local")
+THEIRS = '{\n  "permissions": {"deny": ["Read(.env)"]}\n}\n'
+HOOK = '"$CLAUDE_PROJECT_DIR"/.hookctl/guard/claude/hook.py'
+SHARED = (
+    f": hookctl=guard/stop; [ -f {HOOK} ] && [ -r {HOOK} ] && command -v python3 >/dev/null 2>&1 && "
+    f"python3 -I -S {HOOK} stop --host claude; exit 0"
+)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No disk to wait for, and no interpreter to look for."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(interpreter, "choose", lambda environ: (PYTHON, ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+
+
+@pytest.fixture
+def project(isolated: Path) -> Path:
+    """The folder that the commands run in, as a project."""
+    (isolated / "work" / ".git").mkdir()
+    return isolated / "work"
+
+
+@contextlib.contextmanager
+def masked(mask: int) -> Iterator[None]:
+    old = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(old)
+
+
+def short(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+
+
+def file_of(isolated: Path, scope: str, project: Path | None = None) -> Path:
+    folder = isolated / "home" if scope == "user" else project or isolated / "work"
+    return folder / ".claude" / ("settings.local.json" if scope == "local" else "settings.json")
+
+
+def guard_folder(isolated: Path, scope: str) -> Path:
+    work = isolated / "work"
+    names = {"user": "claude-user", "local": f"claude-local-{short(work)}"}
+    return work / ".hookctl" / "guard" / "claude" if scope == "project" else isolated / "data" / "guard" / names[scope]
+
+
+def private(hook: Path) -> str:
+    return (
+        f": hookctl=guard/stop; [ -f {hook} ] && [ -r {hook} ] && [ -x {PYTHON} ] && "
+        f"{PYTHON} -I -S {hook} stop --host claude; exit 0"
+    )
+
+
+def command_in(path: Path) -> str:
+    return json.loads(path.read_bytes())["hooks"]["Stop"][-1]["hooks"][0]["command"]
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+def codes(outcome: Outcome) -> list[str]:
+    return [error["code"] for error in outcome.result["errors"]]
+
+
+# What is written
+
+
+GOLDEN = """{
+  "hooks": {
+    "Stop": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": %s,
+            "timeout": 10
+          }
+        ]
+      }
+    ]
+  },
+  "env": {
+    "MAX_STOP_BLOCKS": "5",
+    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_settings_of_each_scope_are_these_very_bytes(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str
+) -> None:
+    assert hookctl(*INSTALL, "--scope", scope).code == 0
+    command = SHARED if scope == "project" else private(guard_folder(isolated, scope) / "hook.py")
+    assert file_of(isolated, scope).read_text() == GOLDEN % json.dumps(command)
+    assert (guard_folder(isolated, scope) / "hook.py").is_file()
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_configuration_beside_the_hook_names_a_folder_of_this_machine_only_where_it_is_private(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str
+) -> None:
+    assert hookctl(*INSTALL, "--scope", scope).code == 0
+    config = json.loads((guard_folder(isolated, scope) / "config.json").read_text())
+    assert config.get("state_dir") == (None if scope == "project" else str(isolated / "state"))
+
+
+def test_nothing_that_is_committed_names_this_machine(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    assert hookctl(*INSTALL, "--scope", "project", "--set", "latch=false").code == 0
+    texts = [path.read_text() for path in project.rglob("*") if path.is_file() and path.name != "hook.py"]
+    assert len(texts) == 4
+    assert not [text for text in texts if str(isolated) in text or PYTHON in text or str(Path.home()) in text]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_twice_is_once_and_uninstall_leaves_nothing(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str
+) -> None:
+    before = set(isolated.rglob("*"))
+    assert hookctl(*INSTALL, "--scope", scope).code == 0
+    there = tree(isolated)
+    again = hookctl(*INSTALL, "--scope", scope)
+    assert (again.code, again.out) == (0, "nothing to do\n")
+    assert tree(isolated) == there
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    left = set(isolated.rglob("*")) - before
+    assert {path for path in left if isolated / "state" not in (path, *path.parents)} == set()
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_very_bytes_come_back(isolated: Path, project: Path, hookctl: Hookctl, scope: str) -> None:
+    path = put(file_of(isolated, scope), THEIRS)
+    path.chmod(0o640)
+    assert hookctl(*INSTALL, "--scope", scope).code == 0
+    assert hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9").code == 0
+    assert path.read_text() != THEIRS
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    assert (path.read_text(), mode(path)) == (THEIRS, 0o640)
+
+
+# Modes
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o002, 0o027, 0o077])
+def test_in_a_project_files_and_folders_are_as_the_umask_says(project: Path, hookctl: Hookctl, mask: int) -> None:
+    with masked(mask):
+        assert hookctl(*INSTALL, "--scope", "project").code == 0
+    made = [path for top in (".claude", ".hookctl") for path in (project / top, *(project / top).rglob("*"))]
+    assert len([path for path in made if path.is_file()]) == 5
+    assert {mode(path) for path in made if path.is_file()} == {0o666 & ~mask}
+    assert {mode(path) for path in made if path.is_dir()} == {0o777 & ~mask}
+
+
+@pytest.mark.parametrize("scope", ["user", "local"])
+def test_elsewhere_they_are_the_users_alone(isolated: Path, project: Path, hookctl: Hookctl, scope: str) -> None:
+    with masked(0o002):
+        assert hookctl(*INSTALL, "--scope", scope).code == 0
+    folder = guard_folder(isolated, scope)
+    paths = [file_of(isolated, scope), *folder.iterdir(), isolated / "state" / "ledger.json"]
+    assert {mode(path) for path in paths} == {0o600}
+    assert {mode(path) for path in (folder, folder.parent, isolated / "data", isolated / "state")} == {0o700}
+
+
+PACK = """[pack]
+name = "bell"
+version = "1"
+[files]
+include = ["ring.sh", "lib/tone.txt"]
+[[hooks]]
+event = "stop"
+command = "{files}/ring.sh {host}"
+"""
+
+
+@pytest.fixture
+def bell(isolated: Path) -> str:
+    """A pack with an executable file and one that is not."""
+    folder = isolated / "bell"
+    put(folder / "pack.toml", PACK)
+    put(folder / "ring.sh", '#!/bin/sh\necho "ring $1"\n').chmod(0o700)
+    put(folder / "lib" / "tone.txt", "high\n")
+    return str(folder)
+
+
+@pytest.mark.parametrize(("mask", "program", "text"), [(0o022, 0o755, 0o644), (0o027, 0o750, 0o640)])
+def test_a_packs_program_can_be_run_by_whoever_can_read_it(
+    project: Path, hookctl: Hookctl, bell: str, mask: int, program: int, text: int
+) -> None:
+    with masked(mask):
+        assert hookctl("install", bell, "--host", "claude", "--scope", "project").code == 0
+    folder = project / ".hookctl" / "packs" / "bell"
+    assert (mode(folder / "ring.sh"), mode(folder / "lib" / "tone.txt")) == (program, text)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_packs_program_runs_from_the_settings(
+    isolated: Path, project: Path, hookctl: Hookctl, bell: str, scope: str
+) -> None:
+    assert hookctl("install", bell, "--host", "claude", "--scope", scope).code == 0
+    assert play(command_in(file_of(isolated, scope)), project) == "ring claude\n"
+    assert hookctl("uninstall", "bell", "--scope", scope).code == 0
+    assert not (project / ".hookctl").exists() and not (isolated / "data").exists()
+
+
+# The folder of ours in a project
+
+
+def test_the_ignore_file_is_made_with_the_folder(project: Path, hookctl: Hookctl) -> None:
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    assert (project / ".hookctl" / ".gitignore").read_text() == "run/\n"
+
+
+def test_where_the_folder_is_there_already_its_makers_say_what_is_ignored(project: Path, hookctl: Hookctl) -> None:
+    put(project / ".hookctl" / "run" / "task.json", "{}")
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    assert not (project / ".hookctl" / ".gitignore").exists()
+    assert hookctl("uninstall", "--scope", "project").code == 0
+    assert sorted(path.name for path in (project / ".hookctl").rglob("*")) == ["run", "task.json"]
+
+
+def file_left(folder: Path) -> None:
+    put(folder / "run" / "task.json", "{}")
+
+
+def empty_folder_left(folder: Path) -> None:
+    (folder / "run").mkdir()
+
+
+def link_left(folder: Path) -> None:
+    (folder / "notes").symlink_to("../.git")
+
+
+def dangling_link_left(folder: Path) -> None:
+    (folder / "notes").symlink_to("nowhere")
+
+
+def edited_configuration_left(folder: Path) -> None:
+    put(folder / "guard" / "claude" / "config.json", '{"mine": 1}')
+
+
+LEFT: list[Callable[[Path], None]] = [
+    file_left,
+    empty_folder_left,
+    link_left,
+    dangling_link_left,
+    edited_configuration_left,
+]
+
+
+@pytest.mark.parametrize("leave", LEFT, ids=lambda leave: leave.__name__)
+def test_the_ignore_file_stays_as_long_as_something_else_is_left(
+    project: Path, hookctl: Hookctl, leave: Callable[[Path], None]
+) -> None:
+    folder = project / ".hookctl"
+    hookctl(*INSTALL, "--scope", "project")
+    leave(folder)
+    assert hookctl("uninstall", "--scope", "project").code == 0
+    assert (folder / ".gitignore").read_text() == "run/\n"
+    assert not (folder / "ledger.json").exists() and not (folder / "guard" / "claude" / "hook.py").exists()
+
+
+def test_an_ignore_file_with_more_in_it_is_the_operators(project: Path, hookctl: Hookctl) -> None:
+    hookctl(*INSTALL, "--scope", "project")
+    put(project / ".hookctl" / ".gitignore", "run/\nnotes\n")
+    assert hookctl("uninstall", "--scope", "project").code == 0
+    assert [path.name for path in (project / ".hookctl").iterdir()] == [".gitignore"]
+
+
+def test_the_folder_goes_also_where_somebody_has_removed_the_files(project: Path, hookctl: Hookctl) -> None:
+    hookctl(*INSTALL, "--scope", "project")
+    for path in (project / ".hookctl" / "guard" / "claude").iterdir():
+        path.unlink()
+    assert hookctl("uninstall", "--scope", "project").code == 0
+    assert not (project / ".hookctl").exists()
+
+
+def test_a_folder_of_the_hosts_with_something_else_in_it_stays(project: Path, hookctl: Hookctl) -> None:
+    hookctl(*INSTALL, "--scope", "project")
+    put(project / ".claude" / "commands" / "fix.md", "fix it")
+    assert hookctl("uninstall", "--scope", "project").code == 0
+    assert [path.name for path in (project / ".claude").iterdir()] == ["commands"]
+
+
+def test_local_scope_puts_nothing_else_into_the_project(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    assert hookctl(*INSTALL, "--scope", "local").code == 0
+    assert sorted(path.name for path in project.rglob("*")) == [".claude", ".git", "settings.local.json"]
+
+
+# Which folder is the project
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+@pytest.mark.parametrize("mark", [".git", ".hookctl", ".git of a work tree"])
+def test_the_project_is_found_upwards(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, scope: str, mark: str
+) -> None:
+    top = isolated / "code" / "app"
+    (top / "src" / "deep").mkdir(parents=True)
+    if mark == ".git of a work tree":
+        put(top / ".git", "gitdir: ../.git/worktrees/app\n")
+    else:
+        (top / mark).mkdir()
+    monkeypatch.chdir(top / "src" / "deep")
+    outcome = hookctl(*INSTALL, "--scope", scope)
+    assert outcome.code == 0 and f"guard works in {top}, not in the folders below it" in outcome.err
+    assert file_of(isolated, scope, top).exists()
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    assert not (top / ".claude").exists()
+
+
+def test_a_submodule_is_a_project_of_its_own(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    outer = isolated / "code"
+    (outer / ".git").mkdir(parents=True)
+    put(outer / "lib" / ".git", "gitdir: ../.git/modules/lib\n")
+    monkeypatch.chdir(outer / "lib")
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    assert (outer / "lib" / ".hookctl" / "ledger.json").exists() and not (outer / ".hookctl").exists()
+
+
+def test_found_nowhere_it_is_the_folder_where_the_search_began(isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    assert (isolated / "work" / ".hookctl" / "ledger.json").exists()
+
+
+def test_a_home_that_is_a_repository_is_not_the_project_of_what_lies_in_it(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = isolated / "home"
+    (home / ".git").mkdir()
+    (home / "notes").mkdir()
+    monkeypatch.chdir(home / "notes")
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    assert (home / "notes" / ".claude" / "settings.json").exists() and not (home / ".claude").exists()
+
+
+@pytest.mark.parametrize("named", ["absolute", "relative", "through a link", "with a slash"])
+def test_a_project_can_be_named(isolated: Path, project: Path, hookctl: Hookctl, named: str) -> None:
+    other = isolated / "other"
+    other.mkdir()
+    (isolated / "link").symlink_to(other)
+    names = {"absolute": str(other), "relative": "../other", "through a link": str(isolated / "link")}
+    name = names.get(named, f"{other}/")
+    for scope in ("project", "local"):
+        assert hookctl(*INSTALL, "--scope", scope, "--project", name).code == 0
+        assert hookctl(*INSTALL, "--scope", scope, "--project", str(other)).out == "nothing to do\n"
+    assert command_in(other / ".claude" / "settings.json") == SHARED
+    assert short(other) in command_in(other / ".claude" / "settings.local.json")
+    assert not (project / ".claude").exists()
+    for scope in ("project", "local"):
+        assert hookctl("uninstall", "--scope", scope, "--project", name).code == 0
+    assert list(other.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["nowhere", "file"])
+def test_a_project_that_is_no_folder_is_a_usage_error(
+    isolated: Path, project: Path, hookctl: Hookctl, name: str
+) -> None:
+    put(project / "file", "")
+    before = tree(isolated)
+    for verb in (INSTALL, ("uninstall",), ("plan", "--host", "claude")):
+        outcome = hookctl(*verb, "--scope", "local", "--project", name, "--json")
+        assert (outcome.code, codes(outcome)) == (2, ["usage"])
+    assert tree(isolated) == before
+
+
+def test_two_projects_at_local_scope_have_a_folder_each(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (put(isolated / name / "x" / ".git", "").parent for name in ("one", "two"))
+    for folder in (first, second):
+        assert hookctl(*INSTALL, "--scope", "local", "--project", str(folder)).code == 0
+    folders = {command_in(file_of(isolated, "local", folder)).split()[4] for folder in (first, second)}
+    assert len(folders) == 2 and all(Path(folder).is_file() for folder in folders)
+    outcome = hookctl("uninstall", "--scope", "local", "--project", str(first))
+    assert f"{second}/.claude/settings.local.json (local scope)" in outcome.err
+    assert not (first / ".claude").exists()
+    assert play(command_in(file_of(isolated, "local", second)), second) == ""
+    assert hookctl("uninstall", "--all", "--json").code == 0
+    assert not (second / ".claude").exists() and not (isolated / "data").exists()
+
+
+# Two scopes and one file
+
+
+def test_in_a_home_that_is_the_project_the_users_settings_are_not_the_projects(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = isolated / "home"
+    monkeypatch.chdir(home)
+    before = tree(isolated)
+    outcome = hookctl(*INSTALL, "--scope", "project", "--json")
+    assert (outcome.code, codes(outcome)) == (2, ["usage"])
+    assert outcome.result["errors"][0]["path"] == str(home / ".claude" / "settings.json")
+    assert tree(isolated) == before
+    assert hookctl(*INSTALL, "--scope", "local").code == 0  # that file is another one
+    assert hookctl(*INSTALL).code == 0
+    assert hookctl("uninstall", "--scope", "local").code == 0
+    assert hookctl("uninstall").code == 0
+    assert list(home.iterdir()) == []
+
+
+def test_a_config_folder_inside_a_project_is_not_the_projects(
+    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(project / ".claude"))
+    assert hookctl(*INSTALL).code == 0
+    assert command_in(project / ".claude" / "settings.json").startswith(": hookctl=guard/stop; [ -f /")
+    before = tree(isolated)
+    for verb in (INSTALL, ("uninstall",)):
+        assert hookctl(*verb, "--scope", "project").code == 2
+    assert tree(isolated) == before
+    assert hookctl("uninstall").code == 0
+    assert not (project / ".claude").exists()
+
+
+def test_what_is_installed_for_the_project_is_not_taken_over_for_the_user(
+    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(project / ".claude"))
+    before = tree(isolated)
+    for verb in (INSTALL, ("uninstall",)):
+        outcome = hookctl(*verb, "--json")
+        assert (outcome.code, codes(outcome)) == (2, ["usage"])
+        assert "project scope" in outcome.result["errors"][0]["message"]
+    assert tree(isolated) == before
+
+
+# Links
+
+
+def outside(isolated: Path) -> Path:
+    return isolated / "outside"
+
+
+SETTINGS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
+OURS = [
+    ".hookctl",
+    ".hookctl/ledger.json",
+    ".hookctl/.gitignore",
+    ".hookctl/guard",
+    ".hookctl/guard/claude",
+    ".hookctl/guard/claude/hook.py",
+    ".hookctl/guard/claude/config.json",
+]
+PLACES = [("project", name) for name in (".claude", SETTINGS["project"], *OURS)]
+PLACES += [("local", name) for name in (".claude", SETTINGS["local"])]
+
+
+def lead(link: Path, target: Path, how: str) -> None:
+    """Put a link there that leads to the target: straight, relative, in two steps, or to nothing."""
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if how == "relative":
+        link.symlink_to(os.path.relpath(target, link.parent))
+    elif how == "chain":
+        step = link.parent / "step"
+        step.symlink_to(target)
+        link.symlink_to("step")
+    else:
+        link.symlink_to(target)
+
+
+@pytest.mark.parametrize("how", ["absolute", "relative", "chain", "dangling"])
+@pytest.mark.parametrize(("scope", "name"), PLACES)
+def test_a_link_that_leads_out_of_the_project_is_refused(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str, name: str, how: str
+) -> None:
+    target = outside(isolated) / "there"
+    if how != "dangling" and name.endswith((".json", ".py", ".gitignore")):
+        put(target, "{}" if name.endswith(".json") else "theirs")
+    elif how != "dangling":
+        put(target / "settings.json", "{}")
+    target.parent.mkdir(exist_ok=True)
+    lead(project / name, target, how)
+    before = tree(isolated)
+    for verb in (INSTALL, ("plan", "--host", "claude"), (*INSTALL, "--force"), ("uninstall",)):
+        outcome = hookctl(*verb, "--scope", scope, "--json")
+        if verb == ("uninstall",) and name in OURS and name != ".hookctl" and name != ".hookctl/ledger.json":
+            assert outcome.code == 0  # nothing is installed, so nobody looks there
+            continue
+        assert (outcome.code, codes(outcome)) == (4, ["link_leaves_project"])
+        assert outcome.result["errors"][0]["path"].startswith(str(project))
+    assert tree(isolated) == before
+
+
+@pytest.mark.parametrize(("scope", "name"), PLACES)
+def test_a_link_that_came_after_the_install_is_refused_too(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str, name: str
+) -> None:
+    hookctl(*INSTALL, "--scope", scope)
+    target = outside(isolated) / "moved"
+    target.parent.mkdir()
+    (project / name).rename(target)
+    (project / name).symlink_to(target)
+    before = tree(isolated)
+    verbs = (("uninstall", "--scope", scope), ("uninstall", "--all"), (*INSTALL, "--scope", scope, "--set", "latch=no"))
+    for verb in verbs:
+        outcome = hookctl(*verb, "--json")
+        if name == ".hookctl/.gitignore" and verb[0] == "install":
+            continue  # it is not read any more
+        assert (outcome.code, codes(outcome)) == (4, ["link_leaves_project"])
+    assert {k: v for k, v in tree(isolated).items() if k.startswith("outside")} == {
+        k: v for k, v in before.items() if k.startswith("outside")
+    }
+
+
+@pytest.mark.parametrize("how", ["absolute", "relative", "chain", "dangling"])
+@pytest.mark.parametrize(
+    ("scope", "name"), [place for place in PLACES if not place[1].endswith((".py", "config.json", ".gitignore"))]
+)
+def test_a_link_inside_the_project_is_followed_and_kept(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str, name: str, how: str
+) -> None:
+    target = project / "shared" / ("file.json" if name.endswith(".json") else "folder")
+    target.parent.mkdir()
+    if how != "dangling" and name == SETTINGS[scope]:
+        put(target, THEIRS)
+    elif how != "dangling" and not name.endswith(".json"):
+        put(target / "keep", "theirs")
+    lead(project / name, target, how)
+    kept = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    assert hookctl(*INSTALL, "--scope", scope).code == 0
+    assert (project / name).is_symlink() and target.exists()
+    there = tree(isolated)
+    assert hookctl(*INSTALL, "--scope", scope).out == "nothing to do\n"
+    assert tree(isolated) == there
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    assert (project / name).is_symlink()
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == kept
+
+
+def test_links_that_lead_in_a_circle_are_said_to(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    for name in (".claude", ".hookctl"):
+        (project / name).symlink_to(name)
+        before = tree(isolated)
+        outcome = hookctl(*INSTALL, "--scope", "project", "--json")
+        assert (outcome.code, codes(outcome)) == (4, ["unreadable"])
+        assert "links" in outcome.result["errors"][0]["message"]
+        assert tree(isolated) == before
+        (project / name).unlink()
+
+
+def test_a_project_behind_a_link_is_inside_itself(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    (isolated / "alias").symlink_to(project)
+    (project / ".claude").symlink_to(isolated / "alias" / "dotclaude")
+    assert hookctl(*INSTALL, "--scope", "project", "--project", str(isolated / "alias")).code == 0
+    assert command_in(project / "dotclaude" / "settings.json") == SHARED
+
+
+def test_a_neighbour_whose_name_begins_like_the_projects_is_outside(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
+    (isolated / "work-too").mkdir()
+    (project / ".claude").symlink_to(isolated / "work-too")
+    assert hookctl(*INSTALL, "--scope", "project").code == 4
+    assert list((isolated / "work-too").iterdir()) == []
+
+
+# Links that come while hookctl works
+
+
+def contents(top: Path) -> dict[str, object]:
+    return {name: (about[0], about[2]) for name, about in tree(top).items()}
+
+
+def swap(project: Path, target: Path, name: str) -> None:
+    """Let a link take the place of whatever is there, leading to a copy of it outside."""
+    place = project / name
+    target.parent.mkdir(exist_ok=True)
+    if place.exists():
+        place.rename(target)
+    elif not name.endswith((".json", ".py")):
+        target.mkdir()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(target)
+
+
+SWAPPED = [place for place in PLACES if place[1] != ".hookctl/.gitignore"]
+
+
+@pytest.mark.parametrize("installed", [False, True], ids=["install", "upgrade"])
+@pytest.mark.parametrize("moment", ["before the lock", "before the writing"])
+@pytest.mark.parametrize(("scope", "name"), SWAPPED)
+def test_a_link_that_comes_between_plan_and_write_is_not_followed(
+    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch,
+    scope: str, name: str, moment: str, installed: bool,
+) -> None:  # fmt: skip
+    if installed:
+        put(project / SETTINGS[scope], THEIRS)
+        hookctl(*INSTALL, "--scope", scope)
+    target, lock, execute = outside(isolated) / "there", apply.locked, apply.execute
+    after: list[dict[str, object]] = []
+
+    def once() -> None:
+        if not after:
+            swap(project, target, name)
+            after.append(contents(outside(isolated)))
+
+    def locked(*arguments: Any) -> Any:
+        if moment == "before the lock":
+            once()
+        return lock(*arguments)
+
+    def write(*arguments: Any) -> None:
+        once()
+        execute(*arguments)
+
+    monkeypatch.setattr(apply, "locked", locked)
+    monkeypatch.setattr(apply, "execute", write)
+    outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
+    if (name, moment, installed) == (".hookctl/guard/claude/hook.py", "before the writing", True):
+        assert outcome.code == 0  # it is up to date, so nothing is to be written there
+    else:
+        assert (outcome.code, codes(outcome)) == (4, ["link_leaves_project"])
+    assert [contents(outside(isolated))] == after
+
+
+@pytest.mark.parametrize(("scope", "name"), SWAPPED)
+def test_a_link_that_comes_after_a_kill_is_not_followed_by_the_run_that_mends_it(
+    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, scope: str, name: str
+) -> None:
+    def killed(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "replace", killed)
+        assert hookctl(*INSTALL, "--scope", scope).code == 130
+    assert (isolated / "state" / "journal.json").exists()
+    swap(project, outside(isolated) / "there", name)
+    before = contents(outside(isolated))
+    assert hookctl(*INSTALL, "--scope", scope).code == 4
+    assert contents(outside(isolated)) == before
+
+
+# Odd paths, and projects that move
+
+
+ODD = [
+    "with blanks",
+    "it's",
+    'say "hi"',
+    "$HOME",
+    "`id`",
+    "a\nb",
+    "*",
+    "dür 雪",
+    "{project}",
+    "-n",
+    "a;b",
+    "#x",
+    "\\n",
+    "\udcff",
+]
+
+
+def play(command: str, project: Path, *, active: bool = False, **environ: str) -> str:
+    """Run a registered command as the host does, at a stop; its answer, once it is sure that the host sees 0."""
+    payload = {"session_id": "S1", "cwd": str(project), "stop_hook_active": active, "prompt_id": "p"}
+    base = {name: os.environ[name] for name in ("PATH", "HOME", "HOOKCTL_STATE_DIR") if name in os.environ}
+    done = subprocess.run(
+        ["sh", "-c", command], input=json.dumps(payload), capture_output=True, text=True, cwd=project, timeout=30,
+        env={**base, "CLAUDE_PROJECT_DIR": str(project), **environ},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ODD, ids=ascii)
+def test_a_project_may_have_any_name(isolated: Path, hookctl: Hookctl, name: str) -> None:
+    project = isolated / "odd" / name
+    put(project / ".hookctl" / "run" / "task.json", '{"remaining": 2}')
+    before = set(project.rglob("*"))
+    for scope in ("project", "local"):
+        options = ("--scope", scope, f"--project={project}")
+        assert hookctl(*INSTALL, *options).code == 0
+        assert hookctl(*INSTALL, *options).out == "nothing to do\n"
+        answer = json.loads(play(command_in(file_of(isolated, scope, project)), project))
+        assert answer["decision"] == "block"
+        assert hookctl("status", "--json").code == 0
+        assert hookctl("uninstall", *options).code == 0
+        assert set(project.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ODD, ids=ascii)
+def test_hookctls_own_folders_may_have_any_name_that_a_command_can_have(
+    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / name / "data"))
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / name / "state"))
+    put(project / ".hookctl" / "run" / "task.json", '{"remaining": 2}')
+    if name in ("a\nb", "\udcff"):
+        before = tree(isolated)
+        outcome = hookctl(*INSTALL, "--scope", "local", "--json")
+        assert (outcome.code, codes(outcome)) == (2, ["usage"])
+        assert "HOOKCTL_DATA_DIR" in outcome.result["errors"][0]["hint"] and tree(isolated) == before
+        monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / "data"))
+    assert hookctl(*INSTALL, "--scope", "local").code == 0
+    assert hookctl(*INSTALL, "--scope", "local").out == "nothing to do\n"
+    assert "block" in play(command_in(file_of(isolated, "local")), project)
+    assert hookctl("uninstall", "--scope", "local").code == 0
+    assert not (isolated / name / "data").exists() and not (isolated / "data").exists()
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["moved", "moved behind a link"])
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_a_project_that_moves_takes_its_installation_along(
+    isolated: Path, hookctl: Hookctl, scope: str, linked: bool
+) -> None:
+    old, new = isolated / "old", isolated / "new"
+    put(old / ".hookctl" / "run" / "task.json", '{"remaining": 2}')
+    before = set(old.rglob("*"))
+    assert hookctl(*INSTALL, "--scope", scope, "--project", str(old)).code == 0
+    old.rename(new)
+    if linked:
+        old.symlink_to(new)
+    assert "block" in play(command_in(file_of(isolated, scope, new)), new)
+    assert hookctl("status").code == 0
+    assert hookctl("uninstall", "other").code == 2  # which asks every ledger that is known
+    written = file_of(isolated, scope, new).read_bytes()
+    assert hookctl(*INSTALL, "--scope", scope, "--project", str(new)).code == 0
+    assert hookctl(*INSTALL, "--scope", scope, "--project", str(new)).out == "nothing to do\n"
+    assert file_of(isolated, scope, new).read_bytes() == written
+    assert hookctl("uninstall", "--scope", scope, "--project", str(new)).code == 0
+    assert {new / path.relative_to(old) for path in before} == set(new.rglob("*"))
+    assert not (isolated / "data").exists()
+
+
+@pytest.mark.parametrize("then", ["install", "uninstall"])
+def test_a_project_that_moved_at_local_scope_is_uninstalled_with_all(
+    isolated: Path, hookctl: Hookctl, then: str
+) -> None:
+    old, new = isolated / "old", isolated / "new"
+    (old / ".git").mkdir(parents=True)
+    assert hookctl(*INSTALL, "--scope", "local", "--project", str(old)).code == 0
+    old.rename(new)
+    if then == "install":
+        assert hookctl(*INSTALL, "--scope", "local", "--project", str(new)).code == 0
+        assert hookctl("uninstall", "--all", "--json").code == 0
+    else:
+        assert hookctl("uninstall", "--scope", "local", "--project", str(new)).code == 0
+    assert list(new.iterdir()) == [new / ".git"] and not (isolated / "data").exists()
+    assert json.loads((isolated / "state" / "ledger.json").read_text())["files"] == {}
+
+
+def test_a_copy_of_a_project_gets_a_folder_of_its_own(isolated: Path, hookctl: Hookctl) -> None:
+    old, new = isolated / "old", isolated / "new"
+    (old / ".git").mkdir(parents=True)
+    hookctl(*INSTALL, "--scope", "local", "--project", str(old))
+    put(new / ".claude" / "settings.local.json", file_of(isolated, "local", old).read_bytes())
+    assert hookctl(*INSTALL, "--scope", "local", "--project", str(new)).code == 0
+    assert hookctl("uninstall", "--scope", "local", "--project", str(new)).code == 0
+    assert play(command_in(file_of(isolated, "local", old)), old) == ""
+    assert Path(command_in(file_of(isolated, "local", old)).split()[4]).is_file()
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_a_project_that_is_gone_is_forgotten_with_all(isolated: Path, hookctl: Hookctl, scope: str) -> None:
+    old = isolated / "old"
+    (old / ".git").mkdir(parents=True)
+    hookctl(*INSTALL, "--scope", scope, "--project", str(old))
+    shutil.rmtree(old)
+    assert hookctl("status").code == 0
+    assert hookctl("uninstall", "--all", "--json").code == 0
+    assert not old.exists() and not (isolated / "data").exists()
+
+
+# What may not be written
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_read_only_settings_are_refused_and_nothing_else_is_written(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str
+) -> None:
+    put(project / SETTINGS[scope], THEIRS).chmod(0o444)
+    before = contents(project)
+    outcome = hookctl(*INSTALL, "--scope", scope, "--json")
+    assert (outcome.code, codes(outcome)) == (1, ["read_only"])
+    assert contents(project) == before and not (isolated / "data").exists()
+
+
+@pytest.mark.parametrize("verb", ["install", "upgrade", "uninstall"])
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_a_read_only_project_stays_as_it_is(
+    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, scope: str, verb: str
+) -> None:
+    if verb != "install":
+        hookctl(*INSTALL, "--scope", scope)
+    before = contents(isolated)
+
+    def refusing(real: Callable[..., Any], writes: Callable[..., bool]) -> Callable[..., Any]:
+        def call(path: Any, *arguments: Any, **options: Any) -> Any:
+            if str(path).startswith(f"{project}/") and writes(*arguments):
+                raise OSError(errno.EROFS, "Read-only file system", str(path))
+            return real(path, *arguments, **options)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refusing(os.open, lambda flags, *rest: bool(flags & (os.O_WRONLY | os.O_RDWR))))
+        for name in ("mkdir", "unlink", "rmdir"):
+            patch.setattr(os, name, refusing(getattr(os, name), lambda *rest: True))
+        options = ("uninstall",) if verb == "uninstall" else (*INSTALL, "--set", "max_stop_blocks=9")
+        outcome = hookctl(*options, "--scope", scope, "--json")
+        assert (outcome.code, codes(outcome)) == (1, ["read_only"])
+    left = {name: about for name, about in contents(isolated).items() if not name.startswith("state")}
+    assert left == {name: about for name, about in before.items() if not name.startswith("state")}
+    assert not (isolated / "state" / "journal.json").exists()
+
+
+# What the guard does where it is installed more than once
+
+
+def test_the_guard_in_every_scope_counts_a_stop_once(
+    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on anybody's machine: the hook of project scope has to find the state folder by itself.
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
+        monkeypatch.delenv(name)
+    put(project / ".hookctl" / "run" / "task.json", '{"remaining": 2}')
+    for scope in SCOPES:
+        assert hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=2").code == 0
+    commands = [command_in(file_of(isolated, scope)) for scope in SCOPES]
+    assert len(set(commands)) == 3
+    said = []
+    for order in (commands, commands[::-1], commands[1:] + commands[:1], commands):
+        answers = {play(command, project, active=bool(said), MAX_STOP_BLOCKS="2") for command in order}
+        said.append([json.loads(answer).get("decision", "release") if answer else "" for answer in answers])
+    assert said == [["block"], ["block"], ["release"], [""]]
+    (folder,) = (isolated / "home" / ".local" / "state" / "hookctl" / "guard").iterdir()
+    lines = (folder / "events.jsonl").read_text().splitlines()
+    assert [json.loads(line)["code"] for line in lines] == ["blocked", "blocked", "tripped", "open"]
+
+
+# Values that follow from others
+
+
+def edit(path: Path, **env: str) -> None:
+    """Set env keys as a person does."""
+    here = json.loads(path.read_bytes())
+    here["env"].update(env)
+    path.write_text(json.dumps(here, indent=4))
+
+
+def env_of(path: Path) -> dict[str, str]:
+    return json.loads(path.read_bytes())["env"]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_raised_limit_stays_and_lifts_our_cap(isolated: Path, project: Path, hookctl: Hookctl, scope: str) -> None:
+    path, options = file_of(isolated, scope), ("--scope", scope)
+    hookctl(*INSTALL, *options)
+    edit(path, **{LIMIT: "12"})
+    outcome = hookctl(*INSTALL, *options)
+    assert env_of(path) == {LIMIT: "12", CAP: "15"}
+    assert 'kept env.MAX_STOP_BLOCKS: your MAX_STOP_BLOCKS="12" (wanted "5")' in outcome.out
+    assert hookctl(*INSTALL, *options).out.endswith("\nnothing to do\n")
+    hookctl("uninstall", *options)
+    assert json.loads(path.read_bytes()) == {"env": {LIMIT: "12"}}
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_cap_of_the_operators_stays_whatever_the_limit(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str
+) -> None:
+    path, options = file_of(isolated, scope), ("--scope", scope)
+    hookctl(*INSTALL, *options)
+    edit(path, **{LIMIT: "12", CAP: "9"})
+    hookctl(*INSTALL, *options)
+    hookctl(*INSTALL, *options, "--set", "max_stop_blocks=20")
+    assert env_of(path) == {LIMIT: "12", CAP: "9"}
+    hookctl("uninstall", *options)
+    assert json.loads(path.read_bytes()) == {"env": {LIMIT: "12", CAP: "9"}}
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_limit_that_was_there_before_us_decides_the_cap(
+    isolated: Path, project: Path, hookctl: Hookctl, scope: str
+) -> None:
+    path = put(file_of(isolated, scope), '{"env": {"MAX_STOP_BLOCKS": "30"}}')
+    hookctl(*INSTALL, "--scope", scope)
+    assert env_of(path) == {LIMIT: "30", CAP: "33"}
+    hookctl("uninstall", "--scope", scope)
+    assert path.read_text() == '{"env": {"MAX_STOP_BLOCKS": "30"}}'
+
+
+def test_the_cap_follows_the_limit_of_its_own_file(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    for scope, limit in zip(SCOPES, ("6", "16", "26"), strict=True):
+        hookctl(*INSTALL, "--scope", scope)
+        edit(file_of(isolated, scope), **{LIMIT: limit})
+    for scope in SCOPES:
+        hookctl(*INSTALL, "--scope", scope)
+    found = [env_of(file_of(isolated, scope)) for scope in SCOPES]
+    assert found == [{LIMIT: "6", CAP: "9"}, {LIMIT: "16", CAP: "19"}, {LIMIT: "26", CAP: "29"}]
