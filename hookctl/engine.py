@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hookctl.masking import MASK, is_secret, masked
@@ -32,7 +32,7 @@ from hookctl.model import (
 )
 
 _ABSENT = object()
-_Key = tuple[Path, str]
+_Name = Path | str  # of an entry: a key's is its path, a hook's its id, whatever event it is under
 
 
 def same(a: Any, b: Any) -> bool:
@@ -44,16 +44,16 @@ def install(
     entries: Sequence[Entry], live: Live, pack: str, version: str, wants: Sequence[Want], *, force: bool = False
 ) -> Decision:
     """What an install of `pack` does to one file; with conflicts, nothing else is in the decision."""
-    conflicts = () if force else tuple(_conflicts(entries, live, pack, wants))
-    if conflicts:
-        return Decision(entries=tuple(entries), conflicts=conflicts)
     desk = _Desk(entries, live)
-    wanted = {(want.path, want.id) for want in wants}
+    wanted = {_name(want) for want in wants}
     for entry in desk.of(pack):
-        if (entry.path, entry.id) not in wanted:
+        if _name(entry) not in wanted:
             desk.leave(pack, entry)  # 8
     # Over all packs and after the pruning, else a second install would differ from the first.
     wiped = desk.wiped()
+    conflicts = () if force else tuple(_conflicts(desk, pack, wants, wiped))
+    if conflicts:
+        return Decision(entries=tuple(entries), conflicts=conflicts)
     for want in wants:
         step = _install_element if want.kind == "element" else _install_leaf
         step(desk, want, pack, version, force=force, wiped=wiped)
@@ -67,19 +67,34 @@ def uninstall(entries: Sequence[Entry], live: Live, pack: str, wants: Sequence[W
     desk = _Desk(entries, live)
     for entry in desk.of(pack):
         desk.leave(pack, entry)
-    _leave_orphans(desk, pack, {entry.id or entry.path for entry in entries}, wants)
+    _leave_orphans(desk, pack, {_name(entry) for entry in entries}, wants)
+    return desk.decision()
+
+
+def repair(
+    entries: Sequence[Entry], live: Live, orphans: Mapping[str, tuple[str, Sequence[Want]]] | None = None
+) -> Decision:
+    """What `doctor --fix` mends in one file, and nothing that the operator has; `orphans` are packs without a page."""
+    desk = _Desk(entries, live)
+    if desk.wiped():
+        desk.write_back(set())  # 12
+    for pack, (version, wants) in (orphans or {}).items():
+        _rebuild(desk, pack, version, wants)
+    for entry in list(desk.entries.values()):
+        desk.remove_doubles(entry)
+        desk.merge(entry)
     return desk.decision()
 
 
 def state(entry: Entry | None, live: Live, path: Path, id: str = "") -> str:
     """The state of one place as the table names it; `missing` is not yet split into partial and total."""
     if id:
-        element = _first(live, id)
+        found = _all(live, id)
         if entry is None:
-            return "free" if element is None else "orphan"
-        if element is None:
+            return "orphan" if found else "free"
+        if not found:
             return "missing"
-        return "owned" if same(element.fields, entry.written) else "overridden"
+        return "owned" if same((_copies(live, entry) or found)[0].fields, entry.written) else "overridden"
     current = live.values.get(path, _ABSENT)
     if entry is None:
         return "free" if current is _ABSENT else "foreign"
@@ -101,7 +116,7 @@ class _Desk:
 
     def __init__(self, entries: Sequence[Entry], live: Live) -> None:
         self.live = live
-        self.entries: dict[_Key, Entry] = {(e.path, e.id): e for e in entries if e.kind != "container"}
+        self.entries: dict[_Name, Entry] = {_name(e): e for e in entries if e.kind != "container"}
         self.containers: dict[Path, Entry] = {e.path: e for e in entries if e.kind == "container"}
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -113,10 +128,6 @@ class _Desk:
     def wiped(self) -> bool:
         return wiped(self.entries.values(), self.live)
 
-    def standing(self, id: str) -> list[Element]:
-        """The elements of this id that stay so far: a hook that changes its event has just been dropped."""
-        return [element for element in _all(self.live, id) if DropElement(element) not in self.edits]
-
     def act(self, action: str, entry: Entry | Want, states: tuple[str, str], reason: str = "") -> None:
         owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
         self.actions.append(Action(action, entry.path, entry.kind, entry.id, *states, reason, owners))
@@ -127,7 +138,8 @@ class _Desk:
 
     def write(self, entry: Entry, value: Any, from_state: str, *, reason: str = "") -> None:
         """Write a leaf or a new element; `entry` carries before and owners already."""
-        self.entries[entry.path, entry.id] = entry._replace(mode="owned", written=value)
+        written = entry._replace(mode="owned", written=value)
+        self.entries[_name(entry)] = written
         if entry.kind == "element":
             self.edits.append(AddElement(entry.path, value))
             self._contain(entry.path, itself=True)
@@ -135,7 +147,7 @@ class _Desk:
             self.edits.append(Put(entry.path, value))
             self._contain(entry.path, itself=False)
         word = "write" if from_state in ("free", "missing", "adopted-gone") else "replace"
-        self.act(word, self.entries[entry.path, entry.id], (from_state, "owned"), reason)
+        self.act(word, written, (from_state, "owned"), reason)
 
     def _contain(self, path: Path, *, itself: bool) -> None:
         for length in range(1, len(path) + itself):
@@ -143,10 +155,10 @@ class _Desk:
             if above not in self.live.values:
                 self.containers.setdefault(above, Entry(above, "container"))
 
-    def write_back(self, but: set[_Key]) -> None:
+    def write_back(self, but: set[_Name]) -> None:
         """After a wipe: every other entry of the file again, as its owners want it."""
-        for key, entry in list(self.entries.items()):
-            if key not in but and entry.mode == "owned":
+        for name, entry in list(self.entries.items()):
+            if name not in but and entry.mode == "owned":
                 self.write(entry._replace(before=None), _wish(entry), "missing", reason="all our entries were gone")
 
     def leave(self, pack: str, entry: Entry) -> None:
@@ -156,7 +168,7 @@ class _Desk:
         if owners:
             self._leave_shared(entry._replace(owners=owners), at)
             return
-        del self.entries[entry.path, entry.id]
+        del self.entries[_name(entry)]
         if at == "missing":
             self.act("drop", entry, ("missing", "free"), "it was gone already")  # 11, 12
         elif entry.mode == "adopted":
@@ -170,32 +182,49 @@ class _Desk:
             self.act("remove", entry, ("owned", "free"))  # 7
         else:
             self.edits.append(Put(entry.path, raw=entry.before))
-            self.act("replace", entry, ("owned", "foreign"), f"back to {entry.before}")  # 7
+            self.act("replace", entry, ("owned", "foreign"), f"back to {_masked(entry.path, entry.before)}")  # 7
 
     def _leave_shared(self, entry: Entry, at: str) -> None:
         wish = _wish(entry)
-        self.entries[entry.path, entry.id] = entry
-        if at == "owned" and entry.mode == "owned" and not same(wish, entry.written):
+        self.entries[_name(entry)] = entry
+        if at == "owned" and not same(wish, entry.written):
             self.write(entry, wish, "owned", reason="the remaining pack's value")
         else:
             self.act("drop", entry, (at, at), "another pack still wants it")  # 14
 
     def _remove_elements(self, entry: Entry) -> None:
         """Remove every copy whose command is ours word for word, with the edits of its other fields."""
+        copies = _copies(self.live, entry)
         for element in _all(self.live, entry.id):
-            if element.fields.get("command") != entry.written.get("command"):
+            if element not in copies:
                 self.keep(entry, "edited copy", "its command was edited, so it stays; without its file it does nothing")
-                continue
-            edited = _edited(element.fields, entry.written)
-            if entry.before is not None and element is _first(self.live, entry.id):
+            elif entry.before is not None and element == copies[0]:
                 # A command of the operator's that --force took over; its mark made it ours to find.
                 self.edits.append(Put(element.path, raw=entry.before))
                 self.act("replace", entry, ("owned", "edited copy"), "back to the command of yours")
-                continue
-            self.edits.append(DropElement(element))
-            self.act("remove", entry, ("overridden" if edited else "owned", "free"))
-            if edited:
-                self.keep(entry, "overridden", f"your {_fields(element.fields, edited)} went with the hook")  # 9a
+            else:
+                self.remove_copy(entry, element)  # 7, 17, 18
+
+    def remove_copy(self, entry: Entry, element: Element, reason: str = "") -> None:
+        edited = _edited(element.fields, entry.written)
+        self.edits.append(DropElement(element))
+        self.act("remove", entry, ("overridden" if edited else "owned", "free"), reason)
+        if edited:
+            self.keep(entry, "overridden", f"your {_fields(element.fields, edited)} went with the hook")  # 9a
+
+    def remove_doubles(self, entry: Entry) -> None:
+        """17: of the elements whose command is ours word for word, the first stays."""
+        for element in _copies(self.live, entry)[1:]:
+            self.remove_copy(entry, element, "it was registered more than once")
+
+    def merge(self, entry: Entry) -> None:
+        """13: wishes that differ, where all packs have the same rule for them; else it is the operator's to say."""
+        wishes = [wish.value for wish in entry.owners.values()]
+        differ = any(not same(value, wishes[0]) for value in wishes)
+        if state(entry, self.live, entry.path) == "owned" and _rule(entry) and differ:
+            value = _wish(entry)
+            if not same(value, entry.written):
+                self.write(entry, value, "owned", reason="what the packs' common rule gives")
 
     def decision(self) -> Decision:
         empty = [path for path in self.containers if not self._used(path)]
@@ -210,23 +239,33 @@ class _Desk:
         return any(entry.path[: len(container)] == container for entry in self.entries.values())
 
 
-def _conflicts(entries: Sequence[Entry], live: Live, pack: str, wants: Sequence[Want]) -> Iterable[Conflict]:
-    """13: an owned value that another pack wants otherwise, unless a merge rule decides."""
-    index = {(entry.path, entry.id): entry for entry in entries}
+def _conflicts(desk: _Desk, pack: str, wants: Sequence[Want], wiped: bool) -> Iterable[Conflict]:
+    """13: a value of ours that another pack wants otherwise, unless a merge rule decides."""
     for want in wants:
-        entry = index.get((want.path, want.id))
-        if entry is None or state(entry, live, want.path) != "owned":
+        entry = desk.entries.get(_name(want))
+        if entry is None or not _is_written(entry, desk.live, wiped):
             continue
         others = {name: wish for name, wish in entry.owners.items() if name != pack}
         if want.merge and all(wish.merge == want.merge for wish in others.values()):
             continue
-        # A wish that is in the file already was forced there: it is the other pack's turn to ask.
-        if any(not same(wish.value, want.value) for wish in others.values()) and not same(want.value, entry.written):
+        # What this pack has written with --force before, it may write again: it is the other pack's turn to ask.
+        mine = entry.owners.get(pack)
+        settled = mine is not None and mine.merge == want.merge and same(mine.value, want.value)
+        if settled and same(want.value, entry.written):
+            continue
+        if any(not same(wish.value, want.value) for wish in others.values()):
             yield Conflict(want.path, want.id, {name: wish.value for name, wish in others.items()} | {pack: want.value})
 
 
+def _is_written(entry: Entry, live: Live, wiped: bool) -> bool:
+    """Whether an install writes an entry that is on record already, or has written what is there."""
+    at = state(entry, live, entry.path, entry.id)
+    gone = entry.path not in live.values
+    return at == "owned" or (at == "missing" and wiped) or (at == "adopted" and gone)
+
+
 def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bool, wiped: bool) -> None:
-    entry = desk.entries.get((want.path, want.id))
+    entry = desk.entries.get(want.path)
     current = desk.live.values.get(want.path, _ABSENT)
     at = state(entry, desk.live, want.path)
     if entry is None:
@@ -239,12 +278,12 @@ def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bo
             _take_or_keep(desk, fresh, want, want.value, "foreign", force)  # 2
         return
     joined = entry._replace(owners={**entry.owners, pack: Wish(want.value, version, want.merge)})
-    desk.entries[want.path, want.id] = joined
+    desk.entries[want.path] = joined
     value = _wish(joined, pack)
     if at == "adopted" and current is _ABSENT:
         desk.write(joined._replace(before=None), value, "adopted-gone")  # 5
     elif at == "adopted" and same(current, value):
-        desk.entries[want.path, want.id] = joined._replace(written=current)  # 4
+        desk.entries[want.path] = joined._replace(written=current)  # 4
     elif at == "adopted":
         _take_or_keep(desk, joined, want, value, "adopted", force)  # 4, 6
     elif at == "missing":
@@ -263,7 +302,7 @@ def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bo
 
 def _adopt(desk: _Desk, entry: Entry, current: Any) -> None:
     entry = entry._replace(mode="adopted", written=current)
-    desk.entries[entry.path, entry.id] = entry
+    desk.entries[entry.path] = entry
     desk.act("adopt", entry, ("foreign", "adopted"), "your value is the wanted one already")
 
 
@@ -274,90 +313,165 @@ def _take_or_keep(desk: _Desk, entry: Entry, want: Want, value: Any, at: str, fo
         entry = entry._replace(before=desk.live.raw[want.path])
         desk.write(entry, value, at, reason=f"took over your {shown}")
         return
-    ours = f"wanted {_show(value)}"
+    key = str(want.path[-1])
+    ours = f"wanted {_show(value, key)}"
     if at == "overridden" and not same(entry.written, value):
-        ours = f"ours was {_show(entry.written)}, now {_show(value)}"
+        ours = f"ours was {_show(entry.written, key)}, now {_show(value, key)}"
     desk.keep(entry, at, f"kept your {shown} ({ours}); --force takes it over")
 
 
+def _rule(entry: Entry) -> str:
+    """The merge rule that all owners have; empty if they have none in common."""
+    rules = {wish.merge for wish in entry.owners.values()}
+    return rules.pop() if len(rules) == 1 else ""
+
+
 def _wish(entry: Entry, pack: str = "") -> Any:
-    """The value for all owners: by the merge rule that all of them have, else what `pack` or the last one wants."""
-    wishes = list(entry.owners.values())
-    rules = {wish.merge for wish in wishes}
-    if rules == {"first"}:
-        return wishes[0].value
-    if rules in ({"max"}, {"min"}):
-        return (max if rules == {"max"} else min)((wish.value for wish in wishes), key=int)
-    return entry.owners[pack].value if pack else wishes[-1].value
+    """The value for all owners: by their common rule, else what `pack` wants, else what stays or the last one wants."""
+    wishes, rule = [wish.value for wish in entry.owners.values()], _rule(entry)
+    if rule == "first":
+        return wishes[0]
+    if rule:
+        return (max if rule == "max" else min)(wishes, key=int)
+    if pack:
+        return entry.owners[pack].value
+    return next((value for value in wishes if same(value, entry.written)), wishes[-1])
 
 
 def _install_element(desk: _Desk, want: Want, pack: str, version: str, *, force: bool, wiped: bool) -> None:
-    entry = desk.entries.get((want.path, want.id))
-    found = sorted(desk.standing(want.id), key=lambda element: not _is_ours(element, want))
+    entry = desk.entries.get(want.id)
     owners = {pack: Wish(want.value, version)}  # alone: the pack's name is in the id
+    found = _all(desk.live, want.id)
     if not found:
-        fresh = (entry or Entry(want.path, "element", id=want.id))._replace(owners=owners, before=None)
+        fresh = Entry(want.path, "element", written=entry and entry.written, owners=owners, id=want.id)
         if entry is None or wiped or force:
             desk.write(fresh, want.value, "missing" if entry else "free")  # 1, 12
         else:
-            desk.entries[want.path, want.id] = fresh
+            desk.entries[want.id] = fresh
             desk.keep(fresh, "missing", "you removed it; --force writes it again")  # 11
         return
-    element = found[0]
-    if entry is None:
-        entry = _taken_back(desk, want, element, force)
-        if entry is None:
-            return
-    entry = entry._replace(owners=owners)
-    _update_element(desk, entry, want, element, force)
-    if len(found) > 1:
-        desk.keep(entry, "doubled", "it is registered twice and runs twice; remove one of the two")  # 17
+    ours = [element for element in found if _is_ours(element, want, entry)]
+    if entry is None and ours:
+        entry = _taken_back(desk, want, owners, ours[0])
+    elif entry is None and force:
+        entry = Entry(want.path, "element", written=want.value, id=want.id)
+    elif entry is None:
+        desk.keep(want, "edited copy", "an edited copy of our hook, left alone; --force replaces it")  # 15a
+        return
+    _update_element(desk, entry._replace(owners=owners), want, (ours or found)[0], ours[1:], force=force)
+    if len(found) > len(ours) > 0:
+        desk.keep(desk.entries[want.id], "doubled", "an edited copy of it runs too; remove one of the two")  # 17
 
 
-def _is_ours(element: Element, want: Want) -> bool:
-    """Whether a command is one that we write now or wrote once."""
+def _is_ours(element: Element, want: Want, entry: Entry | None = None) -> bool:
+    """Whether a command is ours: word for word, or, where the ledger is lost, of a form that we wrote once."""
     command = element.fields.get("command")
+    if entry is not None:
+        return command in (entry.written["command"], want.value["command"])
     return command == want.value["command"] or bool(want.forms and re.fullmatch(want.forms, str(command)))
 
 
-def _taken_back(desk: _Desk, want: Want, element: Element, force: bool) -> Entry | None:
-    """15: an element of a known form is ours again, without a second one; an edited copy (15a) is not."""
-    entry = Entry(want.path, "element", id=want.id, written=want.value)
-    if _is_ours(element, want):
-        desk.act("take-back", entry, ("orphan", "owned"), "the ledger did not know it")
-        return entry._replace(written={**want.value, "command": element.fields["command"]})
-    if force:
-        return entry
-    desk.keep(want, "edited copy", "an edited copy of our hook, left alone; --force replaces it")
-    return None
+def _taken_back(desk: _Desk, want: Want, owners: dict[str, Wish], element: Element) -> Entry:
+    """15: an element of a known form is ours again, without a second one."""
+    written = {**want.value, "command": element.fields["command"]}
+    entry = Entry(want.path, "element", written=written, owners=owners, id=want.id)
+    desk.entries[want.id] = entry
+    desk.act("take-back", entry, ("orphan", "owned"), "the ledger did not know it")
+    return entry
 
 
-def _update_element(desk: _Desk, entry: Entry, want: Want, element: Element, force: bool) -> None:
+def _update_element(
+    desk: _Desk, entry: Entry, want: Want, element: Element, further: list[Element], *, force: bool
+) -> None:
     """Bring an element that is there to what is wanted, field by field, except what the operator changed."""
-    live, written = element.fields, entry.written
-    if not force and live.get("command") not in (written["command"], want.value["command"]):
-        desk.entries[want.path, want.id] = entry
-        changed = "" if same(written, want.value) else "; the new command was not applied"
+    live, written, wished = element.fields, entry.written, want.value
+    ours = _is_ours(element, want, entry)
+    if not ours and not force:
+        desk.entries[want.id] = entry
+        changed = "" if same(written, wished) else "; the new command was not applied"
         desk.keep(entry, "edited copy", f"you edited its command{changed}; --force puts ours back")  # 9b
         return
-    edited = [] if force else _edited(live, written)
-    target = {name: want.value.get(name) for name in {**live, **want.value} if name not in edited}
+    if not ours:
+        entry = entry._replace(before=desk.live.raw[element.path])  # 9b, 15a
+    moves = want.path not in (entry.path, element.path[: len(want.path)])
+    edited = _theirs(live, written, moves=moves, force=force, taken=entry.before is not None)
+    fields = {name: wished[name] for name in wished if name not in edited}
     # What we wrote into an edited field stays on record: the field stays theirs, also while it is as wanted (10).
-    record = {name: (written if name in edited else want.value).get(name) for name in {**written, **want.value}}
-    done = entry._replace(written={name: value for name, value in record.items() if value is not None})
-    if force and not _is_ours(element, want) and live.get("command") != written["command"]:
-        done = done._replace(before=desk.live.raw[element.path])  # 9b, 15a
-        if "matcher" not in want.value:
-            target.pop("matcher", None)  # it stands in the group, where the text put back would not bring it again
-    desk.entries[want.path, want.id] = done
-    other = [name for name in edited if not same(live.get(name), want.value.get(name))]
+    record = fields | {name: written[name] for name in edited if name in written}
+    entry = entry._replace(path=want.path, written=record)
+    desk.entries[want.id] = entry
+    other = [name for name in edited if not _alike(live, wished, name)]
     if other:
-        desk.keep(done, "overridden", f"kept your {_fields(live, other)} (ours: {_fields(want.value, other)})")  # 9a
-    if any(not same(live.get(name), value) for name, value in target.items()):
-        desk.edits.append(EditElement(element, target))
-        lost = [name for name in {**written, **live} if force and not same(live.get(name), written.get(name))]
-        states = "owned" if same(live, written) else "overridden", "overridden" if edited else "owned"
-        desk.act("replace", done, states, f"took over your {_fields(live, lost)}" if lost else "")
+        desk.keep(entry, "overridden", f"kept your {_fields(live, other)} (ours: {_fields(wished, other)})")  # 9a
+    if moves:
+        _move_element(desk, entry, element, further, fields | {name: live[name] for name in edited if name in live})
+        return
+    change = [name for name in {**live, **wished} if name not in edited and not _alike(live, wished, name)]
+    if change:
+        desk.edits.append(EditElement(element, {name: wished.get(name) for name in change}))
+        taken = [name for name in change if force and not _alike(live, written, name)]
+        left = any(not _alike(live, record, name) for name in edited)
+        states = "owned" if same(live, written) else "overridden", "overridden" if left else "owned"
+        desk.act("replace", entry, states, f"took over your {_fields(live, taken)}" if taken else "")
+    _follow(desk, entry, further, wished["command"])
+
+
+def _theirs(live: dict[str, Any], written: dict[str, Any], *, moves: bool, force: bool, taken: bool) -> list[str]:
+    """The fields that an update leaves to the operator."""
+    edited = [] if force else _edited(live, written)
+    if taken and not moves:  # the matcher stands in the group, where a text put back would not bring it again
+        return [*(name for name in edited if name != "matcher"), "matcher"]
+    if moves:  # to a group of its own: a matcher that it had not among hooks of theirs was not taken away
+        return [name for name in edited if name in live or name != "matcher"]
+    return edited
+
+
+def _move_element(desk: _Desk, entry: Entry, element: Element, further: list[Element], fields: dict[str, Any]) -> None:
+    """To another event: out here and in there, with the fields that the operator changed."""
+    if entry.before is None:
+        desk.edits.append(DropElement(element))
+    else:
+        desk.edits.append(Put(element.path, raw=entry.before))
+    for double in further:
+        desk.remove_copy(entry, double, "it was registered twice")
+    desk.write(entry._replace(before=None), fields, "owned", reason="it goes to another event")
+    desk.entries[entry.id] = entry._replace(before=None)
+
+
+def _follow(desk: _Desk, entry: Entry, further: list[Element], command: str) -> None:
+    """17: no third one; further ones of ours get the command too, else nobody could tell them as ours later."""
+    for element in further:
+        if element.fields["command"] != command:
+            desk.edits.append(EditElement(element, {"command": command}))
+            desk.act("replace", entry, ("doubled", "doubled"))
+    if further:
+        desk.keep(entry, "doubled", "it is registered twice and runs twice; `hookctl doctor --fix` leaves one")
+
+
+def _rebuild(desk: _Desk, pack: str, version: str, wants: Sequence[Want]) -> None:
+    """15, 16: the entries of a pack whose page is lost, if a hook shows that it was installed; without any edit."""
+    found = False
+    for want in wants:
+        ours = [element for element in _all(desk.live, want.id) if _is_ours(element, want)]
+        if want.id not in desk.entries and ours:
+            _taken_back(desk, want, {pack: Wish(want.value, version)}, ours[0])
+            found = True
+    for want in wants if found else ():
+        if want.kind == "leaf":
+            _rebuild_leaf(desk, pack, version, want)
+
+
+def _rebuild_leaf(desk: _Desk, pack: str, version: str, want: Want) -> None:
+    if want.path not in desk.live.values or not same(desk.live.values[want.path], want.value):
+        return
+    entry = desk.entries.get(want.path)
+    owners = {pack: Wish(want.value, version, want.merge)}
+    if entry is None:
+        _adopt(desk, Entry(want.path, "leaf", owners=owners), want.value)
+    elif pack not in entry.owners:
+        joined = entry._replace(owners={**entry.owners, **owners})
+        desk.entries[want.path] = joined
+        desk.act("share", joined, ("owned", "owned"))
 
 
 def _leave_orphans(desk: _Desk, pack: str, known: set[Path | str], wants: Sequence[Want]) -> None:
@@ -379,17 +493,27 @@ def _leave_orphans(desk: _Desk, pack: str, known: set[Path | str], wants: Sequen
             desk.keep(want, "foreign", f"the ledger does not know it and cannot prove that it is {pack}'s, so it stays")
 
 
+def _name(place: Entry | Want) -> _Name:
+    return place.id or place.path
+
+
 def _all(live: Live, id: str) -> list[Element]:
     return [element for element in live.elements if element.id == id]
 
 
-def _first(live: Live, id: str) -> Element | None:
-    return next(iter(_all(live, id)), None)
+def _copies(live: Live, entry: Entry) -> list[Element]:
+    """The elements of an entry's id whose command is ours word for word."""
+    return [element for element in _all(live, entry.id) if element.fields.get("command") == entry.written["command"]]
+
+
+def _alike(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
+    """Whether two elements agree in a field; one that is null is not one that is absent."""
+    return (name in a) == (name in b) and same(a.get(name), b.get(name))
 
 
 def _edited(live: dict[str, Any], written: dict[str, Any]) -> list[str]:
     """The fields, the command apart, in which an element is not as we wrote it."""
-    return [name for name in {**written, **live} if name != "command" and not same(live.get(name), written.get(name))]
+    return [name for name in {**written, **live} if name != "command" and not _alike(live, written, name)]
 
 
 def _fields(fields: dict[str, Any], names: list[str]) -> str:
@@ -397,7 +521,11 @@ def _fields(fields: dict[str, Any], names: list[str]) -> str:
 
 
 def _text(live: Live, path: Path) -> str:
-    return f"{path[-1]}={MASK if is_secret(str(path[-1])) else live.raw.get(path, '?')}"
+    return f"{path[-1]}={_masked(path, live.raw[path])}"
+
+
+def _masked(path: Path, text: str) -> str:
+    return MASK if is_secret(str(path[-1])) else text
 
 
 def _show(value: Any, key: str = "") -> str:
