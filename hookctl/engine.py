@@ -227,16 +227,14 @@ class _Desk:
                 self.write(entry, value, "owned", reason="what the packs' common rule gives")
 
     def decision(self) -> Decision:
-        empty = [path for path in self.containers if not self._used(path)]
+        used = {entry.path[:length] for entry in self.entries.values() for length in range(len(entry.path) + 1)}
+        empty = [path for path in self.containers if path not in used]
         for path in sorted(empty, key=len, reverse=True):
             del self.containers[path]
             if path in self.live.values:
                 self.edits.append(Prune(path))
         entries = (*self.entries.values(), *self.containers.values())
         return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
-
-    def _used(self, container: Path) -> bool:
-        return any(entry.path[: len(container)] == container for entry in self.entries.values())
 
 
 def _conflicts(desk: _Desk, pack: str, wants: Sequence[Want], wiped: bool) -> Iterable[Conflict]:
