@@ -55,8 +55,9 @@ def of_page(host: Host, record: Record, path: str) -> Place:
 
 def require_inside(project: str, path: str) -> None:
     """Refuse a path that a link leads out of the project: a repository could bring it (design, section 5)."""
-    target = files.real(path)
-    if not target.startswith(project.rstrip("/") + "/"):
+    target, top = files.real(path), project.rstrip("/") + "/"
+    # What lies in .git is not the repository's: no clone brings it along.
+    if not target.startswith(top) or ".git" in target.removeprefix(top).split("/"):
         message = f"a link leads out of the project, to {target}"
         raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link, or use --scope user.")
 
