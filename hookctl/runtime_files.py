@@ -33,6 +33,7 @@ class Runtime(NamedTuple):
     kept: tuple[Action, ...] = ()
     written: dict[str, str] = {}  # noqa: RUF012 (name to digest as we wrote it)
     rmdirs: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()  # programs that are not as we wrote them, and stay
 
 
 class File(NamedTuple):
@@ -47,7 +48,7 @@ def install(
     folders: Folders, place: Place, folder: str, known: PackRecord | None, wanted: Mapping[str, File], force: bool
 ) -> Runtime:
     """What has to be written into the folder; files of an earlier version that are not wanted any more go."""
-    changes, actions, kept, written = [], [], [], {}
+    changes, actions, kept, written, foreign = [], [], [], {}, []
     recorded = known.files if known else {}
     for name, file in wanted.items():
         path = os.path.join(folder, name)
@@ -57,6 +58,7 @@ def install(
         if not ours and name != CONFIG and not force:
             kept.append(file_action("keep", path, "edited by hand, so it stays; --force puts ours back"))
             written[name] = recorded.get(name, "")
+            foreign.append(path)
             continue
         # A configuration with an edit of the operator's in it is not ours to remove.
         written[name] = "" if file.edits else _digest(place, file.data)
@@ -66,7 +68,8 @@ def install(
             actions.append((path, file_action(word, path)))
     dropped = {name: sha for name, sha in recorded.items() if name not in wanted}
     gone = uninstall(folders, place, known._replace(folder=folder, files=dropped)) if known else Runtime()
-    return Runtime((*changes, *gone.changes), (*actions, *gone.actions), (*kept, *gone.kept), written, gone.rmdirs)
+    return Runtime((*changes, *gone.changes), (*actions, *gone.actions), (*kept, *gone.kept), written, gone.rmdirs,
+                   tuple(foreign))  # fmt: skip
 
 
 def uninstall(folders: Folders, place: Place, known: PackRecord, others: Container[str] = ()) -> Runtime:

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from hookctl import engine, files, interpreter, project_ledger, runtime_files
 from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import shapes
 from hookctl.live import look, read_document
-from hookctl.model import Entry, PackRecord, Record, Want
+from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
@@ -90,6 +90,8 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     edited = shapes.apply(document, decision.edits) if decision.edits else document
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force)
+    if place.shared and any(isinstance(edit, AddElement) for edit in decision.edits):
+        _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
     after = edited.data if decision.edits else snapshot.data
     packs_now = {**(record.packs if record else {}), pack.name: page}
@@ -106,6 +108,14 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages)  # fmt: skip
+
+
+def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
+    """A repository must not bring the program that a new registration of ours runs."""
+    if runtime.foreign:
+        message = f"{pack.name} would run this file, which hookctl has not written"
+        hint = "Look at it, then remove it, or install with --force: either puts ours there."
+        raise HookctlError("conflict", message, path=runtime.foreign[0], hint=hint, exit_code=FAILED)
 
 
 def _also_made(folders: Folders, records: Mapping[str, Record], place: Place, path: str) -> list[str]:
