@@ -123,12 +123,14 @@ def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, An
             if not re.fullmatch(_FILE_NAME, file) or file.startswith("/") or {"", ".", ".."} & set(file.split("/")):
                 raise ValueError("a pack's file is not in its folder")
             require_inside(place.project, os.path.join(folder, file))
+        if pack.keys() != {"version", "settings", "files"}:
+            raise TypeError("a pack has other keys than it should")
         packs[name] = {**pack, "folder": folder}
     dirs = [os.path.normpath(os.path.join(place.project, folder)) for folder in page["created_dirs"]]
     for folder in dirs:
-        require_inside(place.project, folder)
-        if not any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path))):
-            raise ValueError("a folder to remove is not above the settings")
+        above = any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path)))
+        if not above or not folder.startswith(f"{place.project}/"):
+            raise ValueError("a folder to remove is not one above the settings, in the project")
     return {
         **page, "host": place.host.name, "scope": "project", "packs": packs, "created_dirs": dirs,
         "sha256_before": "", "sha256_after": "", "known_as": place.path, "project": place.project,
