@@ -89,7 +89,16 @@ def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str,
         hashes = (stub.sha256_before, stub.sha256_after) if stub else ("", "")
         return key, record._replace(sha256_before=hashes[0], sha256_after=hashes[1])
 
+    _require_merged(data or b"", path(project))
     return ledger.parse(data, path(project), page_from)
+
+
+def _require_merged(data: bytes, file: str) -> None:
+    marks = re.search(rb"(?m)^<{7} ", data)
+    if marks:
+        line = data.count(b"\n", 0, marks.start()) + 1
+        message, hint = "the ledger has merge-conflict marks", "Resolve the conflict, then run the command again."
+        raise HookctlError("ledger_unreadable", message, path=file, line=line, column=1, hint=hint)
 
 
 def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
