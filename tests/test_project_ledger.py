@@ -1,0 +1,423 @@
+"""The committed ledger: what stands in it, and how clones, merges and teammates live with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import interpreter
+from tests.conftest import Hookctl, Outcome, put
+from tests.trees import tree
+
+INSTALL = ("install", "--host", "claude", "--scope", "project")
+UNINSTALL = ("uninstall", "--scope", "project")
+THEIRS = '{\n    "model": "m",   "hooks": {"Stop": []}\n}'
+LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No disk to wait for, no interpreter to look for, and no configuration of this machine's git."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "Somebody")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "somebody@example.org")
+
+
+class Team:
+    """Machines with a clone of one repository each."""
+
+    def __init__(self, root: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root, self.run, self.patch = root, hookctl, monkeypatch
+
+    def clone(self, name: str) -> Path:
+        return self.root / name / "app"
+
+    def at(self, name: str) -> Path:
+        """Sit down at a machine; its clone."""
+        self.patch.setenv("HOOKCTL_STATE_DIR", str(self.root / name / "state"))
+        self.patch.setenv("HOOKCTL_DATA_DIR", str(self.root / name / "data"))
+        self.patch.chdir(self.clone(name))
+        return self.clone(name)
+
+    def hookctl(self, name: str, *arguments: str) -> Outcome:
+        self.at(name)
+        return self.run(*arguments)
+
+    def git(self, name: str, *arguments: str, code: int = 0) -> str:
+        done = subprocess.run(["git", *arguments], cwd=self.clone(name), capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, done
+        return done.stdout
+
+    def commit(self, name: str) -> None:
+        self.git(name, "add", "-A")
+        self.git(name, "commit", "-q", "--allow-empty", "-m", "change")
+
+    def pull(self, name: str, other: str, code: int = 0) -> None:
+        self.git(name, "pull", "-q", "--no-rebase", "--no-edit", str(self.clone(other)), "main", code=code)
+
+    def is_clean(self, name: str) -> bool:
+        return self.git(name, "status", "--porcelain") == ""
+
+
+@pytest.fixture
+def team(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Team:
+    """Ann, who has installed the guard in her clone and committed it, and Bob, who has cloned it from her."""
+    found = Team(isolated, hookctl, monkeypatch)
+    put(found.clone("ann") / ".claude" / "settings.json", THEIRS)
+    found.git("ann", "init", "-q", "-b", "main")
+    found.commit("ann")
+    assert found.hookctl("ann", *INSTALL).code == 0
+    found.commit("ann")
+    (isolated / "bob").mkdir()
+    subprocess.run(["git", "clone", "-q", str(found.clone("ann")), str(found.clone("bob"))], check=True, timeout=60)
+    return found
+
+
+def settings(team: Team, name: str) -> Path:
+    return team.clone(name) / ".claude" / "settings.json"
+
+
+def ledger(team: Team, name: str) -> Path:
+    return team.clone(name) / ".hookctl" / "ledger.json"
+
+
+def hook(team: Team, name: str) -> Path:
+    return team.clone(name) / ".hookctl" / "guard" / "claude" / "hook.py"
+
+
+def value(path: Path) -> Any:
+    return json.loads(path.read_bytes())
+
+
+def bell(isolated: Path, env: str = "") -> str:
+    """A pack with a program of its own."""
+    folder = isolated / "bell"
+    put(folder / "ring.sh", "#!/bin/sh\necho ring\n").chmod(0o700)
+    hooks = '[[hooks]]\nevent = "stop"\ncommand = "{files}/ring.sh"\n'
+    put(folder / "pack.toml", f'[pack]\nname = "bell"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n{env}{hooks}')
+    return str(folder)
+
+
+# What stands in it
+
+
+def test_it_has_entries_and_relative_paths_and_short_digests_of_our_own_files_only(isolated: Path, team: Team) -> None:
+    page = value(ledger(team, "ann"))["files"]
+    assert list(page) == [".claude/settings.json"]
+    (about,) = page.values()
+    assert list(about) == ["format", "created_file", "created_dirs", "packs", "entries"]
+    program = hashlib.sha256(hook(team, "ann").read_bytes()).hexdigest()
+    assert about["packs"]["guard"]["files"]["hook.py"] == program[:16]
+    assert (about["created_file"], about["created_dirs"]) == (False, [])
+    assert [(entry["kind"], entry["path"]) for entry in about["entries"]] == [
+        ("element", ["hooks", "Stop"]),
+        ("leaf", ["env", LIMIT]),
+        ("leaf", ["env", CAP]),
+        ("container", ["env"]),
+    ]
+    text = ledger(team, "ann").read_text()
+    assert str(isolated) not in text and text.endswith("}\n")
+
+
+def test_what_holds_on_one_machine_only_stays_there(isolated: Path, team: Team) -> None:
+    (stub,) = value(isolated / "ann" / "state" / "ledger.json")["files"].values()
+    assert (stub["packs"], stub["entries"], stub["scope"]) == ({}, [], "project")
+    assert stub["sha256_before"] == hashlib.sha256(THEIRS.encode()).hexdigest()
+    assert stub["sha256_before"] not in ledger(team, "ann").read_text()
+
+
+def test_two_machines_write_the_same_bytes(isolated: Path, team: Team) -> None:
+    team.git("bob", "checkout", "-q", "HEAD~1")
+    assert team.hookctl("bob", *INSTALL).code == 0
+    for path in (ledger, settings, hook):
+        assert path(team, "bob").read_bytes() == path(team, "ann").read_bytes()
+
+
+# A clone
+
+
+def test_a_clone_has_it_all_and_nothing_is_to_be_done(team: Team) -> None:
+    team.at("bob")
+    before = tree(team.clone("bob"))
+    outcome = team.hookctl("bob", *INSTALL)
+    assert (outcome.code, outcome.out) == (0, "nothing to do\n")
+    assert tree(team.clone("bob")) == before and team.is_clean("bob")
+
+
+def test_a_clone_changes_it_for_everybody(team: Team) -> None:
+    assert team.hookctl("bob", *INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false").code == 0
+    team.commit("bob")
+    team.pull("ann", "bob")
+    assert value(settings(team, "ann"))["env"] == {LIMIT: "9", CAP: "12"}
+    assert team.hookctl("ann", *INSTALL).out == "nothing to do\n"
+    assert team.hookctl("ann", *INSTALL, "--reset").code == 0
+    assert value(settings(team, "ann"))["env"] == {LIMIT: "5", CAP: "8"}
+
+
+def test_a_clone_takes_it_out_for_everybody(team: Team) -> None:
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    assert json.loads(settings(team, "bob").read_text()) == json.loads(THEIRS)
+    assert not (team.clone("bob") / ".hookctl").exists()
+    team.commit("bob")
+    team.pull("ann", "bob")
+    assert not (team.clone("ann") / ".hookctl").exists()
+    for verb in (UNINSTALL, ("status",), ("uninstall", "--all", "--json")):
+        assert team.hookctl("ann", *verb).code == 0
+    assert team.is_clean("ann")
+
+
+def test_after_a_teammates_uninstall_it_can_be_installed_anew(team: Team) -> None:
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    team.commit("bob")
+    team.pull("ann", "bob")
+    there = settings(team, "ann").read_bytes()
+    assert team.hookctl("ann", *INSTALL).code == 0
+    assert team.hookctl("ann", *UNINSTALL).code == 0
+    assert settings(team, "ann").read_bytes() == there
+
+
+def test_the_machine_that_installed_it_gives_the_very_bytes_back(team: Team) -> None:
+    assert team.hookctl("ann", *INSTALL, "--set", "max_stop_blocks=9").code == 0
+    assert team.hookctl("ann", *UNINSTALL).code == 0
+    assert settings(team, "ann").read_text() == THEIRS
+
+
+def test_a_backup_from_before_a_teammates_edit_is_not_put_back(team: Team) -> None:
+    edited = settings(team, "bob").read_text().replace('"model": "m"', '"model": "better"')
+    settings(team, "bob").write_text(edited)
+    team.commit("bob")
+    team.pull("ann", "bob")
+    assert team.hookctl("ann", *INSTALL, "--set", "max_stop_blocks=9").code == 0
+    assert team.hookctl("ann", *UNINSTALL).code == 0
+    assert value(settings(team, "ann")) == {"model": "better", "hooks": {"Stop": []}}
+
+
+def test_files_that_an_install_made_go_in_a_clone_too(isolated: Path, team: Team) -> None:
+    for name in ("ann", "bob"):
+        team.git(name, "rm", "-rq", "--ignore-unmatch", ".claude", ".hookctl")
+        team.commit(name)
+    assert team.hookctl("ann", *INSTALL).code == 0
+    team.commit("ann")
+    team.pull("bob", "ann")
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    assert [path.name for path in team.clone("bob").iterdir()] == [".git"]
+
+
+# A clone that has not got all of it
+
+
+def test_without_the_ledger_what_is_ours_is_taken_back(team: Team) -> None:
+    ledger(team, "bob").unlink()
+    there = settings(team, "bob").read_bytes()
+    outcome = team.hookctl("bob", *INSTALL)
+    assert outcome.code == 0 and "took back hooks.Stop (guard/stop)" in outcome.out and "adopted env" in outcome.out
+    assert settings(team, "bob").read_bytes() == there and ledger(team, "bob").exists()
+    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    assert value(settings(team, "bob")) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
+    assert not (team.clone("bob") / ".hookctl").exists()
+
+
+def test_without_the_ledger_an_uninstall_removes_what_is_surely_ours(team: Team) -> None:
+    ledger(team, "bob").unlink()
+    outcome = team.hookctl("bob", *UNINSTALL)
+    assert outcome.code == 0 and outcome.out.count("cannot prove") == 2
+    assert value(settings(team, "bob")) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
+    assert not (team.clone("bob") / ".hookctl").exists()
+
+
+def test_without_the_settings_everything_is_written_back(team: Team) -> None:
+    settings(team, "bob").unlink()
+    settings(team, "bob").parent.rmdir()
+    outcome = team.hookctl("bob", *INSTALL)
+    assert outcome.code == 0 and "hookctl=guard/stop" in settings(team, "bob").read_text()
+    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    assert [path.name for path in team.clone("bob").iterdir()] == [".git"]
+
+
+def test_with_the_settings_alone_the_rest_comes_back(team: Team) -> None:
+    shutil.rmtree(team.clone("bob") / ".hookctl")
+    command = value(settings(team, "bob"))["hooks"]["Stop"][0]["hooks"][0]["command"]
+    done = subprocess.run(["sh", "-c", command], capture_output=True, input=b"{}", timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")  # without its program it does nothing
+    assert team.hookctl("bob", *INSTALL).code == 0
+    assert hook(team, "bob").read_bytes() == hook(team, "ann").read_bytes()
+
+
+def test_another_branch_has_its_own_and_is_left_as_it_is(team: Team) -> None:
+    team.git("ann", "checkout", "-q", "HEAD~1")
+    assert team.hookctl("ann", *UNINSTALL).code == 0
+    assert team.hookctl("ann", "uninstall", "--all", "--json").code == 0
+    assert team.is_clean("ann")
+    team.git("ann", "checkout", "-q", "main")
+    assert team.hookctl("ann", *INSTALL).out == "nothing to do\n"
+
+
+# Upgrades
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "edited"])
+def test_an_older_program_is_upgraded_on_any_machine_unless_it_was_edited(team: Team, known: bool) -> None:
+    """The beginning of its digest in the ledger tells an older one of ours from somebody's."""
+    new, old = hook(team, "ann").read_bytes(), b"# the hook of an older version\n"
+    put(hook(team, "ann"), old)
+    if known:
+        digests = [hashlib.sha256(data).hexdigest()[:16] for data in (new, old)]
+        ledger(team, "ann").write_text(ledger(team, "ann").read_text().replace(*digests))
+    team.commit("ann")
+    team.pull("bob", "ann")
+    outcome = team.hookctl("bob", *INSTALL)
+    assert outcome.code == 0
+    assert hook(team, "bob").read_bytes() == (new if known else old)
+    assert ("edited by hand" in outcome.out) is not known
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    assert hook(team, "bob").exists() is not known
+
+
+def test_an_older_version_in_the_ledger_is_brought_up_to_date(team: Team) -> None:
+    text = ledger(team, "ann").read_text()
+    put(ledger(team, "ann"), text.replace('"version": "0.1.0"', '"version": "0.0.9"'))
+    settings(team, "ann").write_text(settings(team, "ann").read_text().replace('"timeout": 10', '"timeout": 7'))
+    put(ledger(team, "ann"), ledger(team, "ann").read_text().replace('"timeout": 10', '"timeout": 7'))
+    team.commit("ann")
+    team.pull("bob", "ann")
+    assert team.hookctl("bob", *INSTALL).code == 0
+    assert '"timeout": 10' in settings(team, "bob").read_text() and '"0.0.9"' not in ledger(team, "bob").read_text()
+
+
+# Merges
+
+
+def test_a_knob_and_another_pack_from_two_branches_merge(isolated: Path, team: Team) -> None:
+    assert team.hookctl("ann", *INSTALL, "--set", "max_stop_blocks=9").code == 0
+    team.commit("ann")
+    assert team.hookctl("bob", "install", bell(isolated), *INSTALL[1:]).code == 0
+    team.commit("bob")
+    team.pull("bob", "ann")
+    assert list(value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]) == ["bell", "guard"]
+    assert value(settings(team, "bob"))["env"] == {LIMIT: "9", CAP: "12"}
+    for arguments in (INSTALL, ("install", bell(isolated), *INSTALL[1:])):
+        assert team.hookctl("bob", *arguments).out == "nothing to do\n"
+    assert team.is_clean("bob")
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    assert team.hookctl("bob", "uninstall", "bell", *UNINSTALL[1:]).code == 0
+    assert value(settings(team, "bob")) == json.loads(THEIRS)
+    assert not (team.clone("bob") / ".hookctl").exists()
+
+
+def test_an_install_and_an_uninstall_from_two_branches_merge(isolated: Path, team: Team) -> None:
+    assert team.hookctl("ann", "install", bell(isolated), *INSTALL[1:]).code == 0
+    team.commit("ann")
+    team.pull("bob", "ann")
+    assert team.hookctl("ann", "uninstall", "bell", *UNINSTALL[1:]).code == 0
+    team.commit("ann")
+    assert team.hookctl("bob", *INSTALL, "--set", "latch=false").code == 0
+    team.commit("bob")
+    team.pull("bob", "ann")
+    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
+    assert "bell" not in settings(team, "bob").read_text() + ledger(team, "bob").read_text()
+
+
+def test_the_marks_of_a_conflict_are_said_with_file_and_line_and_nothing_is_touched(team: Team) -> None:
+    for name, limit in (("ann", "9"), ("bob", "7")):
+        assert team.hookctl(name, *INSTALL, "--set", f"max_stop_blocks={limit}").code == 0
+        team.commit(name)
+    team.pull("bob", "ann", code=1)
+    settings(team, "bob").write_bytes(settings(team, "ann").read_bytes())  # Bob settles that one first
+    before = tree(team.root)
+    lines = ledger(team, "bob").read_text().splitlines()
+    for verb in (INSTALL, UNINSTALL, ("plan", *INSTALL[1:])):
+        outcome = team.hookctl("bob", *verb, "--json")
+        error = outcome.result["errors"][0]
+        assert (outcome.code, error["code"], error["path"]) == (4, "ledger_unreadable", str(ledger(team, "bob")))
+        assert lines[error["line"] - 1].startswith("<<<<<<<") and "Resolve the conflict" in error["hint"]
+    assert tree(team.root) == before
+    ledger(team, "bob").write_bytes(ledger(team, "ann").read_bytes())
+    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
+
+
+def test_settings_and_ledger_from_different_sides_of_a_merge_lose_nothing(team: Team) -> None:
+    for name, limit in (("ann", "9"), ("bob", "7")):
+        assert team.hookctl(name, *INSTALL, "--set", f"max_stop_blocks={limit}").code == 0
+    settings(team, "bob").write_bytes(settings(team, "ann").read_bytes())
+    outcome = team.hookctl("bob", *INSTALL)
+    assert outcome.code == 0 and 'your MAX_STOP_BLOCKS="9"' in outcome.out
+    assert value(settings(team, "bob"))["env"] == {LIMIT: "9", CAP: "12"}
+    assert team.hookctl("bob", *INSTALL, "--force").code == 0
+    assert value(settings(team, "bob"))["env"] == {LIMIT: "7", CAP: "10"}
+
+
+# Edited by hand
+
+
+def reindented(page: Any) -> str:
+    return json.dumps(page, indent=4)
+
+
+def without_the_limit(page: Any) -> str:
+    entries = page["files"][".claude/settings.json"]["entries"]
+    entries[:] = [entry for entry in entries if entry["path"] != ["env", LIMIT]]
+    return json.dumps(page)
+
+
+def without_the_hook(page: Any) -> str:
+    entries = page["files"][".claude/settings.json"]["entries"]
+    entries[:] = [entry for entry in entries if entry["kind"] != "element"]
+    return json.dumps(page)
+
+
+def without_pages(page: Any) -> str:
+    return json.dumps({**page, "files": {}})
+
+
+def test_another_indentation_of_the_ledger_is_left_alone(team: Team) -> None:
+    put(ledger(team, "bob"), reindented(value(ledger(team, "bob"))))
+    before = tree(team.clone("bob"))
+    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
+    assert tree(team.clone("bob")) == before
+
+
+@pytest.mark.parametrize(
+    ("edit", "left"),
+    [
+        (reindented, {}),
+        (without_the_limit, {"env": {LIMIT: "5"}}),
+        (without_the_hook, {}),
+        (without_pages, {"env": {LIMIT: "5", CAP: "8"}}),
+    ],
+    ids=["reindented", "without the limit", "without the hook", "without pages"],
+)
+def test_what_a_hand_takes_out_of_the_ledger_becomes_the_operators_or_is_found_again(
+    team: Team, edit: Callable[[Any], str], left: dict[str, Any]
+) -> None:
+    put(ledger(team, "bob"), edit(value(ledger(team, "bob"))))
+    assert team.hookctl("bob", *INSTALL).code == 0
+    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    assert value(settings(team, "bob")) == {**json.loads(THEIRS), **left}
+    assert not (team.clone("bob") / ".hookctl").exists()
+
+
+def test_what_is_forced_over_comes_back_in_every_clone(team: Team) -> None:
+    assert team.hookctl("ann", *UNINSTALL).code == 0
+    put(settings(team, "ann"), '{"env": {"MAX_STOP_BLOCKS": "\\u0034\\u0032"}}\n')
+    assert team.hookctl("ann", *INSTALL, "--force").code == 0
+    team.commit("ann")
+    team.pull("bob", "ann")
+    assert team.hookctl("bob", *UNINSTALL).code == 0
+    assert '"MAX_STOP_BLOCKS": "\\u0034\\u0032"' in settings(team, "bob").read_text()
