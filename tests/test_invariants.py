@@ -1,0 +1,610 @@
+"""The seventeen invariants of ownership, each with a test of its name; what goes deeper is named beside it.
+
+Those about values alone are tried on histories in test_machine.py too, those about bytes on the corpus and on generated
+documents (test_corpus_bytes.py, test_properties.py), kills at every step in test_crash.py, races in test_races.py.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from hookctl import apply, engine, folders, interpreter, ledger
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.hosts import shapes
+from hookctl.live import look
+from hookctl.model import Entry, Want
+from tests import plain
+from tests.conftest import Hookctl, put
+from tests.plain import bare
+from tests.trees import tree
+
+HOST = ("--host", "claude")
+THEIRS = {"type": "command", "command": "say done", "timeout": 5}
+OWN: dict[str, Any] = {
+    "model": "m",
+    "env": {"EDITOR": "vim", "BIG": "12345678901234567890"},
+    "hooks": {"Stop": [{"hooks": [THEIRS]}], "PreToolUse": [{"matcher": "Bash", "hooks": [THEIRS]}]},
+    "ratios": [0.5, 12345678901234567890, {"é": "ü"}],
+}
+TEXT = json.dumps(OWN, indent=2, ensure_ascii=False) + "\n"
+# What operators and hosts make of a settings file; None: there is none.
+DIALECTS = {
+    "two spaces": TEXT.encode(),
+    "tabs": json.dumps(OWN, indent="\t").encode(),
+    "one line": json.dumps(OWN).encode(),
+    "minified": json.dumps(OWN, separators=(",", ":"), ensure_ascii=False).encode(),
+    "carriage returns": TEXT.replace("\n", "\r\n").encode(),
+    "byte order mark": b"\xef\xbb\xbf" + TEXT.encode(),
+    "odd": b'{ "env" :{}\n,"hooks": { "Stop" : [ ] } , "a": 1.0e3, "a": 2 }  ',
+    "empty object": b"{ }",
+    "empty file": b"",
+    "no file": None,
+}
+COMMENTED = b"""// mine
+{
+  "env": { "A": "1", /* one */ },
+  "hooks": {
+    // before they stop
+    "Stop": [
+      { "hooks": [ { "type": "command", "command": "say done" } ] }, // theirs
+    ],
+  },
+}
+"""
+ALL = pytest.mark.parametrize("data", list(DIALECTS.values()), ids=list(DIALECTS))
+FEW = ("two spaces", "carriage returns", "odd", "no file")
+SOME = pytest.mark.parametrize("data", [DIALECTS[name] for name in FEW], ids=FEW)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No disk to wait for, and no interpreter to look for."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+
+
+def begin(settings: Path, data: bytes | None) -> None:
+    if data is not None:
+        put(settings, data)
+
+
+def pack(name: str, version: str = "1", env: dict[str, str] | None = None, hooks: str = "stop", tail: str = "") -> str:
+    """The path of a pack file with these variables, and a hook for each event."""
+    lines = ["[pack]", f'name = "{name}"', f'version = "{version}"', "[env]"]
+    lines += [f'{key} = "{value}"' for key, value in (env or {}).items()]
+    for event in hooks.split():
+        lines += ["[[hooks]]", f'event = "{event}"', f'command = "echo {name} {version} {tail}"', "timeout = 10"]
+    return str(put(Path(f"{name}.toml"), "\n".join(lines) + "\n").absolute())
+
+
+def value(path: Path) -> Any:
+    data = path.read_bytes().decode("utf-8-sig")
+    return json.loads(data) if data.strip() else {}
+
+
+def ours(document: Any) -> list[str]:
+    """The marks of our hooks, in the order of the file."""
+    return [element.id for element in plain.elements(document)]
+
+
+def places(root: Path) -> dict[str, tuple[object, ...]]:
+    """Everything that is the operator's: modes, links and bytes, without the times."""
+    return {name: (about[0], about[2]) for name, about in tree(root / "home").items()}
+
+
+# 1, 2, 3: what install and uninstall are to each other
+
+
+@ALL
+def test_invariant_01_install_after_install_is_install(
+    data: bytes | None, settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    begin(settings, data)
+    for what in (("guard",), (pack("p", env={"A": "1", "EDITOR": "vi"}, hooks="stop pre-tool"),)):
+        assert hookctl("install", *what, *HOST).code == 0
+        before = tree(isolated)
+        for force in ((), ("--force",)) if what == ("guard",) else ((),):
+            assert "nothing to do" in hookctl("install", *what, *HOST, *force).out
+            assert tree(isolated) == before, "bytes, modes, times, ledger and backups"
+
+
+@pytest.mark.parametrize("link", ["", "link", "dangling"])
+@ALL
+def test_invariant_02_uninstall_after_install_is_identity(
+    data: bytes | None, link: str, settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    real = isolated / "home" / "dotfiles" / "settings.json" if link else settings
+    if link:
+        real.parent.mkdir()
+        settings.parent.mkdir()
+        settings.symlink_to(real)
+    if data is not None and link != "dangling":
+        put(real, data).chmod(0o640)
+    before = places(isolated)
+    p, q = pack("p", env={"A": "1"}), pack("q", env={"A": "1", "Q": "2"}, hooks="stop pre-tool")
+    for what in ("guard", p, q):
+        assert hookctl("install", what, *HOST).code == 0
+    assert len(ours(value(settings))) == 4
+    for name in ("q", "p", "guard"):
+        assert hookctl("uninstall", name, *HOST).code == 0
+    assert places(isolated) == before
+    assert ledger.load(folders.here().ledger) == {}
+
+
+@pytest.mark.parametrize("change", ["none", "command", "wiped", "lost"])
+def test_invariant_03_uninstall_after_uninstall_is_uninstall(
+    change: str, settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    put(settings, TEXT)
+    hookctl("install", *HOST)
+    if change == "command":  # 9b, and 15a after the first uninstall
+        put(settings, settings.read_bytes().replace(b"; exit 0", b"; exit 1"))
+    elif change == "wiped":
+        put(settings, "{}")
+    elif change == "lost":
+        Path(folders.here().ledger).unlink()
+    assert hookctl("uninstall", *HOST).code == 0
+    before = tree(isolated)
+    assert "nothing to do" in hookctl("uninstall", *HOST).out
+    assert tree(isolated) == before
+    assert ours(value(settings)) == (["guard/stop"] if change == "command" else [])
+
+
+# 4, 5, 6, 7: what is the operator's
+
+
+@SOME
+def test_invariant_04_foreign_values_are_unchanged_by_any_command(
+    data: bytes | None, settings: Path, hookctl: Hookctl
+) -> None:
+    begin(settings, data)
+    before = foreign(data or b"")
+    p = pack("p", env={"P": "1"}, hooks="stop pre-tool")
+    for command in (
+        ("install",), ("install", p), ("plan", "--set", "max_stop_blocks=9"), ("install", "--set", "max_stop_blocks=9"),
+        ("install", "--force"), ("doctor",), ("install", "--mode", "off"), ("install", "--reset"), ("uninstall", "p"),
+        ("install", p, "--force"), ("uninstall",), ("uninstall", "p"),
+    ):  # fmt: skip
+        hookctl(*command, *HOST)
+        assert foreign(settings.read_bytes() if settings.exists() else b"") == before, command
+
+
+def foreign(data: bytes) -> dict[str, Any]:
+    """The source text of every value and of every handler that is not ours, where it stands among the others."""
+    document = JsonDocument.parse(data)
+    root = document.value or {}
+    found = {key: document.raw((key,)) for key in root if key not in ("env", "hooks") and data.count(b'"a"') < 2}
+    known = ("P", "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")
+    found |= {f"env.{key}": document.raw(("env", key)) for key in root.get("env", {}) if key not in known}
+    for path, handler, group in shapes.handlers(root):
+        if not str(handler["command"]).startswith(": hookctl="):
+            texts = found.setdefault(f"hooks.{path[1]}", [])
+            texts.append((document.raw(path), group.get("matcher")))
+    return found
+
+
+Edit = Callable[[Any], None]
+
+
+def append_group(event: str, matcher: str) -> Edit:
+    group = {**({"matcher": matcher} if matcher else {}), "hooks": [dict(THEIRS)]}
+    return lambda document: document.setdefault("hooks", {}).setdefault(event, []).append(copy.deepcopy(group))
+
+
+def remove_first(event: str) -> Edit:
+    def edit(document: Any) -> None:
+        found = document.get("hooks", {}).get(event, [])
+        theirs = [group for group in found if not group["hooks"][0]["command"].startswith(": hookctl=")]
+        if theirs:
+            found[:] = [group for group in found if group is not theirs[0]]
+
+    return edit
+
+
+def reverse(event: str) -> Edit:
+    return lambda document: document.get("hooks", {}).get(event, []).reverse()
+
+
+def put_key(key: str, value: Any) -> Edit:
+    def edit(document: Any) -> None:
+        document.setdefault("env", {}).update({key: value})
+
+    return edit
+
+
+def take_key(key: str) -> Edit:
+    return lambda document: document.get("env", {}).pop(key, None)
+
+
+EVENTS = st.sampled_from(["Stop", "PreToolUse"])
+OTHERS = st.sampled_from(["EDITOR", "X"])
+EDITS = st.lists(
+    st.one_of(
+        st.builds(append_group, EVENTS, st.sampled_from(["", "x"])), st.builds(remove_first, EVENTS),
+        st.builds(reverse, EVENTS), st.builds(put_key, OTHERS, st.sampled_from(["9", 7, None])),
+        st.builds(take_key, OTHERS),
+    ), max_size=5,
+)  # fmt: skip
+FILES = st.sampled_from([{}, OWN, {"env": {}}, {"hooks": {"Stop": []}}])
+QUICK = examples(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+
+
+def wants(name: str, keys: dict[str, str], events: str = "Stop", run: str = "a") -> list[Want]:
+    hooks = [
+        Want(("hooks", event), "element",
+             {"type": "command", "command": f": hookctl={name}/{event}; run {run}", "timeout": 10}, f"{name}/{event}",
+             rf": hookctl={name}/{event}; run \w")
+        for event in events.split()
+    ]  # fmt: skip
+    return [*hooks, *(Want(("env", key), "leaf", value) for key, value in keys.items())]
+
+
+State = tuple[Any, tuple[Entry, ...]]
+P, Q = wants("p", {"A": "1", "S": "5"}), wants("q", {"B": "2", "S": "5"}, "Stop PreToolUse")
+
+
+def installed(state: State, name: str, what: list[Want], *, force: bool = False) -> State:
+    decision = engine.install(state[1], plain.live(state[0]), name, "1", what, force=force)
+    assert decision.conflicts == ()
+    return plain.carried_out(state[0], decision.edits), decision.entries
+
+
+def uninstalled(state: State, name: str) -> State:
+    decision = engine.uninstall(state[1], plain.live(state[0]), name)
+    return plain.carried_out(state[0], decision.edits), decision.entries
+
+
+def edited(document: Any, edits: list[Edit]) -> Any:
+    result = copy.deepcopy(document)
+    for edit in edits:
+        edit(result)
+    return result
+
+
+@QUICK
+@given(file=FILES, edits=EDITS, force=st.booleans())
+def test_invariant_05_uninstall_commutes_with_the_operators_edits(file: Any, edits: list[Edit], force: bool) -> None:
+    file_now, entries = installed((file, ()), "p", P, force=force)
+    left, nothing = uninstalled((edited(file_now, edits), entries), "p")
+    assert bare(left) == bare(edited(file, edits))
+    assert nothing == ()
+
+
+@pytest.mark.parametrize("what", ["edited", "removed", "timeout", "command", "hook removed"])
+def test_invariant_06_the_operator_has_the_last_word(what: str, settings: Path, hookctl: Hookctl) -> None:
+    put(settings, TEXT)
+    old = pack("p", "1", {"A": "1", "B": "2"})
+    for path in (old, pack("q", env={"C": "3"})):
+        hookctl("install", path, *HOST)
+    document = value(settings)
+    handler = next(e for e in plain.elements(document) if e.id == "p/stop").path
+    group = document["hooks"]["Stop"][handler[2]]
+    if what == "edited":
+        document["env"]["A"] = "mine"
+    elif what == "removed":
+        del document["env"]["A"]
+    elif what == "timeout":
+        group["hooks"][0]["timeout"] = 99
+    elif what == "command":
+        group["hooks"][0]["command"] += "; mine"
+    else:
+        document["hooks"]["Stop"].remove(group)
+
+    def word() -> Any:
+        here = value(settings)
+        found = [e.fields for e in plain.elements(here) if e.id == "p/stop"]
+        fields = {"timeout": ["timeout"], "command": ["command", "timeout"]}.get(what, [])
+        said = [fields_of[name] for fields_of in found for name in fields]
+        return said if what in ("timeout", "command") else found if what == "hook removed" else here["env"].get("A")
+
+    put(settings, json.dumps(document))
+    said, new = word(), pack("p", "2", {"A": "7", "B": "8", "C": "3"})
+    commands = (("install", new), ("install", "q.toml"), ("install", "guard"), ("uninstall", "q"), ("install", new))
+    for command in commands:
+        path = str(Path(command[1]).absolute()) if command[1].endswith("q.toml") else command[1]
+        outcome = hookctl(command[0], path, *HOST)
+        assert outcome.code == 0, outcome
+        assert word() == said, command
+    hookctl("uninstall", "p", *HOST)
+    if what in ("edited", "command"):
+        assert word() == said
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_invariant_07_adopted_is_never_deleted(force: tuple[str, ...], settings: Path, hookctl: Hookctl) -> None:
+    put(settings, '{"env": {"A": "1", "MAX_STOP_BLOCKS": "5"}}')
+    path = pack("p", env={"A": "1"})
+    for command in (
+        ("install", "guard", *force), ("install", path, *force), ("install", "guard"),
+        ("uninstall", "p"), ("install", path), ("uninstall", "guard"), ("uninstall", "p"),
+    ):  # fmt: skip
+        assert hookctl(*command, *HOST).code == 0
+        here = value(settings)["env"]
+        assert (here["A"], here["MAX_STOP_BLOCKS"]) == ("1", "5"), command
+    assert settings.read_text() == '{"env": {"A": "1", "MAX_STOP_BLOCKS": "5"}}'
+
+
+# 8, 9: all or nothing, and nothing else than was planned
+
+
+def test_invariant_08_a_conflict_changes_not_one_byte(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
+    put(settings, TEXT)
+    hookctl("install", pack("p", env={"A": "1", "S": "5"}), *HOST)
+    hookctl("install", pack("q", "1", env={"OLD": "1", "S": "5"}, hooks="stop pre-tool"), *HOST)
+    path = pack("q", "2", env={"NEW": "1", "A": "2", "S": "6"}, hooks="stop")
+    before = tree(isolated)
+    outcome = hookctl("install", path, *HOST, "--json")
+    assert (outcome.code, [error["code"] for error in outcome.result["errors"]]) == (1, ["conflict", "conflict"])
+    message = " ".join(error["message"] + error["hint"] for error in outcome.result["errors"])
+    assert all(word in message for word in ("env.A", "env.S", "--force", "q wants '6'", "p wants '5'"))
+    assert tree(isolated) == before
+
+
+def differences(before: Any, after: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys of env, and the events, in which two files differ."""
+    for place in ("env", "hooks"):
+        old, new = before.get(place, {}), after.get(place, {})
+        yield from ((place, key) for key in {*old, *new} if old.get(key) != new.get(key))
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+@ALL
+def test_invariant_09_the_plan_is_exact(
+    data: bytes | None, force: tuple[str, ...], settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    begin(settings, data)
+    path = pack("p", env={"EDITOR": "vi", "A": "1"}, hooks="stop pre-tool")
+    for verb, what in (("install", (path, *force)), ("install", ("guard", *force)), ("uninstall", ("p",))):
+        before, then = tree(isolated), value(settings) if settings.exists() else {}
+        dry = hookctl(verb, *what, *HOST, "--dry-run", "--json").data
+        if verb == "install":
+            assert hookctl("plan", *what, *HOST, "--json").data == dry
+        assert tree(isolated) == before, "a plan writes nothing"
+        done = hookctl(verb, *what, *HOST, "--json").data
+        assert {**done, "dry_run": True} == dry
+        after = value(settings) if settings.exists() else {}
+        planned = {tuple(a["path"]) for a in dry["actions"] if a["kind"] in ("leaf", "element")}
+        assert planned == set(differences(then, after))
+
+
+# 10, 11: in whatever order, and wherever it stands
+
+
+@QUICK
+@given(file=FILES, edits=EDITS)
+def test_invariant_10_packs_commute(file: Any, edits: list[Edit]) -> None:
+    packs = {"p": P, "q": Q}
+    results = []
+    for comes, goes in itertools.product(itertools.permutations("pq"), repeat=2):
+        state: State = (file, ())
+        for name in comes:
+            state = installed(state, name, packs[name])
+        results.append(sorted(ours(state[0])))
+        assert state[0]["env"]["S"] == "5"
+        state = (edited(state[0], edits), state[1])
+        first, entries = uninstalled(state, goes[0])
+        assert first["env"]["S"] == "5", "the other one still wants it"
+        last, nothing = uninstalled((first, entries), goes[1])
+        assert bare(last) == bare(edited(file, edits))
+        assert nothing == ()
+    assert all(result == results[0] for result in results)
+
+
+@pytest.mark.parametrize("indent", [None, 1, "\t"])
+@pytest.mark.parametrize("sort", [False, True])
+def test_invariant_11_elements_are_known_wherever_they_stand(
+    indent: Any, sort: bool, settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    put(settings, TEXT)
+    path = pack("p", env={"A": "1"}, hooks="stop pre-tool session-start")
+    for what in ("guard", path):
+        hookctl("install", what, *HOST)
+    document = value(settings)
+    hooks = document["hooks"]
+    hooks["Stop"].reverse()
+    hooks["SubagentStop"] = [{"matcher": "y", "hooks": [THEIRS, *hooks["Stop"].pop(0)["hooks"]]}]
+    document = dict(reversed(document.items()))
+    put(settings, json.dumps(document, indent=indent, sort_keys=sort))
+    before = tree(isolated)
+    for what in ("guard", path):
+        assert "nothing to do" in hookctl("install", what, *HOST).out
+    assert tree(isolated) == before
+    for what in ("guard", "p"):
+        assert hookctl("uninstall", what, *HOST).code == 0
+    left = value(settings)
+    assert ours(left) == []
+    moved = {**OWN["hooks"], "SubagentStop": [{"matcher": "y", "hooks": [THEIRS]}]}
+    assert bare(left) == {**OWN, "hooks": moved}
+
+
+# 12, 13: killed, and all at once
+
+
+class Killed(BaseException):
+    """As if by a signal: nothing is put in order any more."""
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+@pytest.mark.parametrize("step", ["_begin", "replace", "_save", "_forget"])
+@pytest.mark.parametrize("late", [False, True])
+def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
+    command: str, step: str, late: bool, settings: Path, isolated: Path, hookctl: Hookctl, monkeypatch: Any
+) -> None:
+    put(settings, TEXT)
+    path = pack("p", env={"A": "1"})
+    hookctl("install", "guard", *HOST)
+    if command == "uninstall":
+        hookctl("install", path, *HOST)
+    calls = (command, path, *HOST)
+    hookctl(*calls)
+    wanted = settings.read_bytes(), Path(folders.here().ledger).read_bytes()
+    hookctl("uninstall" if command == "install" else "install", path, *HOST)
+
+    place = apply.files if step == "replace" else apply
+    real = getattr(place, step)
+
+    def die(*arguments: Any, **options: Any) -> Any:
+        if late:
+            real(*arguments, **options)
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(place, step, die)
+        hookctl(*calls)
+    assert hookctl(*calls).code == 0
+    assert (settings.read_bytes(), Path(folders.here().ledger).read_bytes()) == wanted
+    assert not os.path.exists(folders.here().journal)
+
+
+def test_invariant_13_installs_at_once_are_installs_one_by_one(
+    settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    put(settings, TEXT)
+    paths = [pack(name, env={name.upper(): "1", "SHARED": "1"}) for name in ("p", "q", "r")]
+    for path in paths:
+        assert hookctl("install", path, *HOST).code == 0
+    wanted, book = value(settings), ledger.load(folders.here().ledger)[str(settings)]
+    for name in "rqp":
+        assert hookctl("uninstall", name, *HOST).code == 0
+    assert settings.read_bytes() == TEXT.encode()
+    running = [
+        subprocess.Popen([sys.executable, "-m", "hookctl", "install", path, *HOST], stdout=subprocess.DEVNULL)
+        for path in paths
+    ]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    page, now = ledger.load(folders.here().ledger)[str(settings)], value(settings)
+    assert now["env"] == wanted["env"]
+    assert sorted(ours(now)) == sorted(ours(wanted))
+    assert page.packs.keys() == book.packs.keys()
+    assert sorted(e.path for e in page.entries) == sorted(e.path for e in book.entries)
+
+
+# 14, 15: other versions, and no ledger
+
+
+@SOME
+def test_invariant_14_an_upgrade_then_an_uninstall_is_identity(
+    data: bytes | None, settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    begin(settings, data)
+    before = places(isolated)
+    for version, env, hooks in (
+        ("1", {"A": "1", "EDITOR": "vi"}, "stop"), ("2", {"A": "2", "B": "1"}, "pre-tool stop"), ("3", {}, "pre-tool"),
+    ):  # fmt: skip
+        assert hookctl("install", pack("p", version, env, hooks), *HOST).code == 0
+    assert ours(value(settings)) == ["p/pre-tool"]
+    assert hookctl("uninstall", "p", *HOST).code == 0
+    assert places(isolated) == before
+
+
+KEYS = st.dictionaries(st.sampled_from("ABC"), st.sampled_from("12"))
+ONES = st.sampled_from(["Stop", "PreToolUse", "Stop PreToolUse", ""])
+
+
+@QUICK
+@given(file=FILES, old=KEYS, new=KEYS, events=st.tuples(ONES, ONES), runs=st.tuples(*[st.sampled_from("ab")] * 2))
+def test_invariant_14_an_upgrade_is_a_fresh_install(
+    file: Any, old: dict[str, str], new: dict[str, str], events: tuple[str, str], runs: tuple[str, str]
+) -> None:
+    first, second = (wants("p", keys, *rest) for keys, *rest in zip((old, new), events, runs, strict=True))
+    upgraded = installed(installed((file, ()), "p", first), "p", second)
+    fresh = installed((file, ()), "p", second)
+    assert sorted(ours(upgraded[0])) == sorted(ours(fresh[0]))
+    assert upgraded[0].get("env") == fresh[0].get("env")
+    assert sorted(map(str, upgraded[1])) == sorted(map(str, fresh[1]))
+    assert uninstalled(upgraded, "p") == uninstalled(fresh, "p")
+
+
+@pytest.mark.parametrize("lost", range(5))
+@SOME
+def test_invariant_15_without_the_ledger_nothing_of_the_operators_is_lost(
+    data: bytes | None, lost: int, settings: Path, hookctl: Hookctl
+) -> None:
+    begin(settings, data)
+    before = foreign(data or b"")
+    path = pack("p", env={"P": "1"}, hooks="stop pre-tool")
+    commands = [("install", "guard"), ("install", path), ("install", "guard"), ("uninstall", path), ("uninstall",)]
+    for number, command in enumerate(commands):
+        if number == lost:
+            Path(folders.here().ledger).unlink(missing_ok=True)
+        assert hookctl(*command, *HOST).code == 0
+        assert foreign(settings.read_bytes() if settings.exists() else b"") == before, command
+    assert "guard/stop" not in ours(value(settings) if settings.exists() else {})
+
+
+# 16, 17: any bytes, and any dialect
+
+
+@examples(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@given(text=st.one_of(st.binary(max_size=40), st.sampled_from([TEXT.encode(), COMMENTED]).flatmap(
+    lambda text: st.integers(0, len(text)).map(lambda cut: text[:cut]))), book=st.booleans())  # fmt: skip
+def test_invariant_16_doctor_is_read_only_and_total(
+    text: bytes, book: bool, settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    put(Path(folders.here().ledger) if book else settings, text)
+    before = tree(isolated)
+    outcome = hookctl("doctor", *HOST, "--json")
+    assert outcome.code in (0, 1, 4)
+    assert outcome.result["command"] == "doctor"
+    assert tree(isolated) == before
+    (Path(folders.here().ledger) if book else settings).unlink()
+
+
+@pytest.mark.parametrize("data", [*(d for d in DIALECTS.values() if d), COMMENTED])
+def test_invariant_17_all_of_it_in_every_dialect(data: bytes) -> None:
+    """Install, install again, an upgrade, a host's rewrite of nothing, and both orders of leaving, on the text."""
+    older, newer = wants("p", {"A": "7", "S": "5"}), wants("p", {"S": "5", "T": "6"}, "Stop PreToolUse", "b")
+    document, entries = step(JsonDocument.parse(data), (), "p", older)
+    assert step(document, entries, "p", older) == (document, entries)
+    document, entries = step(document, entries, "q", Q)
+    document, entries = step(document, entries, "p", newer)
+    assert sorted(ours(document.value)) == ["p/PreToolUse", "p/Stop", "q/PreToolUse", "q/Stop"]
+    before = foreign_lines(JsonDocument.parse(data))
+    for order in ("pq", "qp"):
+        left, rest = document, entries
+        for name in order:
+            decision = engine.uninstall(rest, look(left, (), rest), name)
+            left, rest = shapes.apply(left, decision.edits), decision.entries
+        assert rest == ()
+        assert left.value == JsonDocument.parse(data).value
+        assert foreign_lines(left) == before
+        assert b"".join(left.data.split()) == b"".join(data.split()), "nothing but blanks differs"
+
+
+def test_invariant_17_comments_stop_an_install_and_not_an_uninstall(settings: Path, hookctl: Hookctl) -> None:
+    """Row 21: the host ignores a file with comments as a whole; taking out is safe."""
+    put(settings, TEXT)
+    hookctl("install", *HOST)
+    commented = settings.read_bytes().replace(b"{\n", b"{\n  // mine\n", 1)
+    put(settings, commented)
+    for options in ((), ("--set", "max_stop_blocks=9"), ("--force",)):
+        outcome = hookctl("install", *HOST, *options, "--json")
+        assert (outcome.code, outcome.result["errors"][0]["code"]) == (4, "strict_host")
+        assert settings.read_bytes() == commented
+    assert hookctl("uninstall", *HOST).code == 0
+    assert settings.read_bytes() == TEXT.encode().replace(b"{\n", b"{\n  // mine\n", 1)
+
+
+def step(document: JsonDocument, entries: tuple[Entry, ...], name: str, what: list[Want]) -> Any:
+    decision = engine.install(entries, look(document, what, entries), name, "1", what)
+    assert decision.conflicts == ()
+    return (shapes.apply(document, decision.edits) if decision.edits else document), decision.entries
+
+
+def foreign_lines(document: JsonDocument) -> list[str]:
+    """The comments, in their order."""
+    return [line.partition("//")[2] for line in document.data.decode("utf-8-sig").splitlines() if "//" in line]
