@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from hookctl.errors import FAILED, HookctlError
-from hookctl.masking import is_secret
+from hookctl.masking import by_look, is_secret, masked_text, veiled
 from hookctl.model import Action, Result
 
 if TYPE_CHECKING:
     from hookctl.planner import FilePlan, Plan
 
 ENVELOPE = 1
+_VERBATIM = ("render", "completion")  # their result is a file for somebody else, who could not use it masked
 # Patterns are compiled where they are used: most calls use none, and compiling costs more than such a call.
 _CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
@@ -29,30 +30,31 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
         _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
     for line in result.text:
-        _write(sys.stdout, _paint(_plain(line), sys.stdout) + "\n")
+        shown = line if command in _VERBATIM else by_look(line)
+        _write(sys.stdout, _paint(_plain(shown), sys.stdout) + "\n")
     for error in result.errors:
         say(error_text(error))
 
 
 def say(line: str) -> None:
     """One message for the person at the terminal, on stderr."""
-    _write(sys.stderr, "hookctl: " + "\n".join(map(_plain, line.split("\n"))) + "\n")
+    _write(sys.stderr, "hookctl: " + "\n".join(map(_plain, by_look(line).split("\n"))) + "\n")
 
 
 def emit(line: str) -> bool:
     """One line of a result that goes on; whether somebody still reads it."""
-    return _write(sys.stdout, _plain(line) + "\n")
+    return _write(sys.stdout, _plain(by_look(line)) + "\n")
 
 
 def envelope(command: str, result: Result) -> dict[str, Any]:
     """The versioned result for machines (schemas/result.schema.json)."""
     return {
         "hookctl_result": ENVELOPE,
-        "command": command,
+        "command": by_look(command),
         "status": "error" if result.errors or result.exit_code not in (0, 10) else "ok",
         "exit_code": result.exit_code,
-        "data": result.data,
-        "errors": list(result.errors),
+        "data": result.data if command in _VERBATIM else veiled(result.data),
+        "errors": veiled(result.errors),
     }
 
 
@@ -244,8 +246,9 @@ def diff(file: FilePlan) -> str:
     if file.old is not None and file.old != file.before.data:
         return _unread(file.path)
     try:
-        before = file.before.redacted(is_secret) if file.old is not None else ""
-        after = JsonDocument.parse(file.after, where=file.path).redacted(is_secret) if file.after is not None else ""
+        document = None if file.after is None else JsonDocument.parse(file.after, where=file.path)
+        before = file.before.redacted(is_secret, masked_text) if file.old is not None else ""
+        after = document.redacted(is_secret, masked_text) if document else ""
     except HookctlError:
         return _unread(file.path)
     old, new = (_lines(text.removeprefix("\ufeff")) for text in (before, after))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hookctl import scopes
 from hookctl.checks import Finding, Scene
 from hookctl.hosts import read_cap
-from hookctl.masking import masked
+from hookctl.masking import masked, masked_text
 from hookctl.packs import guard
 from hookctl.scopes import Source
 
@@ -28,7 +28,7 @@ def check(scene: Scene) -> Iterator[Finding]:
     limit_text = scopes.text(limit, (*env, guard.LIMIT_KEY))
     blocks = guard.limit_of(limit_text, guard.live_configuration(scene.guard).get("max_stop_blocks"))
     if limit and not guard.is_limit(limit_text):
-        message = f"{guard.LIMIT_KEY}={limit_text!r} is not a whole number; the hook takes {blocks}"
+        message = f"{guard.LIMIT_KEY}={masked_text(limit_text)!r} is not a whole number; the hook takes {blocks}"
         yield scene.find("limit_invalid", "warning", message, "Write it as a decimal number.", limit.path)
     yield from _cap(scene, cap, blocks)
 
@@ -42,7 +42,8 @@ def _masked(scene: Scene, found: list[Source], source: Source | None, key: str) 
     own = next((one for one in found if one.scope == scene.place.scope), None)
     value = scopes.text(source, path)
     if own is None or scopes.text(own, path) != value:
-        message = f"{key}={value!r} of {source.scope} scope is in effect here, not the one of {scene.place.scope} scope"
+        shown = f"{key}={masked_text(value)!r} of {source.scope} scope"
+        message = f"{shown} is in effect here, not the one of {scene.place.scope} scope"
         yield scene.find("masked", "warning", message, f"Change it in {source.path}.", source.path)
 
 
@@ -52,7 +53,7 @@ def _cap(scene: Scene, source: Source | None, limit: int) -> Iterator[Finding]:
     path = source.path if source else scene.path
     cap = read_cap(scene.host, text)
     if source and not re.fullmatch(r"-?[0-9]+", text):
-        message = f"{key}={text!r} is not a whole number; {scene.host.title} reads it as {cap:g}"
+        message = f"{key}={masked_text(text)!r} is not a whole number; {scene.host.title} reads it as {cap:g}"
         yield scene.find("cap_invalid", "warning", message, "Write it as a decimal number.", path)
     if cap <= 0:
         message = f"{key}={text!r} switches {scene.host.title}'s own cap off; only the guard ends a chain of blocks"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from hookctl import engine
 from hookctl.checks import Finding, Scene
+from hookctl.masking import masked
 from hookctl.model import Entry, Live
 from hookctl.packs import guard
 
@@ -47,7 +49,8 @@ def _one(scene: Scene, live: Live, entry: Entry) -> Iterator[Finding]:
 
 def _what(live: Live, entry: Entry) -> str:
     if not entry.id:
-        return f" ({live.raw.get(entry.path)} instead of {entry.written!r})"
+        values = (masked(value, str(entry.path[-1])) for value in (live.values[entry.path], entry.written))
+        return " ({} instead of {})".format(*(json.dumps(value, ensure_ascii=False) for value in values))
     fields = next(element.fields for element in live.elements if element.id == entry.id)
     names = [name for name in {**entry.written, **fields} if fields.get(name) != entry.written.get(name)]
     return f" ({', '.join(names)} changed)"

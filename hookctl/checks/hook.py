@@ -14,6 +14,7 @@ from hookctl.checks import Finding, Scene
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
+from hookctl.masking import masked_text
 from hookctl.packs import guard
 
 _SECONDS = 5  # a self-test; the host gives the hook 10
@@ -101,7 +102,8 @@ def _configuration(scene: Scene, folder: str) -> Iterator[Finding]:
         schema = json.load(stream)
     for error in jsonschema.Draft202012Validator(schema).iter_errors(value):
         name = ".".join(map(str, error.absolute_path)) or "the configuration"
-        yield scene.find("config_invalid", "warning", f"{name}: {error.message}; the hook ignores it", "Mend it.", path)
+        message = f"{name}: {masked_text(error.message)}; the hook ignores it"
+        yield scene.find("config_invalid", "warning", message, "Mend it.", path)
     if value.get("mode") == "off":
         message = "the hook's configuration says mode off, so it lets every stop pass"
         yield scene.find("guard_off", "info", message, "Change the mode there.", path)

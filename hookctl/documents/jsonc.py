@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cached_property, wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from hookctl.documents import MISSING, Missing, Path
 from hookctl.documents.scan import (
@@ -23,16 +23,17 @@ from hookctl.documents.scan import (
     decode,
     first_colon,
     place,
-    scalars,
     scan,
     too_deep,
     tree_of,
 )
 from hookctl.errors import UNEXPECTED, HookctlError
 
+if TYPE_CHECKING:
+    from hookctl.documents.redaction import Mask
+
 # Patterns are compiled when they are used: most calls edit nothing, and compiling them is half of an import.
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
-_MASK = '"***"'
 
 
 class _Splice(NamedTuple):
@@ -155,14 +156,11 @@ class JsonDocument:
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
                 raise self._error("duplicate_key", message, same[1].start, hint)
 
-    def redacted(self, secret: Callable[[str], bool]) -> str:
-        """The text with every scalar under a key that is `secret` masked, and all else byte for byte."""
-        spans = [
-            _Splice(start, end, _MASK)
-            for start, end, keys in scalars(self._scan.shadow)
-            if any(secret(key) for key in keys)
-        ]
-        return _spliced(self._text, spans)
+    def redacted(self, secret: Callable[[str], bool], text: Mask | None = None) -> str:
+        """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
+        from hookctl.documents.redaction import masks
+
+        return _spliced(self._text, [_Splice(*splice) for splice in masks(self._scan, secret, text)])
 
     @_bounded
     def set(self, path: Path, value: Any) -> JsonDocument:

@@ -25,7 +25,6 @@ _COMMENTS = _STRING + r'|(?P<found>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
 _COMMAS = _STRING + r'|(?P<found>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = _STRING + r"|(?P<found>NaN|-?Infinity)"
 _COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
-_TOKENS = _STRING + r"|[\[\]{}:,]|[^\s\[\]{}:,\"]+"
 _CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 BREAK = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -212,27 +211,6 @@ def contents(shadow: str, start: int) -> Container:
         if shadow[at] == ",":
             at = skip(shadow, at + 1)
     return Container(start, at, children)
-
-
-def scalars(shadow: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Every scalar value: its span, and the keys above it."""
-    keys: list[str | None] = []  # one a container that is open; None in an array
-    brackets, is_key = [], False
-    for match in re.finditer(_TOKENS, shadow):
-        token = match[0]
-        if token in "{[":
-            brackets.append(token)
-            keys.append(None)
-            is_key = token == "{"
-        elif token in "}]":
-            brackets.pop()
-            keys.pop()
-        elif token == ",":
-            is_key = brackets[-1] == "{"
-        elif is_key and token != ":":
-            keys[-1], is_key = json.loads(token), False
-        elif token != ":":
-            yield match.start(), match.end(), tuple(key for key in keys if key is not None)
 
 
 def place(text: str, offset: int) -> tuple[int, int]:

