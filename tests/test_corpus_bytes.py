@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hookctl import interpreter
 from tests.conftest import Hookctl, put
+from tests.trees import tree
 
 CORPUS = Path(__file__).parent / "corpus" / "claude"
 GOOD = sorted(path for path in CORPUS.glob("*.json"))
@@ -55,19 +60,29 @@ def cases() -> Iterator[object]:
                 yield pytest.param(data, id=f"{path.stem}-{name}")
 
 
+def sample() -> Iterator[object]:
+    """Every file as it is, and each in one other variant."""
+    others = [name for name in VARIANTS if name != "as-is"]
+    for number, path in enumerate(GOOD):
+        data, name = path.read_bytes(), others[number % len(others)]
+        yield pytest.param(data, id=path.stem)
+        if VARIANTS[name](data) != data:
+            yield pytest.param(VARIANTS[name](data), id=f"{path.stem}-{name}")
+
+
 def lines(data: bytes) -> list[bytes]:
     return re.split(rb"\r\n|\r|\n", data)
 
 
 def lost_lines(before: bytes, after: bytes) -> list[bytes]:
     """The operator's lines that are not there any more, in order; a comma added at the end is forgiven."""
-    new, lost = lines(after), []
+    new, lost, start = lines(after), [], 0
     for line in lines(before):
-        at = next((i for i, other in enumerate(new) if line in (other, other.removesuffix(b","))), None)
+        at = next((i for i in range(start, len(new)) if line in (new[i], new[i].removesuffix(b","))), None)
         if at is None:
             lost.append(line)
         else:
-            new = new[at + 1 :]
+            start = at + 1
     return lost
 
 
@@ -91,26 +106,57 @@ def test_the_corpus_is_large_enough() -> None:
     assert len(GOOD) + len(REFUSED) >= 60
 
 
-@pytest.mark.parametrize("data", list(cases()))
-def test_install_keeps_every_line_and_uninstall_gives_the_bytes_back(
-    data: bytes, settings: Path, hookctl: Hookctl
-) -> None:
-    put(settings, data)
-    assert hookctl("install", "--host", "claude").code == 0
-    installed = settings.read_bytes()
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No disk to wait for, and no interpreter to look for."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+
+
+def file_of(isolated: Path, scope: str) -> Path:
+    folder = isolated / ("home" if scope == "user" else "work") / ".claude"
+    return folder / ("settings.local.json" if scope == "local" else "settings.json")
+
+
+def records(isolated: Path) -> list[tuple[bytes, int, int]]:
+    """Every ledger there is: its bytes, and which file and when."""
+    paths = [isolated / "state" / "ledger.json", isolated / "work" / ".hookctl" / "ledger.json"]
+    found = [(path.read_bytes(), path.stat()) for path in paths if path.exists()]
+    return [(data, about.st_mtime_ns, about.st_ino) for data, about in found]
+
+
+def there_and_back(isolated: Path, hookctl: Hookctl, scope: str, data: bytes) -> None:
+    """Install keeps every line, a second one touches nothing, and uninstall gives the very bytes back."""
+    path = put(file_of(isolated, scope), data)
+    assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
+    installed = path.read_bytes()
     value = json.loads(installed.decode("utf-8-sig"))
     assert "hookctl=guard/stop" in json.dumps(value["hooks"]["Stop"][-1])
     assert only_inserted(data, installed)
     lost = [line for line in lost_lines(data, installed) if not re.search(rb"\{\s*\}|\[\s*\]|^\s*$", line)]
     assert len(lost) <= 2 and all(grown(line, installed) for line in lost), lost
-    ledger = (settings.parents[2] / "state" / "ledger.json").read_bytes()
-    about = settings.stat()
-    again = hookctl("install", "--host", "claude")
+    about, ledgers = path.stat(), records(isolated)
+    again = hookctl("install", "--host", "claude", "--scope", scope)
     assert again.code == 0 and again.out.endswith("nothing to do\n")
-    assert (settings.stat().st_mtime_ns, settings.stat().st_ino) == (about.st_mtime_ns, about.st_ino)
-    assert (settings.parents[2] / "state" / "ledger.json").read_bytes() == ledger
-    assert hookctl("uninstall").code == 0
-    assert settings.read_bytes() == data
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == (about.st_mtime_ns, about.st_ino)
+    assert records(isolated) == ledgers and len(ledgers) == (2 if scope == "project" else 1)
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("data", list(cases()))
+def test_install_keeps_every_line_and_uninstall_gives_the_bytes_back(
+    data: bytes, isolated: Path, hookctl: Hookctl, quick: None
+) -> None:
+    there_and_back(isolated, hookctl, "user", data)
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+@pytest.mark.parametrize("data", list(sample()))
+def test_so_it_is_in_a_project(data: bytes, scope: str, isolated: Path, hookctl: Hookctl, quick: None) -> None:
+    there_and_back(isolated, hookctl, scope, data)
 
 
 @pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.stem)
@@ -131,3 +177,190 @@ def test_an_absent_file_is_absent_again(isolated: Path, settings: Path, hookctl:
     assert settings.exists()
     assert hookctl("uninstall").code == 0
     assert not settings.parent.exists() and not (isolated / "data").exists()
+
+
+# Large files
+
+
+def allow_list() -> str:
+    rules = [f"Bash(npm run task-{number}:*)" for number in range(29_000)]
+    return json.dumps({"permissions": {"allow": rules, "deny": []}, "model": "m"}, indent=2) + "\n"
+
+
+def fleet(number: int) -> Any:
+    def groups(event: str) -> list[Any]:
+        command = f"bash ~/.tools/{event}/run.sh --number "
+        return [{"matcher": "Bash", "hooks": [{"type": "command", "command": f"{command}{n}"}]} for n in range(number)]
+
+    events = ("Stop", "PreToolUse", "PostToolUse", "SessionStart")
+    env = {f"TOOL_SETTING_{n}": f"value {n}" for n in range(10_000)}
+    return {"hooks": {event: groups(event) for event in events}, "env": env}
+
+
+def hooks_of_a_fleet() -> str:
+    return json.dumps(fleet(500), indent=4)
+
+
+def one_long_text() -> str:
+    text = 'He said "enough", and it went on: \\ 完成 🎉\t' * 24_000
+    return json.dumps({"outputStyle": text, "env": {"A": "1"}}, indent=2, ensure_ascii=False) + "\n"
+
+
+def minified() -> str:
+    return json.dumps(fleet(1600), separators=(",", ":"))
+
+
+def deep_and_tabbed() -> str:
+    plugins = {f"plugin-{n}@market": {"options": {"level": {"of": {"nesting": [n, {"x": n}]}}}} for n in range(5600)}
+    return json.dumps({"enabledPlugins": plugins, "hooks": {"Stop": []}}, indent="\t").replace("\n", "\r\n") + "\r\n"
+
+
+LARGE: list[Callable[[], str]] = [allow_list, hooks_of_a_fleet, one_long_text, minified, deep_and_tabbed]
+MEGABYTE = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("make", "scope"),
+    [*[(make, "user") for make in LARGE], (hooks_of_a_fleet, "project"), (deep_and_tabbed, "local")],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_so_it_is_with_files_of_a_megabyte(
+    make: Callable[[], str], scope: str, isolated: Path, hookctl: Hookctl, quick: None
+) -> None:
+    data = make().encode()
+    assert len(data) >= 0.95 * MEGABYTE
+    there_and_back(isolated, hookctl, scope, data)
+
+
+@pytest.mark.parametrize("scope", ["user", "project", "local"])
+@pytest.mark.parametrize("where", ["top", "middle", "end"])
+def test_a_comment_in_a_file_of_a_megabyte_is_found_and_refused(
+    where: str, scope: str, isolated: Path, hookctl: Hookctl, quick: None
+) -> None:
+    text = allow_list()
+    line = {"top": 1, "middle": text.count("\n") // 2, "end": text.count("\n") + 1}[where]
+    rows = text.split("\n")
+    rows[line - 1] = f"{rows[line - 1]} // mine"
+    path = put(file_of(isolated, scope), "\n".join(rows))
+    done = hookctl("install", "--host", "claude", "--scope", scope, "--json")
+    (error,) = done.result["errors"]
+    assert (done.code, error["path"], error["line"]) == (4, str(path), line)
+    assert error["column"] == len(rows[line - 1]) - len("// mine") + 1
+    assert path.read_text() == "\n".join(rows)
+    assert not (isolated / "state").exists() and not (isolated / "data").exists()
+
+
+# Odd files: the operator's links, names, modes and owners stay as they are
+
+PLAIN = b'{\n  "model": "m"\n}\n'
+
+
+def a_link(path: Path, elsewhere: Path) -> Path:
+    path.symlink_to(put(elsewhere / "claude.json", PLAIN))
+    return elsewhere / "claude.json"
+
+
+def a_chain(path: Path, elsewhere: Path) -> Path:
+    put(elsewhere / "deep" / "claude.json", PLAIN)
+    (elsewhere / "second").symlink_to("deep/claude.json")
+    (elsewhere / "first").symlink_to(elsewhere / "second")
+    path.symlink_to(os.path.relpath(elsewhere / "first", path.parent))
+    return elsewhere / "deep" / "claude.json"
+
+
+def a_dangling_link(path: Path, elsewhere: Path) -> Path:
+    path.symlink_to(elsewhere / "not" / "there.json")
+    return elsewhere / "not" / "there.json"
+
+
+def a_second_name(path: Path, elsewhere: Path) -> Path:
+    os.link(put(elsewhere / "claude.json", PLAIN), path)
+    return elsewhere / "claude.json"
+
+
+def a_linked_folder(path: Path, elsewhere: Path) -> Path:
+    path.parent.rmdir()
+    path.parent.symlink_to(put(elsewhere / path.name, PLAIN).parent)
+    return elsewhere / path.name
+
+
+def a_file(path: Path, elsewhere: Path) -> Path:
+    return put(path, PLAIN)
+
+
+KINDS: list[Callable[[Path, Path], Path]] = [
+    a_file, a_link, a_chain, a_dangling_link, a_second_name, a_linked_folder,
+]  # fmt: skip
+
+
+def shape(path: Path, target: Path) -> tuple[object, ...]:
+    """What the operator sees of a file besides its bytes."""
+    about = target.stat()
+    links = [os.readlink(place) for place in (path, path.parent) if place.is_symlink()]
+    return links, about.st_nlink, stat.S_IMODE(about.st_mode), about.st_uid, about.st_gid
+
+
+@pytest.mark.parametrize("scope", ["user", "project", "local"])
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664], ids=oct)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_links_names_and_modes_stay(
+    kind: Callable[[Path, Path], Path], mode: int, scope: str, isolated: Path, hookctl: Hookctl, quick: None
+) -> None:
+    path = file_of(isolated, scope)
+    path.parent.mkdir()
+    target = kind(path, path.parents[1] / "dotfiles")
+    there = target.exists()
+    if there:
+        target.chmod(mode)
+        before = shape(path, target)
+    elif mode != 0o600:
+        return
+    inode = target.stat().st_ino if there else 0
+    for option in ("latch=yes", "latch=no"):
+        assert hookctl("install", "--host", "claude", "--scope", scope, "--set", option).code == 0
+        assert b"hookctl=guard/stop" in target.read_bytes() and target.read_bytes() == path.read_bytes()
+        if there:
+            assert shape(path, target) == before
+    assert kind is not a_second_name or target.stat().st_ino == path.stat().st_ino == inode
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    if there:
+        assert (target.read_bytes(), shape(path, target)) == (PLAIN, before)
+    else:
+        assert path.is_symlink() and not (path.parents[1] / "dotfiles").exists()
+
+
+@pytest.mark.parametrize("scope", ["user", "project", "local"])
+@pytest.mark.parametrize("kind", [k for k in KINDS if k is not a_dangling_link], ids=lambda kind: kind.__name__)
+def test_a_read_only_file_is_refused_whatever_leads_to_it(
+    kind: Callable[[Path, Path], Path], scope: str, isolated: Path, hookctl: Hookctl, quick: None
+) -> None:
+    path = file_of(isolated, scope)
+    path.parent.mkdir()
+    target = kind(path, path.parents[1] / "dotfiles")
+    target.chmod(0o444)
+    before = tree(isolated / path.relative_to(isolated).parts[0])
+    done = hookctl("install", "--host", "claude", "--scope", scope, "--json")
+    assert (done.code, done.result["errors"][0]["code"]) == (1, "read_only")
+    after = tree(isolated / path.relative_to(isolated).parts[0])
+    assert {name: about[2] for name, about in after.items()} == {name: about[2] for name, about in before.items()}
+    assert not (isolated / "data").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("scope", ["user", "project", "local"])
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o2664], ids=oct)
+@pytest.mark.parametrize("kind", [a_file, a_link, a_second_name], ids=lambda kind: kind.__name__)
+def test_another_owner_and_group_stay(
+    kind: Callable[[Path, Path], Path], mode: int, scope: str, isolated: Path, hookctl: Hookctl, quick: None
+) -> None:
+    path = file_of(isolated, scope)
+    path.parent.mkdir()
+    target = kind(path, path.parents[1] / "dotfiles")
+    os.chown(target, 12345, 54321)
+    target.chmod(mode)
+    before = shape(path, target)
+    assert before[2:] == (mode, 12345, 54321)
+    assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
+    assert b"hookctl=guard/stop" in target.read_bytes() and shape(path, target) == before
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    assert (target.read_bytes(), shape(path, target)) == (PLAIN, before)
