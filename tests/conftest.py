@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl.__main__ import run
+from tests import syscalls
 
 _HOSTS_OWN = ("CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "ANTHROPIC_")
+STRACE_REQUIRED = os.environ.get("HOOKCTL_STRACE") == "require"
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +88,16 @@ def process() -> Hookctl:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def strace() -> None:
+    """Skips where there is no strace, or with HOOKCTL_STRACE=require fails."""
+    missing = syscalls.unavailable()
+    if missing and STRACE_REQUIRED:
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(missing)
 
 
 def put(path: Path, data: bytes | str) -> Path:

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from hookctl import files, folders, interpreter, ledger
-from hookctl.__main__ import run
+from hookctl import files, interpreter
 from tests.conftest import put
+from tests.disk import (
+    INSTALL,
+    PROJECT,
+    THEIRS,
+    UNINSTALL,
+    UPGRADE,
+    data_of,
+    first,
+    last,
+    opposite,
+    outcome,
+    prepared,
+    put_back,
+    quiet,
+    reached,
+    temporary,
+    tree,
+)
 
-THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" }\n}'
-INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
-UPGRADE = (*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
-PROJECT = ("--scope", "project")
 STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "3"))  # 1 kills at every single step, everywhere
 _KILLED = 9
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -98,135 +109,7 @@ def _die_at(last: int) -> None:
     files.open = lambda *call: _Stream(open(*call), step)  # type: ignore[attr-defined]  # noqa: SIM115
 
 
-def quiet(*arguments: str) -> int:
-    """Run the command in this process; what it prints is nobody's business."""
-    keep = os.dup(1), os.dup(2)
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    try:
-        return run(list(arguments))
-    finally:
-        for number, handle in zip((1, 2), keep, strict=True):
-            os.dup2(handle, number)
-            os.close(handle)
-        os.close(null)
-
-
-# Everything that a run may touch, kept and put back
-
-
-class Tree(NamedTuple):
-    """Every folder, link and file below one folder, hard links as such."""
-
-    modes: dict[str, int]
-    links: dict[str, str]
-    data: dict[str, bytes]
-    same: dict[str, str]  # a file to the first of its names
-
-
-def tree(top: Path) -> Tree:
-    modes: dict[str, int] = {}
-    links, data, same, seen = {}, {}, {}, {}
-    for folder, inner, names in os.walk(top):
-        inner.sort()
-        for name in (*inner, *sorted(names)):
-            path = os.path.join(folder, name)
-            about = os.lstat(path)
-            if stat.S_ISLNK(about.st_mode):
-                links[path] = os.readlink(path)
-                continue
-            modes[path] = stat.S_IMODE(about.st_mode)
-            if stat.S_ISREG(about.st_mode):
-                data[path] = Path(path).read_bytes()
-                if about.st_nlink > 1:
-                    same[path] = seen.setdefault(about.st_ino, path)
-    return Tree(modes, links, data, same)
-
-
-def put_back(top: Path, kept: Tree) -> None:
-    for path in top.iterdir():
-        path.unlink() if path.is_symlink() or path.is_file() else shutil.rmtree(path)
-    for path, mode in kept.modes.items():
-        if path not in kept.data:
-            os.mkdir(path)
-        elif kept.same.get(path, path) == path:
-            Path(path).write_bytes(kept.data[path])
-        else:
-            os.link(kept.same[path], path)
-        os.chmod(path, mode)
-    for path, target in kept.links.items():
-        os.symlink(target, path)
-    os.chdir(top / "work")
-
-
-def outcome(top: Path) -> Any:
-    """What a run leaves, the backups and the lock apart; no ledger is an empty one."""
-    found = tree(top)
-    state = str(top / "state")
-    own = [path for path in found.modes if path.startswith((f"{state}/backups", f"{state}/lock"))]
-    for part in (found.modes, found.data):
-        for path in own:
-            part.pop(path, None)
-    book = ledger.load(folders.here().ledger)
-    found.data.pop(f"{state}/ledger.json", None)
-    for path in (state, f"{state}/ledger.json"):
-        found.modes.pop(path, None)
-    return found, book
-
-
-def temporary(top: Path) -> list[str]:
-    found = [path for path in tree(top).modes if not path.endswith("/.hookctl")]  # that folder is a project's
-    return [path for path in found if path.endswith(".hookctl") or "pending" in path or "journal" in path]
-
-
 # The cases
-
-
-def settings_at(top: Path, kind: str) -> Path:
-    """A settings file of this kind; the name under which the host reads it."""
-    path = top / ("work" if "project" in kind else "home") / ".claude" / "settings.json"
-    path.parent.mkdir()
-    if "absent" in kind:
-        path.parent.rmdir()
-    elif kind == "link":
-        put(top / "dotfiles" / "claude.json", THEIRS).chmod(0o640)
-        path.symlink_to("../../dotfiles/claude.json")
-    else:
-        put(path, THEIRS).chmod(0o644)
-        if kind == "hard link":
-            (top / "dotfiles").mkdir()
-            os.link(path, top / "dotfiles" / "claude.json")
-    return path
-
-
-def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
-    path = settings_at(top, kind)
-    if verb[0] == "uninstall" or "--set" in verb:
-        assert quiet(*first(verb)) == 0
-    return path
-
-
-def first(verb: tuple[str, ...]) -> tuple[str, ...]:
-    """The install of the same scope."""
-    return (*INSTALL, *(PROJECT if "project" in verb else ()))
-
-
-def last(verb: tuple[str, ...]) -> tuple[str, ...]:
-    """The uninstall of the same scope."""
-    return (*UNINSTALL, *(PROJECT if "project" in verb else ()))
-
-
-def reached(top: Path, start: Tree, *commands: tuple[str, ...]) -> Any:
-    """The outcome of these commands, one after the other, without a kill."""
-    put_back(top, start)
-    for command in commands:
-        assert quiet(*command) == 0
-    return outcome(top)
-
-
-def data_of(path: Path) -> bytes | None:
-    return path.read_bytes() if path.exists() else None
 
 
 CASES = [
@@ -254,10 +137,10 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
 ) -> None:
     path = prepared(isolated, kind, verb)
     start, old = tree(isolated), data_of(path)
-    opposite = first(verb) if verb[0] == "uninstall" else last(verb)
     done = reached(isolated, start, verb)
     new = data_of(path)
-    either = [reached(isolated, start, verb, opposite), reached(isolated, start, opposite)]
+    back = opposite(verb)
+    either = [reached(isolated, start, verb, back), reached(isolated, start, back)]
     assert old != new
     program = isolated / "data" / "guard" / "claude-user" / "hook.py"
     if "project" in kind:
@@ -275,7 +158,7 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
         put_back(isolated, left)
         if at % 10 == 0:
             assert quiet("doctor", "--host", "claude") in (0, 1)
-        assert quiet(*opposite) == 0
+        assert quiet(*back) == 0
         assert outcome(isolated) in either, f"step {at}"
         assert (at, temporary(isolated)) == (at, [])
         put_back(isolated, start)
@@ -329,9 +212,9 @@ def test_a_second_kill_while_an_interrupted_run_is_carried_on_is_mended_too(
     prepared(isolated, "hard link", verb)
     start = tree(isolated)
     done = reached(isolated, start, verb)
-    for first in range(30, 80, 7):
+    for begun in range(30, 80, 7):
         put_back(isolated, start)
-        if not killed(verb, first):
+        if not killed(verb, begun):
             break
         left, second = tree(isolated), 1
         while killed(verb, second):

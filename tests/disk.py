@@ -1,0 +1,150 @@
+"""Everything that a writing run may touch: prepared, kept, put back and compared."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hookctl import folders, ledger
+from hookctl.__main__ import run
+from tests.conftest import put
+
+THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" }\n}'
+INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
+UPGRADE = (*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
+PROJECT = ("--scope", "project")
+RESTORE = ("restore", "../home/.claude/settings.json")
+
+
+def quiet(*arguments: str) -> int:
+    """Run the command in this process; what it prints is nobody's business."""
+    keep = os.dup(1), os.dup(2)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    try:
+        return run(list(arguments))
+    finally:
+        for number, handle in zip((1, 2), keep, strict=True):
+            os.dup2(handle, number)
+            os.close(handle)
+        os.close(null)
+
+
+class Tree(NamedTuple):
+    """Every folder, link and file below one folder, hard links as such."""
+
+    modes: dict[str, int]
+    links: dict[str, str]
+    data: dict[str, bytes]
+    same: dict[str, str]  # a file to the first of its names
+
+
+def tree(top: Path) -> Tree:
+    modes: dict[str, int] = {}
+    links, data, same, seen = {}, {}, {}, {}
+    for folder, inner, names in os.walk(top):
+        inner.sort()
+        for name in (*inner, *sorted(names)):
+            path = os.path.join(folder, name)
+            about = os.lstat(path)
+            if stat.S_ISLNK(about.st_mode):
+                links[path] = os.readlink(path)
+                continue
+            modes[path] = stat.S_IMODE(about.st_mode)
+            if stat.S_ISREG(about.st_mode):
+                data[path] = Path(path).read_bytes()
+                if about.st_nlink > 1:
+                    same[path] = seen.setdefault(about.st_ino, path)
+    return Tree(modes, links, data, same)
+
+
+def put_back(top: Path, kept: Tree) -> None:
+    for path in top.iterdir():
+        path.unlink() if path.is_symlink() or path.is_file() else shutil.rmtree(path)
+    for path, mode in kept.modes.items():
+        if path not in kept.data:
+            os.mkdir(path)
+        elif kept.same.get(path, path) == path:
+            Path(path).write_bytes(kept.data[path])
+        else:
+            os.link(kept.same[path], path)
+        os.chmod(path, mode)
+    for path, target in kept.links.items():
+        os.symlink(target, path)
+    os.chdir(top / "work")
+
+
+def outcome(top: Path) -> Any:
+    """What a run leaves, the backups and the lock apart; no ledger is an empty one."""
+    found = tree(top)
+    state = str(top / "state")
+    own = [path for path in found.modes if path.startswith((f"{state}/backups", f"{state}/lock"))]
+    for part in (found.modes, found.data):
+        for path in own:
+            part.pop(path, None)
+    book = ledger.load(folders.here().ledger)
+    found.data.pop(f"{state}/ledger.json", None)
+    for path in (state, f"{state}/ledger.json"):
+        found.modes.pop(path, None)
+    return found, book
+
+
+def temporary(top: Path) -> list[str]:
+    """What a run needs only while it is under way, and is there still."""
+    found = [path for path in tree(top).modes if not path.endswith("/.hookctl")]  # that folder is a project's
+    return [path for path in found if path.endswith(".hookctl") or "pending" in path or "journal" in path]
+
+
+def settings_at(top: Path, kind: str) -> Path:
+    """A settings file of this kind; the name under which the host reads it."""
+    path = top / ("work" if "project" in kind else "home") / ".claude" / "settings.json"
+    path.parent.mkdir()
+    if "absent" in kind:
+        path.parent.rmdir()
+    elif kind == "link":
+        put(top / "dotfiles" / "claude.json", THEIRS).chmod(0o640)
+        path.symlink_to("../../dotfiles/claude.json")
+    else:
+        put(path, THEIRS).chmod(0o644)
+        if kind == "hard link":
+            (top / "dotfiles").mkdir()
+            os.link(path, top / "dotfiles" / "claude.json")
+    return path
+
+
+def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
+    path = settings_at(top, kind)
+    if verb[0] != "install" or "--set" in verb:
+        assert quiet(*first(verb)) == 0
+    return path
+
+
+def first(verb: tuple[str, ...]) -> tuple[str, ...]:
+    """The install of the same scope."""
+    return (*INSTALL, *(PROJECT if "project" in verb else ()))
+
+
+def last(verb: tuple[str, ...]) -> tuple[str, ...]:
+    """The uninstall of the same scope."""
+    return (*UNINSTALL, *(PROJECT if "project" in verb else ()))
+
+
+def opposite(verb: tuple[str, ...]) -> tuple[str, ...]:
+    """What turns the command back."""
+    return last(verb) if verb[0] == "install" else first(verb)
+
+
+def reached(top: Path, start: Tree, *commands: tuple[str, ...]) -> Any:
+    """The outcome of these commands, one after the other, without a kill."""
+    put_back(top, start)
+    for command in commands:
+        assert quiet(*command) == 0
+    return outcome(top)
+
+
+def data_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
