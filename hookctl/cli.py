@@ -102,7 +102,7 @@ def _install(
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts, choice = _chosen("install", host, scope, json), _choice(mode, assign, reset, force)
+    hosts, choice = _chosen(f"install {pack}", host, scope, json), _choice(mode, assign, reset, force)
     return _show(
         "install", lambda f: install(f, content, _places(f, hosts, scope, project), choice, dry_run=dry_run), json
     )
@@ -120,7 +120,7 @@ def _plan(
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts, choice = _chosen("plan", host, scope, json), _choice(mode, assign, reset, force)
+    hosts, choice = _chosen(f"plan {pack}", host, scope, json), _choice(mode, assign, reset, force)
 
     def verb(folders: Folders) -> Result:
         result = install(folders, content, _places(folders, hosts, scope, project), choice, dry_run=True)
@@ -144,7 +144,8 @@ def _uninstall(
     what = What(content.name if content else pack or ("" if all_ else "guard"), all_, content)
     hosts = _chosen("uninstall", host or known.names(), scope, json)
     if all_ and not dry_run and not json and not _agreed(_everywhere(what.name)):
-        raise HookctlError("usage", "--all asks first, and there is no terminal", hint="Add --json.", exit_code=USAGE)
+        message, hint = "--all asks first, and there is no terminal", "With --json it does not ask."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
         places = [] if all_ else _places(folders, hosts, scope, project)
@@ -324,7 +325,8 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     if not names:
         listed = ", ".join(detected) or "none"
         if not detected or as_json or not _agreed(f"Detected here: {listed}. Go on with {listed}?"):
-            message, hint = "which host?", f"Detected here: {listed}. Name it: `hookctl {command} --host claude`."
+            named = command.removesuffix(" guard")
+            message, hint = "which host?", f"Detected here: {listed}. Name it: `hookctl {named} --host claude`."
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     if not detected:
         hint = f"Name one of them with --host: {', '.join(known.names())}."
@@ -377,5 +379,5 @@ def _agreed(question: str) -> bool:
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise KeyboardInterrupt
+        raise HookctlError("declined", "nothing was changed", exit_code=INTERRUPTED)
     return True

@@ -356,18 +356,23 @@ def backups(state: str, path: str) -> list[Backup]:
     return [*firsts, *(backup for backup in later if backup.data not in known)]
 
 
-def prune_own(state: str, path: str, needed: str) -> int:
-    """Remove the backups of one settings file, but not one with the `needed` SHA-256; how many went."""
-    folder, gone = backup_folder(state, path), 0
+def prunable(state: str, path: str, needed: str) -> list[str]:
+    """The names of the backups of one settings file, without the first one if that has the `needed` SHA-256."""
     with contextlib.suppress(FileNotFoundError):
-        names = [name for name in os.listdir(folder) if "-" in name]
-        going = [name for name in names if not needed or name != f"first-{needed}"]
-        _unlink_all(folder, going)
-        gone = len(going)
-        if len(going) == len(names):
+        names = (name for name in os.listdir(backup_folder(state, path)) if "-" in name)
+        return [name for name in names if not needed or name != f"first-{needed}"]
+    return []
+
+
+def prune_own(state: str, path: str, needed: str) -> list[str]:
+    """Remove those backups, and their folder if it is empty then; the names that went."""
+    folder, going = backup_folder(state, path), prunable(state, path, needed)
+    _unlink_all(folder, going)
+    with contextlib.suppress(OSError):
+        if os.listdir(folder) == ["path"]:
             _unlink_all(folder, ["path"])
             os.rmdir(folder)
-    return gone
+    return going
 
 
 def backed_up(state: str) -> list[str]:

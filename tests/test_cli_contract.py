@@ -653,7 +653,7 @@ def test_at_a_terminal_no_means_no(settings: Path) -> None:
     settings.parent.mkdir()
     outcome, seen = at_terminal("n\n", "install")
     assert (outcome.code, outcome.out) == (130, "")
-    assert seen.endswith("hookctl: interrupted\r\n")
+    assert seen.endswith("hookctl: error: nothing was changed\r\n")
     assert not settings.exists()
 
 

@@ -12,6 +12,7 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import shapes
 from hookctl.live import look, read_document
+from hookctl.masking import masked
 from hookctl.model import Decision, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
@@ -47,7 +48,7 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
         try:
             snapshot, document = read_document(place.path)
         except HookctlError as error:
-            raise by_hand(error, record.entries if record else ()) from None
+            raise _by_hand(error, record.entries if record else (), leaving.packs) from None
         key, record, orphaned = page_for(folders, records, place, document)
     edited, decision = document, Decision(entries=record.entries if record else ())
     for pack in reversed(leaving.packs):
@@ -55,7 +56,7 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
         try:
             edited, step = _leave(edited, decision.entries, pack, wants, known=record is not None)
         except HookctlError as error:
-            raise by_hand(error, decision.entries) from None
+            raise _by_hand(error, decision.entries, leaving.packs) from None
         decision = _then(decision, step)
     left = {name: page for name, page in (record.packs if record else {}).items() if name not in leaving.packs}
     after = _bytes_after(folders, snapshot, edited, decision, record, left)
@@ -148,14 +149,15 @@ def _means(backup: bytes, edited: JsonDocument) -> bool:
     return (value or {}) == (edited.value or {})
 
 
-def by_hand(error: HookctlError, entries: tuple[Entry, ...]) -> HookctlError:
-    """The same refusal with what to remove by hand."""
+def _by_hand(error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]) -> HookctlError:
+    """The same refusal with what to remove by hand: what nobody but these packs has in the file."""
+    going = [entry for entry in entries if entry.kind != "container" and entry.owners.keys() <= set(packs)]
     ours = [
-        f"in {'.'.join(map(str, entry.path))}: {json.dumps(entry.written, ensure_ascii=False)}"
+        f"in {'.'.join(map(str, entry.path))}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
         if entry.id
-        else f"in {'.'.join(map(str, entry.path[:-1]))}: {json.dumps({entry.path[-1]: entry.written})[1:-1]}"
-        for entry in entries
-        if entry.kind != "container" and entry.mode == "owned"
+        else f"in {'.'.join(map(str, entry.path[:-1]))}: {json.dumps(masked({entry.path[-1]: entry.written}))[1:-1]}"
+        for entry in going
+        if entry.mode == "owned"
     ]
     if ours:
         error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *ours])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from hookctl import errors, planner, report
 from hookctl.folders import Folders
+from hookctl.masking import masked
 from hookctl.model import Conflict, Result
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
@@ -29,23 +32,31 @@ def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *
 def _installed(plan: planner.Plan, pack: Pack, places: list[Place]) -> str:
     title, hookctl = ", ".join(place.host.title for place in places), report.program()
     if pack.name != GUARD:
-        return f"{pack.name} {pack.version} is installed for {title}. `{hookctl} uninstall {pack.name}` takes it out."
+        scope = "" if places[0].scope == "user" else f" --scope {places[0].scope}"
+        out = f"`{hookctl} uninstall {pack.name}{scope}` takes it out."
+        return "\n".join([f"{pack.name} {pack.version} is installed for {title}. {out}", *_commit(places)])
     record = plan.files[0].record
     settings = guard.settings_from(record.packs[GUARD].settings if record else {})
     scope = "" if places[0].scope == "user" else f" --scope {places[0].scope}"
     if settings.mode == "off":
         back = f"`{hookctl} install --host {places[0].host.name}{scope} --mode breaker`"
         return f"{pack.name} is off: no hook is registered. {back} puts it back."
-    lines = [f"{pack.name} is installed for {title}. Next:"]
-    if places[0].shared:
-        lines.append("  commit .claude/ and .hookctl/, so that every clone has it")
     return "\n".join(
         [
-            *lines,
+            f"{pack.name} is installed for {title}. Next:",
+            *_commit(places),
             f"  {hookctl} doctor           checks that it works",
             f"  {hookctl} run remaining 3  in a project: three pieces of work are left there",
         ]
     )
+
+
+def _commit(places: list[Place]) -> list[str]:
+    """What is to be done with the files of a project."""
+    names = " ".join(os.path.relpath(place.path, place.project) for place in places if place.project)
+    if places[0].shared:
+        return [f"  commit {names} and .hookctl, so that every clone has it"]
+    return [f"  keep {names} out of version control: it names paths of this machine"] if names else []
 
 
 def _refused(plan: planner.Plan, messages: tuple[str, ...]) -> Result:
@@ -55,7 +66,11 @@ def _refused(plan: planner.Plan, messages: tuple[str, ...]) -> Result:
 
 
 def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
-    wishes = ", ".join(f"{pack} wants {value!r}" for pack, value in conflict.wishes.items())
+    key = str(conflict.path[-1])
+    wishes = ", ".join(f"{pack} wants {masked(value, key)!r}" for pack, value in conflict.wishes.items())
     message = f"{'.'.join(map(str, conflict.path))}: {wishes}"
-    hint = "Take it over with --force, want the same value with --set, or uninstall one of the packs."
+    same = "give both the same value"
+    if GUARD in conflict.wishes and key == guard.LIMIT_KEY:
+        same = f"want the same value (the guard's: --set {key}=N)"
+    hint = f"Take it over with --force, {same} or merge rule in their pack files, or uninstall one of the packs."
     return errors.HookctlError("conflict", message, path=path, hint=hint, exit_code=errors.FAILED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sized
 from typing import Any, NamedTuple
 
 from hookctl import apply, clock, files, ledger, planner, report
@@ -28,7 +29,7 @@ class Request(NamedTuple):
 def restore(folders: Folders, request: Request) -> Result:
     """Put a backup in the file's place, list what backups there are, or prune them."""
     if request.prune:
-        return _prune(folders, request.file)
+        return _prune(folders, request.file, dry_run=request.dry_run)
     if not request.file:
         hint = f"Files with backups: {', '.join(files.backed_up(folders.state)) or 'none'}."
         raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
@@ -62,7 +63,9 @@ def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     found = files.backups(folders.state, key)
     if not found:
         known = "\n  ".join(map(report.tilde, files.backed_up(folders.state)))
-        hint = f"Files with backups:\n  {known}" if known else "hookctl has not written any settings file yet."
+        hint = f"Files with backups:\n  {known}" if known else "There are no backups at all."
+        if key in ledger.load(folders.ledger):
+            hint = "hookctl made it, or its backups were pruned; `hookctl uninstall` takes out what is ours."
         raise HookctlError("no_backup", "there is no backup of this file", path=path, hint=hint, exit_code=FAILED)
     return path, dict(enumerate(found, _FIRST if found[0].first else _FIRST + 1))
 
@@ -90,8 +93,15 @@ def _page(number: int, backup: Backup, now: bytes | None) -> dict[str, Any]:
     }
 
 
-def _prune(folders: Folders, name: str) -> Result:
+def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
     """Remove backups; those that an uninstall still needs for the very bytes stay."""
+    if dry_run:
+        return _pruned(folders, name, "would remove", files.prunable)
+    with apply.locked(folders, lambda: report.say("waiting for another hookctl")):
+        return _pruned(folders, name, "removed", files.prune_own)
+
+
+def _pruned(folders: Folders, name: str, word: str, prune: Callable[[str, str, str], Sized]) -> Result:
     records = ledger.load(folders.ledger)
     paths = files.backed_up(folders.state)
     if name:
@@ -100,10 +110,9 @@ def _prune(folders: Folders, name: str) -> Result:
     for path in paths:
         page = records.get(path)
         needed = page.sha256_before if page else ""
-        with apply.locked(folders, lambda: report.say("waiting for another hookctl")):
-            gone = files.prune_own(folders.state, path, needed)
+        gone = len(prune(folders.state, path, needed))
         kept = "; the first one stays, since uninstall puts it back" if needed and gone else ""
         if gone:
-            lines.append(f"{report.tilde(path)}: removed {gone} {'backup' if gone == 1 else 'backups'}{kept}")
+            lines.append(f"{report.tilde(path)}: {word} {gone} {'backup' if gone == 1 else 'backups'}{kept}")
             pages.append({"file": path, "removed": gone, "kept_first": bool(needed)})
     return Result({"pruned": pages}, tuple(lines or ["nothing to do"]))

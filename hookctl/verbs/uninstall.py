@@ -63,7 +63,9 @@ def _elsewhere(folders: Folders, what: What, plan: planner.Plan) -> list[str]:
     if not others:
         return []
     name = what.name or GUARD
-    return [f"{name} stays installed in {', '.join(others)}; `hookctl uninstall {name} --all` takes it out there too"]
+    scopes = {record.scope for key, record in records.items() if key not in looked_at and name in record.packs}
+    how = "--all" if len(others) > 1 or scopes == {"user"} else f"--scope {scopes.pop()}"
+    return [f"{name} stays installed in {', '.join(others)}; `hookctl uninstall {name} {how}` takes it out there too"]
 
 
 def _named(records: dict[str, Record], key: str) -> str:
