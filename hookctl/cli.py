@@ -195,12 +195,13 @@ def _status(json: _Json = False) -> int:
 
 def _doctor(
     host: _Hosts = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what is ours first, and nothing of yours.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     json: _Json = False,
 ) -> int:
     from hookctl.verbs.doctor import doctor
 
-    return _show("doctor", lambda f: doctor(f, _named(host), strict=strict), json)
+    return _show("doctor", lambda f: doctor(f, _named(host), strict=strict, fix=fix), json)
 
 
 def _hosts(json: _Json = False) -> int:
@@ -263,7 +264,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "doctor": (
         _doctor, "Check that what is installed really works; exit code 1 if an error is found.",
-        "  hookctl doctor\n  hookctl doctor --strict --json",
+        "  hookctl doctor\n  hookctl doctor --fix            repair what is ours\n  hookctl doctor --strict --json",
     ),
     "render": (
         _render, "Print the settings text alone, for managed settings, MDM or Nix; nothing is written.",

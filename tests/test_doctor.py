@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import os
-import sys
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -16,84 +16,43 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import folders, hosts
+from hookctl.files import digest
+from hookctl.project import session_hash
 from hookctl.verbs.doctor import doctor
 
-from .conftest import Hookctl, Outcome, put
+from . import findings
+from .conftest import Hookctl, put
+from .findings import (
+    CAP,
+    FILES,
+    LIMIT,
+    MADE,
+    NIGHTLY,
+    ROOT,
+    Place,
+    active,
+    beside_ours,
+    cap_is,
+    entries_wiped,
+    everything,
+    file_of,
+    handler,
+    in_the_shell,
+    in_two_scopes,
+    knob,
+    logged,
+    loose,
+    managed_only,
+    never_ran,
+    no_limit,
+    not_committed,
+    ours_with,
+    sessions,
+    the_same_in_two_scopes,
+    theirs,
+    work,
+)  # fmt: skip
 from .trees import tree
-
-ROOT = Path(__file__).parents[1]
-LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-
-
-class Place(NamedTuple):
-    """One operator's machine."""
-
-    root: Path
-    settings: Path
-    hookctl: Hookctl
-    monkeypatch: pytest.MonkeyPatch
-
-    @property
-    def hook(self) -> Path:
-        return self.root / "data" / "guard" / "claude-user" / "hook.py"
-
-    @property
-    def config(self) -> Path:
-        return self.hook.with_name("config.json")
-
-    @property
-    def ledger(self) -> Path:
-        return self.root / "state" / "ledger.json"
-
-    def install(self, *options: str) -> Place:
-        outcome = self.hookctl("install", "--host", "claude", *options)
-        assert outcome.code == 0, outcome
-        return self
-
-    def edit(self, old: str, new: str, path: Path | None = None) -> None:
-        """Replace a text that is there in a file, the settings unless said otherwise."""
-        path = path or self.settings
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new))
-
-    def change(self, change: Callable[[Any], None], path: Path | None = None) -> None:
-        """Change a JSON file's value."""
-        path = path or self.settings
-        value = json.loads(path.read_text())
-        change(value)
-        path.write_text(json.dumps(value, indent=2))
-
-    def script(self, name: str, text: str) -> Path:
-        path = put(self.root / "bin" / name, f"#!/bin/sh\n{text}\n")
-        path.chmod(0o755)
-        return path
-
-    def client(self, text: str) -> None:
-        self.script("claude", text)
-        self.monkeypatch.setenv("PATH", f"{self.root / 'bin'}:/usr/bin:/bin")
-
-    def managed(self, value: Any) -> Path:
-        """Managed settings, where this machine has none."""
-        folder = self.root / "etc"
-        load = hosts.load
-
-        def loaded(name: str) -> hosts.Host:
-            host = load(name)
-            files = {"managed": {sys.platform: [f"{folder}/managed-settings.json", f"{folder}/d/*.json"]}}
-            return host._replace(data={**host.data, "files": {**host.data["files"], **files}})
-
-        self.monkeypatch.setattr("hookctl.hosts.load", loaded)
-        return put(folder / "managed-settings.json", json.dumps(value))
-
-    def doctor(self, *options: str) -> Outcome:
-        return self.hookctl("doctor", "--json", *options)
-
-    def findings(self) -> list[dict[str, str]]:
-        return self.doctor().data["findings"]
-
-    def codes(self) -> list[str]:
-        return [finding["code"] for finding in self.findings()]
 
 
 @pytest.fixture
@@ -102,396 +61,40 @@ def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.
     return Place(isolated, settings, hookctl, monkeypatch)
 
 
-# How each code comes about.
+def named(case: object) -> str:
+    """An arrangement by its name, without the frame that it stands in."""
+    return getattr(case, "__qualname__", str(case)).partition(".")[0]
 
 
-def with_python(place: Place, text: str) -> Path:
-    """Install with an interpreter of our own, and then make it something else."""
-    python = place.script("python3", f'exec {sys.executable} "$@"')
-    place.monkeypatch.setattr("hookctl.interpreter.choose", lambda environ: (str(python), ""))
-    place.install()
-    return place.script("python3", text)
-
-
-def other_hook(place: Place, text: str) -> None:
-    """A hook of another version of hookctl: the ledger knows it, this version's template differs."""
-    place.install()
-    old = place.hook.read_bytes()
-    place.hook.write_text(text)
-    from hookctl.files import digest
-
-    place.edit(digest(old), digest(text.encode()), place.ledger)
-
-
-def unparsable(place: Place) -> None:
-    place.install().edit('"8"', '"8')
-
-
-def not_utf8(place: Place) -> None:
-    put(place.settings, '{"model": "é"}'.encode("latin-1"))
-
-
-def unreadable(place: Place) -> None:
-    place.settings.mkdir(parents=True)
-
-
-def wrong_shape(place: Place) -> None:
-    place.install()
-    put(place.settings, '{"hooks": []}')
-
-
-def wrong_root(place: Place) -> None:
-    put(place.settings, "[]")
-
-
-def duplicate_key(place: Place) -> None:
-    place.install().edit('"env": {', '"env": {}, "env": {')
-
-
-def strict_host(place: Place) -> None:
-    put(place.settings, '{\n  // mine\n  "model": "opus"\n}\n')
-
-
-def trailing_comma(place: Place) -> None:
-    put(place.settings, '{"model": "opus",}')
-
-
-def wrong_type(place: Place) -> None:
-    put(place.settings, '{"cleanupPeriodDays": "30"}')
-
-
-def wrong_word(place: Place) -> None:
-    put(place.settings, '{"permissions": {"defaultMode": "zzz"}}')
-
-
-def not_above(place: Place) -> None:
-    put(place.settings, '{"cleanupPeriodDays": 0}')
-
-
-def true_is_no_number(place: Place) -> None:
-    put(place.settings, '{"cleanupPeriodDays": true}')
-
-
-def invalid_hook(groups: Any) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.settings, json.dumps({"hooks": {"PreToolUse": groups}}))
-
-    return arrange
-
-
-def hooks_disabled(place: Place) -> None:
-    put(place.settings, '{"disableAllHooks": true}')
-
-
-def hooks_disabled_in_the_project(place: Place) -> None:
-    put(place.settings, "{}")
-    put(Path(".claude/settings.json"), '{"disableAllHooks": true}')
-
-
-def hooks_disabled_locally(place: Place) -> None:
-    put(place.settings, "{}")
-    put(Path(".claude/settings.local.json"), '{"disableAllHooks": true}')
-
-
-def hooks_disabled_by_the_manager(place: Place) -> None:
-    put(place.settings, "{}")
-    place.managed({"disableAllHooks": True})
-
-
-def managed_only(place: Place) -> None:
-    put(place.settings, "{}")
-    place.managed({"allowManagedHooksOnly": True})
-
-
-def entries_wiped(place: Place) -> None:
-    place.install()
-    put(place.settings, "{}")
-
-
-def entry_missing(place: Place) -> None:
-    place.install().change(lambda page: page["env"].pop(LIMIT))
-
-
-def hook_entry_missing(place: Place) -> None:
-    place.install().change(lambda page: page.pop("hooks"))
-
-
-def entry_edited(place: Place) -> None:
-    place.install().edit('"timeout": 10', '"timeout": 20')
-
-
-def leaf_edited(place: Place) -> None:
-    place.install().edit('"5"', '"6"')
-
-
-def entry_doubled(place: Place) -> None:
-    place.install().change(lambda page: page["hooks"]["Stop"].append(page["hooks"]["Stop"][0]))
-
-
-def edited_copy(place: Place) -> None:
-    place.install().edit("exit 0", "exit 1")
-    place.ledger.unlink()
-
-
-def ledger_missing(place: Place) -> None:
-    place.install()
-    place.ledger.unlink()
-
-
-def ledger_unreadable(place: Place) -> None:
-    put(place.ledger, '{"ledger_version": 1}')
-
-
-def journal_unreadable(place: Place) -> None:
-    put(place.root / "state" / "journal.json", "{")
-
-
-def ledger_newer(place: Place) -> None:
-    put(place.ledger, '{"ledger_version": 99, "files": {}}')
-
-
-def interrupted_run(place: Place) -> None:
-    """A kill between the settings file and the ledger."""
-
-    def die(*_: object) -> None:
-        raise SystemExit(9)
-
-    place.monkeypatch.setattr("hookctl.apply._save", die)
-    assert place.hookctl("install", "--host", "claude").code == 9
-
-
-def hook_missing(place: Place) -> None:
-    place.install().hook.unlink()
-
-
-def hook_changed(place: Place) -> None:
-    place.install().hook.write_text("print('mine')\n")
-
-
-def hook_unreadable(place: Place) -> None:
-    place.install().hook.unlink()
-    place.hook.mkdir()
-
-
-def hook_old(place: Place) -> None:
-    other_hook(place, "# an older one\n" + (ROOT / "templates" / "guard" / "hook.py").read_text())
-
-
-def self_test_failed(place: Place) -> None:
-    other_hook(place, "raise SystemExit(0)\n")
-
-
-def self_test_crashed(place: Place) -> None:
-    other_hook(place, "raise SystemExit(1)\n")
-
-
-def self_test_said_nonsense(place: Place) -> None:
-    other_hook(place, "print('[1]')\n")
-
-
-def interpreter_missing(place: Place) -> None:
-    with_python(place, "exit 0").unlink()
-
-
-def interpreter_not_executable(place: Place) -> None:
-    with_python(place, "exit 0").chmod(0o644)
-
-
-def interpreter_broken(place: Place) -> None:
-    with_python(place, "exit 1")
-
-
-def interpreter_old(place: Place) -> None:
-    with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")
-
-
-def config_unreadable(text: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.install().config, text)
-
-    return arrange
-
-
-def config_missing(place: Place) -> None:
-    place.install().config.unlink()
-
-
-def config_invalid(place: Place) -> None:
-    place.install().change(lambda page: page.update(latch="perhaps"), place.config)
-
-
-def config_unknown(place: Place) -> None:
-    place.install().change(lambda page: page.update(latsch=True), place.config)
-
-
-def masked(place: Place) -> None:
-    place.install()
-    put(Path(".claude/settings.json"), json.dumps({"env": {CAP: "9"}}))
-
-
-def cap_is(value: Any) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.install().change(lambda page: page["env"].update({CAP: value}))
-
-    return arrange
-
-
-def cap_off_in_the_project(place: Place) -> None:
-    place.install()
-    put(Path(".claude/settings.local.json"), json.dumps({"env": {CAP: "0"}}))
-
-
-def limit_invalid(place: Place) -> None:
-    place.install().change(lambda value: value["env"].update(MAX_STOP_BLOCKS="+12"))
-
-
-def disabled_by_env(place: Place) -> None:
-    place.install().change(lambda value: value["env"].update(HOOKCTL_DISABLE="yes"))
-
-
-def knob_in_the_env_of_the_project(place: Place) -> None:
-    place.install()
-    put(place.root / "work" / ".claude" / "settings.json", '{"env": {"HOOKCTL_LATCH": "0"}}')
-
-
-def read_only(place: Place) -> None:
-    place.install().settings.chmod(0o444)
-
-
-def no_limit(place: Place) -> None:
-    place.install("--set", f"{LIMIT}=0")
-
-
-def guard_off(place: Place) -> None:
-    place.install().install("--mode", "off")
-
-
-def guard_off_by_hand(place: Place) -> None:
-    place.install().change(lambda page: page.update(mode="off"), place.config)
-
-
-def never_ran(place: Place) -> None:
-    place.install()
-
-
-def last_ran(place: Place) -> None:
-    place.install()
-    event = {"t": 1, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
-    put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
-
-
-def client_says(text: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.client(text)
-        place.install()
-
-    return arrange
-
-
-def nothing(place: Place) -> None:
-    pass
-
-
-def not_ours(place: Place) -> None:
-    put(place.settings, "{}")
-
-
-MADE: list[tuple[str, str, Callable[[Place], None]]] = [
-    ("unparsable", "error", unparsable),
-    ("not_utf8", "error", not_utf8),
-    ("unreadable", "error", unreadable),
-    ("wrong_shape", "error", wrong_shape),
-    ("wrong_shape", "error", wrong_root),
-    ("duplicate_key", "error", duplicate_key),
-    ("strict_host", "error", strict_host),
-    ("strict_host", "error", trailing_comma),
-    ("wrong_type", "error", wrong_type),
-    ("wrong_type", "error", wrong_word),
-    ("wrong_type", "error", not_above),
-    ("wrong_type", "error", true_is_no_number),
-    ("invalid_hook", "error", invalid_hook("no array")),
-    ("invalid_hook", "error", invalid_hook([{"type": "command", "command": "x"}])),
-    ("invalid_hook", "error", invalid_hook([{"matcher": 5, "hooks": []}])),
-    ("invalid_hook", "error", invalid_hook([{"hooks": ["x"]}])),
-    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command"}]}])),
-    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}])),
-    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command", "command": "x", "timeout": 0}]}])),
-    ("hooks_disabled", "error", hooks_disabled),
-    ("hooks_disabled", "error", hooks_disabled_in_the_project),
-    ("hooks_disabled", "error", hooks_disabled_locally),
-    ("hooks_disabled", "error", hooks_disabled_by_the_manager),
-    ("managed_only", "error", managed_only),
-    ("entries_wiped", "error", entries_wiped),
-    ("entry_missing", "warning", entry_missing),
-    ("entry_missing", "warning", hook_entry_missing),
-    ("entry_edited", "warning", entry_edited),
-    ("entry_edited", "warning", leaf_edited),
-    ("entry_doubled", "error", entry_doubled),
-    ("edited_copy", "warning", edited_copy),
-    ("ledger_missing", "error", ledger_missing),
-    ("ledger_unreadable", "error", ledger_unreadable),
-    ("ledger_unreadable", "error", journal_unreadable),
-    ("ledger_newer", "error", ledger_newer),
-    ("interrupted_run", "error", interrupted_run),
-    ("hook_missing", "error", hook_missing),
-    ("hook_changed", "warning", hook_changed),
-    ("hook_unreadable", "error", hook_unreadable),
-    ("hook_old", "info", hook_old),
-    ("interpreter_missing", "error", interpreter_missing),
-    ("interpreter_missing", "error", interpreter_not_executable),
-    ("interpreter_broken", "error", interpreter_broken),
-    ("interpreter_old", "error", interpreter_old),
-    ("config_unreadable", "error", config_unreadable("{")),
-    ("config_unreadable", "error", config_unreadable("")),
-    ("config_unreadable", "error", config_unreadable("[1]")),
-    ("config_unreadable", "error", config_unreadable('{"latch": true} // yes')),
-    ("config_missing", "warning", config_missing),
-    ("config_invalid", "warning", config_invalid),
-    ("config_invalid", "warning", config_unknown),
-    ("self_test_failed", "error", self_test_failed),
-    ("self_test_failed", "error", self_test_crashed),
-    ("self_test_failed", "error", self_test_said_nonsense),
-    ("self_test_passed", "info", never_ran),
-    ("masked", "warning", masked),
-    ("cap_invalid", "warning", cap_is("abc")),
-    ("cap_off", "warning", cap_is("0")),
-    ("cap_off", "warning", cap_off_in_the_project),
-    ("cap_below_limit", "warning", cap_is("4")),
-    ("no_limit", "warning", no_limit),
-    ("limit_invalid", "warning", limit_invalid),
-    ("hook_environment", "error", disabled_by_env),
-    ("hook_environment", "warning", knob_in_the_env_of_the_project),
-    ("read_only", "error", read_only),
-    ("guard_off", "info", guard_off),
-    ("guard_off", "info", guard_off_by_hand),
-    ("never_ran", "info", never_ran),
-    ("last_ran", "info", last_ran),
-    ("client_old", "warning", client_says("echo 2.1.142 '(Claude Code)'")),
-    ("client_newer", "info", client_says("echo 9.9.9 '(Claude Code)'")),
-    ("client_missing", "info", never_ran),
-    ("client_unknown", "info", client_says("exit 0")),
-    ("client_unknown", "info", client_says("printf '\\377\\376'")),
-    ("not_installed", "info", nothing),
-    ("not_installed", "info", not_ours),
-]
-
-
-@pytest.mark.parametrize(("code", "level", "arrange"), MADE, ids=lambda case: getattr(case, "__name__", str(case)))
+@pytest.mark.parametrize(("code", "level", "arrange"), MADE, ids=named)
 def test_every_finding(place: Place, code: str, level: str, arrange: Callable[[Place], None]) -> None:
     arrange(place)
     before = tree(place.root)
-    outcome = place.doctor()
-    found = [finding for finding in outcome.data["findings"] if finding["code"] == code]
-    assert [finding["level"] for finding in found] == [level], outcome.data["findings"]
+    outcome = place.doctor("--strict", *(["--fix"] if code == "fix_failed" else []))
+    findings = outcome.data["findings"]
+    found = [finding for finding in findings if finding["code"] == code]
+    assert [finding["level"] for finding in found] == [level], findings
     assert found[0]["message"]
     assert found[0]["fix"] or level == "info"
-    levels = [finding["level"] for finding in outcome.data["findings"]]
+    levels = [finding["level"] for finding in findings]
     assert levels == sorted(levels, key=["error", "warning", "info"].index)
-    assert outcome.code == (1 if "error" in levels else 0)
-    strict = place.hookctl("doctor", "--strict")
-    assert strict.code == (1 if {"error", "warning"} & set(levels) else 0)
-    assert f"[{code}]" in strict.out
+    assert outcome.code == (1 if {"error", "warning"} & set(levels) else 0)
     assert tree(place.root) == before, "doctor writes nothing"
+
+
+@pytest.mark.parametrize(
+    ("arrange", "codes"), [(cap_is("8"), (0, 0)), (cap_is("0"), (0, 1)), (entries_wiped, (1, 1))], ids=str
+)
+def test_warnings_count_only_if_they_are_to(
+    place: Place, arrange: Callable[[Place], None], codes: tuple[int, int]
+) -> None:
+    arrange(place)
+    plain, strict = place.hookctl("doctor"), place.hookctl("doctor", "--strict")
+    assert (plain.code, strict.code) == codes
+    assert plain.out == strict.out
+    for finding in place.findings():
+        assert f"{finding['message']} [{finding['code']}]\n" in plain.out
+        assert (f"         {finding['fix']}\n" in plain.out) == (finding["level"] != "info"), finding
 
 
 def source_codes() -> set[str]:
@@ -500,7 +103,8 @@ def source_codes() -> set[str]:
     places |= {f"{folder}/{path.name}": None for folder in ("checks", "documents")
                for path in (ROOT / "hookctl" / folder).glob("*.py")}  # fmt: skip
     # Of these only what doctor calls.
-    some = {"files.py": ("real", "read", "_unreadable"), "live.py": ("_wrong_shape",), "apply.py": ("pending",)}
+    some = {"files.py": ("real", "read", "_unreadable"), "live.py": ("_wrong_shape",), "apply.py": ("pending",),
+            "places.py": ("require_inside",)}  # fmt: skip
     found = set()
     for name, functions in {**places, **some}.items():
         module = ast.parse((ROOT / "hookctl" / name).read_text())
@@ -561,7 +165,7 @@ def test_versions_are_compared_as_numbers(place: Place) -> None:
 CAPS: list[tuple[Any, float, set[str]]] = [
     ("8", 8, set()),
     ("12", 12, set()),
-    ("5000", 5000, set()),
+    ("5000", 5000, {"cap_high"}),
     ("0", 0, {"cap_off"}),
     ("-1", -1, {"cap_off"}),
     ("0x3", 0, {"cap_off", "cap_invalid"}),
@@ -576,7 +180,7 @@ CAPS: list[tuple[Any, float, set[str]]] = [
     (3, 3, {"cap_below_limit"}),
     (3.0, 3, {"cap_invalid", "cap_below_limit"}),
     ("4", 4, {"cap_below_limit"}),
-    ("5", 5, set()),
+    ("5", 5, {"cap_tight"}),
     ("1e400", 8, {"cap_invalid"}),
     ("9" * 400, 8, set()),
 ]
@@ -633,7 +237,7 @@ def test_project_settings_that_the_client_cannot_read_mask_nothing(place: Place)
     place.install()
     for text in ("{", f'{{"env": {{"{CAP}": "0"}},}}', "[]", '"x"'):
         put(Path(".claude/settings.json"), text)
-        assert place.codes() == ["self_test_passed", "never_ran", "client_missing"]
+        assert not {"masked", "cap_off"} & set(place.codes())
 
 
 def test_settings_in_a_parent_folder_are_not_read(place: Place) -> None:
@@ -650,6 +254,28 @@ def test_a_changed_hook_is_not_started(place: Place) -> None:
     codes = place.codes()
     assert "hook_changed" in codes
     assert not {"self_test_passed", "self_test_failed"} & set(codes)
+    assert not marker.exists()
+
+
+def test_a_program_that_only_a_committed_ledger_vouches_for_is_not_started(place: Place) -> None:
+    marker = place.root / "started"
+    place.install("--scope", "project")
+    program = put(Path(".hookctl/guard/claude/hook.py"), f"open({str(marker)!r}, 'w')\n")
+    ledger = Path(".hookctl/ledger.json")
+    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"]["files"].update(
+        {"hook.py": digest(program.read_bytes())[:16]}), ledger)  # fmt: skip
+    codes = place.codes()
+    assert "hook_old" in codes
+    assert not {"hook_changed", "self_test_passed", "self_test_failed"} & set(codes)
+    assert not marker.exists()
+
+
+def test_a_python_of_the_projects_is_not_started(place: Place) -> None:
+    marker = place.root / "started"
+    place.install("--scope", "project")
+    place.script("python3", f"touch {marker}").rename("python3")
+    place.monkeypatch.setenv("PATH", ":.:/usr/bin:/bin")
+    assert "self_test_passed" in place.codes()
     assert not marker.exists()
 
 
@@ -676,8 +302,6 @@ def test_the_self_test_passes_whatever_the_knobs(place: Place, knobs: dict[str, 
 def test_after_the_hook_ran_doctor_says_when(place: Place) -> None:
     place.install()
     command = json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    import subprocess
-
     payload = json.dumps({"session_id": "S1", "cwd": str(Path.cwd()), "hook_event_name": "Stop"})
     environ = {**os.environ, "HOOKCTL_NOW": "1000000000"}
     run = subprocess.run(["sh", "-c", command], input=payload, text=True, capture_output=True, env=environ)
@@ -730,6 +354,207 @@ def test_a_host_is_named(place: Place) -> None:
     assert place.doctor("--host", "emacs").code == 2
 
 
+# What must not be said.
+
+
+@pytest.mark.parametrize(
+    ("code", "arrange"),
+    [
+        ("foreign_stop", beside_ours(Stop=[handler(**{"async": True})])),
+        ("foreign_stop", beside_ours(Stop=[handler(**{"if": "Bash(*)"})])),
+        ("foreign_stop", beside_ours(Stop=[handler(type="zzz")])),
+        ("foreign_stop", beside_ours(PreToolUse=[handler()])),
+        ("two_systems", theirs(Stop=[NIGHTLY])),
+        ("two_systems", beside_ours(Stop=[handler("say nightly")])),
+        ("two_systems", beside_ours(SubagentStop=[NIGHTLY])),
+        ("never_runs", theirs(PreToolUse=[handler(**{"if": "Bash(*)"})])),
+        ("ignored_field", theirs(PreToolUse=[handler(onFailure="block")])),
+        ("script_missing", theirs(PreToolUse=[handler("python3 check.py")])),
+        ("script_missing", theirs(PreToolUse=[handler("python3 /bin/sh")])),
+        ("script_missing", theirs(PreToolUse=[handler("test -f /gone.py && python3 /gone.py")])),
+        ("script_missing", theirs(PreToolUse=[handler("/gone/program")])),
+        ("agent_in_hook", theirs(Stop=[handler("echo claude; ls claude")])),
+        ("floating_hook", theirs(Stop=[handler("echo npx")])),
+        ("unknown_event", theirs(WorktreeCreate=[handler()])),
+        ("lost_hook", theirs(Stop=[handler(timeout=0.5), handler("", type="prompt", prompt="?")])),
+        ("entry_disarmed", ours_with(timeout=2)),
+        ("entry_disarmed", ours_with(shell="bash", statusMessage="...")),
+        ("entry_edited", ours_with(timeout=1)),
+        ("two_versions", the_same_in_two_scopes),
+        ("two_versions", in_two_scopes),
+        ("shell_shadowed", in_the_shell(LIMIT, "5")),
+        ("hook_environment", in_the_shell("HOOKCTL_DEBUG", "1")),
+        ("hook_environment", in_the_shell("HOOKCTL_CHILD", "0")),
+        ("hook_environment", in_the_shell("HOOKCTL_SOMETHING", "1")),
+        ("state_elsewhere", never_ran),
+        ("no_soft_limit", knob(max_soft_resets=0, progress=["heartbeat"])),
+        ("not_committed", not_committed(".gitignore", ".hookctl/\n!.hookctl/")),
+        ("not_committed", not_committed(".gitignore", ".hookctl/run/")),
+        ("run_unusable", work("STOP")),
+        ("task_unreadable", work("task.json", '{"remaining": "3", "heartbeat": [1]}')),
+        ("task_unreadable", work("task.json", '{"heartbeat": 1}')),
+        ("run_stopped", work("STOP")),
+        ("run_ends_soon", active("1009999")),
+        ("run_ends_soon", active("999999")),
+        ("not_armed", active("999999")),
+        ("not_armed", active("1009999", require_arm=True)),
+        ("active_unreadable", active("1000001\n")),
+        ("managed_invalid", managed_only),
+        ("cap_high", no_limit),
+        ("loose_mode", loose(lambda place: place.root / "state", 0o1777)),
+        ("loose_mode", loose(lambda place: place.settings, 0o664)),
+    ],
+    ids=named,
+)
+def test_nothing_is_said_where_nothing_is_wrong(place: Place, code: str, arrange: Callable[[Place], None]) -> None:
+    arrange(place)
+    assert code not in place.codes()
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_sessions_without_a_line_are_counted(place: Place, count: int) -> None:
+    sessions(place.install(), count)
+    found = [finding["message"] for finding in place.findings() if finding["code"] == "hook_silent"]
+    assert len(found) == (count > 2)
+    assert all(f"the last {count} sessions" in message for message in found)
+
+
+def test_a_session_with_a_line_breaks_the_count(place: Place) -> None:
+    names = sessions(place.install(), 6)
+    logged(place, {"t": 5, "session": session_hash(names[2])})
+    (finding,) = [finding for finding in place.findings() if finding["code"] == "hook_silent"]
+    assert "the last 3 sessions" in finding["message"]
+    logged(place, {"t": 5, "session": session_hash(names[3])})
+    assert "hook_silent" not in place.codes()
+
+
+def test_only_sessions_since_the_install_that_have_ended_count(place: Place) -> None:
+    folder = place.settings.parent / "projects" / "-work"
+    sessions(place.install(), 3)
+    hook = place.hook.stat().st_mtime
+    os.utime(folder / "00000000-0000-4000-8000-000000000000.jsonl", (hook - 9, hook - 9))
+    assert "hook_silent" not in place.codes()
+    sessions(place, 3)
+    assert "hook_silent" in place.codes()
+    place.monkeypatch.setenv("HOOKCTL_NOW", str(hook + 3600 + 2 * 60 + 299))
+    assert "hook_silent" not in place.codes(), "the newest may be at work"
+    sessions(place, 3)
+    for name in ("00000000-0000-4000-8000-000000000000", "00000000-0000-4000-8000-000000000001"):
+        (folder / f"{name}.jsonl").rename(folder / f"agent-{name[:8]}{name[-1]}.jsonl")
+    assert "hook_silent" not in place.codes()
+
+
+def test_transcripts_are_never_opened(place: Place) -> None:
+    sessions(place.install(), 3)
+    folder = place.settings.parent / "projects" / "-work"
+    for path in list(folder.iterdir()):
+        at = path.stat().st_mtime
+        path.unlink()
+        os.mkfifo(path)
+        os.utime(path, (at, at))
+    assert "hook_silent" in place.codes()
+
+
+def test_an_owner_that_was_seen_or_is_new_is_no_stranger(place: Place) -> None:
+    findings.owner_unseen(place)
+    logged(place, {"t": 500, "session": session_hash("other")})
+    assert "owner_unseen" not in place.codes(), "that was before the run"
+    logged(place, {"t": 400, "session": session_hash("gone")}, {"t": 2000, "session": session_hash("other")})
+    assert "owner_unseen" not in place.codes()
+
+
+def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None:
+    beside_ours(Stop=[NIGHTLY])(place)
+    place.managed({"allowManagedHooksOnly": True})
+    assert not {"foreign_stop", "two_systems"} & set(place.codes())
+    place.managed({"disableAllHooks": True})
+    assert not {"foreign_stop", "two_systems"} & set(place.codes())
+
+
+@pytest.mark.parametrize(
+    "off",
+    [
+        lambda place: place.change(lambda page: page.update(mode="off"), place.config),
+        lambda place: place.monkeypatch.setenv("HOOKCTL_END_FOREIGN_CHAINS", "0"),
+        lambda place: place.monkeypatch.setenv("HOOKCTL_DISABLE", "1"),
+        lambda place: place.change(lambda page: page["env"].update(HOOKCTL_MODE="off")),
+        lambda place: place.edit('"timeout": 10', '"async": true'),
+        lambda place: place.hook.unlink(),
+    ],
+)
+def test_a_guard_that_does_nothing_ends_no_chain(place: Place, off: Callable[[Place], None]) -> None:
+    beside_ours(Stop=[handler()])(place)
+    off(place)
+    (finding,) = [finding for finding in place.findings() if finding["code"] == "foreign_stop"]
+    assert finding["level"] == "warning"
+    assert "after 8 blocks" in finding["message"]
+
+
+SECRET = "sk-abcdef0123456789"
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (f"API_KEY={SECRET} curl -H 'x: {SECRET}' https://h/{SECRET}", "curl"),
+        (f"python3 -u /opt/hooks/stop.py --token {SECRET}", "python3 stop.py"),
+        (f"bash -c 'curl {SECRET}'", "bash"),
+        (f"'{SECRET} {SECRET}'", "a hook of type command"),
+        (f"'unclosed {SECRET}", "a hook of type command"),
+    ],
+)
+def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, command: str, shown: str) -> None:
+    beside_ours(Stop=[handler(command, **{"once": True, "if": "x"}), handler(command)])(place)
+    put(Path("sub/.claude/settings.json"), "{}")
+    outcome = place.doctor()
+    assert SECRET not in outcome.out
+    assert any(f"{shown} may block" in finding["message"] for finding in outcome.data["findings"])
+
+
+def test_values_of_other_peoples_variables_are_not_shown(place: Place) -> None:
+    place.install().change(
+        lambda page: page["env"].update({"API_TOKEN": SECRET, "A=B": SECRET, "TOKEN=s3cr3tword": "1"})
+    )
+    out = place.doctor().out
+    assert SECRET not in out
+    assert "s3cr3tword" not in out
+
+
+# What the hook itself makes of a cap that is as low as the limit.
+
+
+def stops(place: Place, remaining: list[int]) -> list[str]:
+    """The decisions on a chain of stops in which some other hook goes on blocking."""
+    command = json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    env = {**os.environ, **json.loads(place.settings.read_text())["env"]}
+    for number, left in enumerate(remaining):
+        put(Path(".hookctl/run/task.json"), json.dumps({"remaining": left}))
+        payload = {"session_id": "S", "cwd": os.getcwd(), "hook_event_name": "Stop", "stop_hook_active": number > 0}
+        payload["prompt_id"] = "one"
+        subprocess.run(["sh", "-c", command], input=json.dumps(payload), text=True, capture_output=True, env=env)
+    (log,) = (place.root / "state" / "guard").glob("*/events.jsonl")
+    return [json.loads(line)["code"] for line in log.read_text().splitlines()]
+
+
+def test_a_cap_that_is_the_limit_is_enough_for_the_guard_alone(place: Place) -> None:
+    cap_is("5")(place)
+    assert stops(place, [1] * 6) == ["blocked"] * 5 + ["tripped"]
+
+
+@pytest.mark.parametrize(
+    ("cap", "codes"), [("5", ["blocked"] * 2 + ["host_cap"]), ("8", ["blocked"] * 5 + ["tripped"])]
+)
+def test_blocks_of_other_hooks_count_for_the_cap(place: Place, cap: str, codes: list[str]) -> None:
+    cap_is(cap)(place)
+    assert stops(place, [0] * 3 + [1] * len(codes))[3:] == codes
+
+
+@pytest.mark.parametrize(("cap", "codes"), [("4", {"cap_tight"}), ("3", {"cap_below_limit"}), ("7", set())])
+def test_a_limit_of_attempts_gives_one_block_less(place: Place, cap: str, codes: set[str]) -> None:
+    place.install("--set", "count=attempts").change(lambda page: page["env"].update({CAP: cap}))
+    assert {code for code in place.codes() if code.startswith("cap_")} == codes
+
+
 # Whatever bytes lie there.
 
 JSON = st.recursive(
@@ -765,10 +590,10 @@ def with_node(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 @pytest.fixture
 def quick(place: Place) -> Place:
-    """An installed place where doctor starts no process."""
-    place.monkeypatch.setattr("hookctl.checks.hook._self_test", lambda *_: iter(()))
+    """A place with the guard in two scopes, a pack, work and a log, where doctor starts no process."""
+    place.monkeypatch.setattr("hookctl.checks.selftest.check", lambda *_: iter(()))
     place.monkeypatch.setattr("hookctl.interpreter.ask", lambda program: (program, (3, 11)))
-    return place.install()
+    return everything(place)
 
 
 def check_that_doctor_bears(place: Place, path: Path, data: bytes) -> None:
@@ -784,23 +609,13 @@ def check_that_doctor_bears(place: Place, path: Path, data: bytes) -> None:
         path.write_bytes(kept)
 
 
-FILES = {
-    "settings": "home/.claude/settings.json",
-    "ledger": "state/ledger.json",
-    "journal": "state/journal.json",
-    "config": "data/guard/claude-user/config.json",
-    "hook": "data/guard/claude-user/hook.py",
-    "log": "state/guard/0123456789abcdef/events.jsonl",
-}
-
-
 @pytest.mark.parametrize("name", FILES)
 @examples(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_doctor_bears_any_bytes_anywhere(quick: Place, name: str, data: st.DataObject) -> None:
-    path = quick.root / FILES[name]
+    path = file_of(quick, name)
     kinds = st.binary(max_size=40) | JSON.map(lambda value: json.dumps(value).encode()) | LINES
-    if path.exists() and name != "hook":
+    if path.exists() and path.suffix == ".json":
         value = json.loads(path.read_text())
         changed = st.tuples(st.sampled_from(list(nodes(value))), JSON)
         kinds |= changed.map(lambda change: json.dumps(with_node(value, *change)).encode())
@@ -823,7 +638,7 @@ def test_doctor_bears_every_wrong_type_in_the_ledger(quick: Place) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_doctor_bears_odd_files(quick: Place, name: str) -> None:
-    path = quick.root / FILES[name]
+    path = file_of(quick, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     for make in (os.mkdir, os.mkfifo, lambda p: os.symlink(p, p), lambda p: os.symlink("/dev/zero", p)):
         if path.exists():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from typing import NamedTuple
 
+from hookctl import project
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.folders import Folders
 from hookctl.hosts import Host, settings_path
@@ -59,9 +62,35 @@ class Scene(NamedTuple):
     @property
     def install(self) -> str:
         """The command that installs the guard in this settings file."""
+        return self.install_of(GUARD)
+
+    def install_of(self, pack: str) -> str:
+        """The command that installs a pack in this settings file."""
+        page = self.record.packs.get(pack) if self.record else None
+        source = page.settings.get("source") if page else None
+        name = "" if pack == GUARD else f" {shlex.quote(source) if isinstance(source, str) else pack}"
         scope = "" if self.place.scope == "user" else f" --scope {self.place.scope}"
-        return f"hookctl install --host {self.host.name}{scope}"
+        return f"hookctl install{name} --host {self.host.name}{scope}"
 
     def find(self, code: str, level: str, message: str, fix: str = "", path: str = "") -> Finding:
         """A finding about this file, unless it names another path."""
         return Finding(code, level, message, self.host.name, path or self.path, fix)
+
+
+class Here(NamedTuple):
+    """One host as it is started in the working folder: the settings files that it reads there."""
+
+    folders: Folders
+    host: Host
+    scenes: tuple[Scene, ...]  # of this host, wherever they are
+    sources: tuple[Source, ...]  # those first whose values win
+
+    @property
+    def project(self) -> str:
+        """The project as the hook finds it: from the host's own variable, else from the working folder."""
+        named = self.folders.environ.get(self.host.data["environment"]["project"], "")
+        return project.find(named if os.path.isdir(named) else self.folders.cwd, self.folders.environ)
+
+    def find(self, code: str, level: str, message: str, fix: str = "", path: str = "") -> Finding:
+        """A finding about this host."""
+        return Finding(code, level, message, self.host.name, path, fix)

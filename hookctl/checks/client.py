@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 
@@ -30,6 +32,16 @@ def check(scene: Scene) -> Iterator[Finding]:
     elif _numbers(version) > _numbers(about["seen"]):
         message = f"version {version} is newer than {about['seen']}, the one that hookctl was proven on"
         yield scene.find("client_newer", "info", message, path=program)
+
+
+def check_readers(scene: Scene) -> Iterator[Finding]:
+    """Other agents here that read the same file, and so run the hook too, as if they were this one."""
+    path = scene.folders.environ.get("PATH", os.defpath)
+    for reader in scene.host.data.get("also_read_by", ()) if scene.guard else ():
+        found = shutil.which(reader["command"], path=path)
+        if found and os.path.isabs(found):
+            message = f"{reader['title']} reads this file too, and runs the hook as {scene.host.title} would"
+            yield scene.find("also_read", "info", message, "Do not install the guard for both in one project.")
 
 
 def _version(program: str, arguments: list[str]) -> str:

@@ -1,15 +1,18 @@
-"""Is what we wrote still there, once, and as we wrote it?"""
+"""Is what we wrote still there, once, and as we wrote it? And does it still do what it is for?"""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from collections.abc import Iterator
 
-from hookctl import engine
-from hookctl.checks import Finding, Scene
+from hookctl import clock, engine
+from hookctl.checks import Finding, Scene, handlers
 from hookctl.masking import masked
-from hookctl.model import Entry, Live
+from hookctl.model import Element, Entry, Live
 from hookctl.packs import guard
+from hookctl.places import GUARD
 
 
 def check(scene: Scene) -> Iterator[Finding]:
@@ -19,32 +22,40 @@ def check(scene: Scene) -> Iterator[Finding]:
         return
     yield from _unknown(scene, live)
     yield from _doubled(scene, live)
+    yield from _disarmed(scene, live)
     record = scene.record
     if record is None:
         return
     ours = [entry for entry in record.entries if entry.kind != "container" and entry.mode == "owned"]
     if engine.wiped(ours, live):
-        message = f"{len(ours)} of {len(ours)} entries are gone: was the file reset?"
-        fix = _install(scene, "writes them again; restart agents that run, since they may write old settings back")
-        yield scene.find("entries_wiped", "error", message, fix)
+        yield _wiped(scene, len(ours))
         return
     for entry in ours:
         yield from _one(scene, live, entry)
 
 
-def _install(scene: Scene, what: str, option: str = "") -> str:
-    return f"`{scene.install}{option}` {what}."
+def _wiped(scene: Scene, count: int) -> Finding:
+    when = ""
+    with contextlib.suppress(OSError, ValueError, OverflowError):  # there may be no file any more
+        when = f", and the file was written at {clock.local(os.stat(scene.path).st_mtime)}"
+    message = f"{count} of {count} entries are gone{when}: was the file reset?"
+    fix = "`hookctl doctor --fix` writes them again; restart agents that run, since they may write old settings back."
+    if scene.place.shared:
+        message += " Or is it not committed with .hookctl/?"
+        fix = f"`hookctl doctor --fix` writes the guard's again; of other packs only `{scene.install}` does."
+    return scene.find("entries_wiped", "error", message, fix)
 
 
 def _one(scene: Scene, live: Live, entry: Entry) -> Iterator[Finding]:
     at = engine.state(entry, live, entry.path, entry.id)
     name = entry.id or entry.path[-1]
+    install = scene.install_of(next(iter(entry.owners)))
     if at == "missing":
         message = f"{name} is missing; somebody removed it"
-        yield scene.find("entry_missing", "warning", message, _install(scene, "writes it again", " --force"))
-    elif at == "overridden":
+        yield scene.find("entry_missing", "warning", message, f"`{install} --force` writes it again.")
+    elif at == "overridden" and not _why_disarmed(scene, live, entry.id):
         message = f"{name} is not as it was written{_what(live, entry)}; it is yours now and stays"
-        yield scene.find("entry_edited", "warning", message, _install(scene, "makes it as it was", " --force"))
+        yield scene.find("entry_edited", "warning", message, f"`{install} --force` makes it as it was.")
 
 
 def _what(live: Live, entry: Entry) -> str:
@@ -61,20 +72,54 @@ def _doubled(scene: Scene, live: Live) -> Iterator[Finding]:
     for id in sorted({id for id in ids if ids.count(id) > 1}):
         places = ", ".join(".".join(map(str, e.path)) for e in live.elements if e.id == id)
         message = f"{id} is registered {ids.count(id)} times ({places}), so it runs that often"
-        yield scene.find("entry_doubled", "error", message, "Remove all but one.")
+        fix = "Remove all but one; `hookctl doctor --fix` does, where their command is ours word for word."
+        yield scene.find("entry_doubled", "error", message, fix)
+
+
+def _disarmed(scene: Scene, live: Live) -> Iterator[Finding]:
+    """Hooks of ours that the host runs no more, or not in the way that they need."""
+    for element in live.elements:
+        why = _why(scene, element)
+        if why:
+            message = f"{element.id} was edited so that it does not work: {why}"
+            fix = f"`{scene.install_of(element.id.partition('/')[0])} --force` makes it as it was."
+            yield scene.find("entry_disarmed", "warning", message, fix)
+
+
+def _why_disarmed(scene: Scene, live: Live, id: str) -> str:
+    return next((why for element in live.elements if element.id == id and (why := _why(scene, element))), "")
+
+
+def _why(scene: Scene, element: Element) -> str:
+    event, (pack, _, name) = str(element.path[1]), element.id.partition("/")
+    wanted = scene.host.events.get(name) if pack == GUARD else None
+    if wanted and event != wanted:
+        return f"it is registered on {event}, and not on {wanted}"
+    return handlers.disarmed(scene.host, event, element.fields, blocks=pack == GUARD)
 
 
 def _unknown(scene: Scene, live: Live) -> Iterator[Finding]:
     """Elements that carry our mark although the ledger has no page for them."""
     known = {entry.id for entry in scene.record.entries} if scene.record else set()
     for element in live.elements:
-        if element.id in known or not element.id.startswith("guard/"):
+        pack, _, event = element.id.partition("/")
+        if element.id in known:
             continue
-        command, event = str(element.fields.get("command")), element.id.partition("/")[2]
-        if guard.hook_path(command, element.id, event, scene.place):
+        if pack != GUARD:
             message = f"{element.id} stands here, but the ledger does not know it"
-            yield scene.find("ledger_missing", "error", message, _install(scene, "takes it back"))
+            fix = f"`hookctl install PACK --host {scene.host.name}` with the pack's file takes it back; or remove it."
+            yield scene.find("orphan_hook", "warning", message, fix)
+        elif guard.hook_path(str(element.fields.get("command")), element.id, event, scene.place):
+            yield _lost(scene, element.id)
         else:
             message = f"an edited copy of {element.id} stands here; hookctl leaves it alone"
-            fix = _install(scene, "puts the hook in its place", " --force")
+            fix = f"`{scene.install} --force` puts the hook in its place."
             yield scene.find("edited_copy", "warning", message, fix)
+
+
+def _lost(scene: Scene, id: str) -> Finding:
+    message, fix = f"{id} stands here, but the ledger does not know it", "`hookctl doctor --fix` makes its page again."
+    if scene.place.shared:
+        message += ": was .hookctl/ not committed with it?"
+        fix = f"Commit .hookctl/ where it was installed; or `{scene.install}` makes it again here."
+    return scene.find("ledger_missing", "error", message, fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from hookctl import apply, ledger, project, project_ledger
@@ -21,7 +22,10 @@ def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
         return {}, [*found, Finding(error.code, "error", error.message, "", error.path, error.hint)]
     records = {key: page for key, page in pages.items() if page.scope != "project"}
     here = project.find(folders.cwd, folders.environ)
-    for root in dict.fromkeys([here, *(page.project for page in pages.values() if page.scope == "project")]):
+    found += [_gone(key, page) for key, page in pages.items() if _is_gone(page)]
+    records = {key: page for key, page in records.items() if not _is_gone(page)}
+    roots = [page.project for page in pages.values() if page.scope == "project" and not _is_gone(page)]
+    for root in dict.fromkeys([here, *roots]):
         try:
             records |= project_ledger.read(folders, [root])
         except HookctlError as error:
@@ -30,6 +34,17 @@ def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
         message, fix = f"the guard's settings for {path} are of a wrong kind", "Move the ledger away and install again."
         found.append(Finding("ledger_unreadable", "error", message, records.pop(path).host, folders.ledger, fix))
     return records, found
+
+
+def _is_gone(page: Record) -> bool:
+    return bool(page.project) and not os.path.isdir(page.project)
+
+
+def _gone(key: str, page: Record) -> Finding:
+    """A project that was removed, or whose disk is not there just now."""
+    message = f"the ledger has a page for a project that is not there any more: {page.project}"
+    fix = "Nothing, if it comes back. `hookctl uninstall --all` forgets it with everything else."
+    return Finding("project_gone", "info", message, page.host, key, fix)
 
 
 def _fits(record: Record) -> bool:
@@ -50,5 +65,5 @@ def _journal(folders: Folders) -> Iterator[Finding]:
     if pending:
         names = ", ".join(step.path for step in pending.steps)
         message = f"a run was interrupted; it was about to write {names}"
-        fix = "The next `hookctl install` or `hookctl uninstall` completes it first."
+        fix = "`hookctl doctor --fix` completes it; so does the next install or uninstall."
         yield Finding("interrupted_run", "error", message, "", folders.journal, fix)

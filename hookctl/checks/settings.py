@@ -1,14 +1,19 @@
-"""Does the host read the settings file at all, and are its hooks switched on?"""
+"""Does the host read the settings file at all, and all that is in it?"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
 from hookctl import files
-from hookctl.checks import Finding, Scene
+from hookctl.checks import Finding, Scene, handlers
+from hookctl.checks.environment import env_path
 from hookctl.documents import MISSING
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.hosts import Host
+from hookctl.masking import masked_text
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -17,18 +22,28 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
 }
+_MOST_HOPS = 40
 
 
 def check(scene: Scene) -> Iterator[Finding]:
-    """Faults that make the host ignore the file, or its hooks."""
+    """Faults that make the host ignore the file or parts of it, or that keep us from changing it."""
     document = scene.document
     if document is None or not isinstance(document.value, dict):
         return
     yield from _writable(scene)
+    yield from _links(scene)
+    yield from content(scene)
+
+
+def content(scene: Scene) -> Iterator[Finding]:
+    """What in a file makes the host ignore it, or a part of it."""
+    if scene.document is None or not isinstance(scene.document.value, dict):
+        return
     yield from _strictness(scene)
     yield from _known_keys(scene)
     yield from _guarding_events(scene)
-    yield from _switches(scene)
+    yield from _other_events(scene)
+    yield from _env_names(scene)
 
 
 def _writable(scene: Scene) -> Iterator[Finding]:
@@ -52,17 +67,19 @@ def _strictness(scene: Scene) -> Iterator[Finding]:
 
 def _known_keys(scene: Scene) -> Iterator[Finding]:
     """A known key of a wrong type costs the whole file, hooks and env with it."""
-    for name, rule in scene.host.data["known_keys"].items():
+    for name, wrong, (line, column) in wrong_keys(scene.host, scene.document) if scene.document else ():
+        message = f"line {line}, column {column}: {name} {wrong}; {scene.host.title} ignores the whole file for that"
+        yield scene.find("wrong_type", "error", message, _mend(scene, name))
+
+
+def wrong_keys(host: Host, document: JsonDocument) -> Iterator[tuple[str, str, tuple[int, int]]]:
+    """The known keys that are not as the host wants them: name, what is wrong, line and column."""
+    for name, rule in host.data["known_keys"].items():
         path = tuple(name.split("."))
-        value = scene.document.get(path) if scene.document else MISSING
-        if value is MISSING:
-            continue
-        wrong = _wrong(value, rule)
+        value = document.get(path)
+        wrong = "" if value is MISSING else _wrong(value, rule)
         if wrong:
-            line, column = scene.document.position(path)  # type: ignore[union-attr]  # it has the value
-            at, title = f"line {line}, column {column}", scene.host.title
-            message = f"{at}: {name} {wrong}; {title} ignores the whole file for that"
-            yield scene.find("wrong_type", "error", message, f"Mend {name}, or remove it.")
+            yield name, wrong, document.position(path)
 
 
 def _wrong(value: Any, rule: dict[str, Any]) -> str:
@@ -79,45 +96,56 @@ def _wrong(value: Any, rule: dict[str, Any]) -> str:
 def _guarding_events(scene: Scene) -> Iterator[Finding]:
     """An entry that cannot be loaded under one of these events costs the whole file too."""
     for event in scene.host.data["guarding"]["events"]:
-        groups = scene.document.get(("hooks", event)) if scene.document else MISSING
-        for place, wrong in _bad_entries(groups):
-            path = ".".join(map(str, ("hooks", event, *place)))
-            message = f"{path} {wrong}; {scene.host.title} ignores the whole file for that"
-            yield scene.find("invalid_hook", "error", message, "Mend that entry, or remove it.")
+        for place, wrong in handlers.faults(scene.host, _groups(scene, event)):
+            message = f"{_dotted(event, place)} {wrong}; {scene.host.title} ignores the whole file for that"
+            yield scene.find("invalid_hook", "error", message, _mend(scene, "that entry"))
 
 
-def _bad_entries(groups: Any) -> Iterator[tuple[tuple[Any, ...], str]]:
-    if groups is MISSING:
-        return
-    if not isinstance(groups, list):
-        yield (), "is not an array"
-        return
-    for g, group in enumerate(groups):
-        handlers = group.get("hooks") if isinstance(group, dict) else None
-        if not isinstance(handlers, list):
-            yield (g,), "is no group: it has no array `hooks`"
-            continue
-        if not isinstance(group.get("matcher", ""), str):
-            yield (g, "matcher"), "is not a string"
-        for h, handler in enumerate(handlers):
-            wrong = _bad_handler(handler)
-            if wrong:
-                yield (g, "hooks", h), wrong
+def _other_events(scene: Scene) -> Iterator[Finding]:
+    """Elsewhere only the entry, the group or the event is lost."""
+    hooks = scene.document.get(("hooks",)) if scene.document else MISSING
+    known = handlers.knowledge(scene.host)["events"]
+    if hooks is not MISSING and not isinstance(hooks, dict) and scene.record is None:
+        message = f"hooks is not an object; {scene.host.title} reads no hook of this file"
+        yield scene.find("lost_hook", "warning", message, _mend(scene, "it"))
+    for event in hooks if isinstance(hooks, dict) else ():
+        if known and event not in known:
+            message = f"hooks.{event}: {scene.host.title} {scene.host.data['client']['seen']} has no such event"
+            yield scene.find("unknown_event", "warning", message, "Mend the name: it is case-sensitive.")
+        elif event not in scene.host.data["guarding"]["events"]:
+            for place, wrong in handlers.faults(scene.host, hooks[event]):
+                message = f"{_dotted(event, place)} {wrong}; {scene.host.title} drops it without a word"
+                yield scene.find("lost_hook", "warning", message, _mend(scene, "that entry"))
 
 
-def _bad_handler(handler: Any) -> str:
-    if not isinstance(handler, dict) or not isinstance(handler.get("type"), str):
-        return "has no type"
-    timeout = handler.get("timeout", 1)
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
-        return "has a timeout that is not a number above 0"
-    if handler["type"] == "command" and not isinstance(handler.get("command"), str):
-        return "has no command"
-    return ""
+def _groups(scene: Scene, event: str) -> Any:
+    return scene.document.get(("hooks", event)) if scene.document else MISSING
 
 
-def _switches(scene: Scene) -> Iterator[Finding]:
-    key = scene.host.data["switches"]["disable"]
-    if scene.document and scene.document.get((key,)) is True:
-        message = f"{key} is true, so no hook runs, the guard's neither"
-        yield scene.find("hooks_disabled", "error", message, f"Remove {key}, or set it to false.")
+def _dotted(event: str, place: tuple[Any, ...]) -> str:
+    return ".".join(map(str, ("hooks", event, *place)))
+
+
+def _mend(scene: Scene, what: str) -> str:
+    """What to do about something that the host does not take; its own check says whether that helped."""
+    doctor = scene.host.data["client"].get("doctor")
+    return f"Mend {what}, or remove it" + (f"; `{doctor}` says whether it is right then." if doctor else ".")
+
+
+def _env_names(scene: Scene) -> Iterator[Finding]:
+    env = scene.document.get(env_path(scene.host)) if scene.document else MISSING
+    for name in env if isinstance(env, dict) else ():
+        if not name or "=" in name:
+            message = f"env has the name {masked_text(name)!r}, which no variable can have; {scene.host.title} drops it"
+            yield scene.find("lost_env", "warning", message, "Mend the name, or remove it.")
+
+
+def _links(scene: Scene) -> Iterator[Finding]:
+    """A client may follow one link and replace the next (docs of Claude Code, issue 78162)."""
+    hops, path = 0, scene.path
+    while os.path.islink(path) and hops < _MOST_HOPS:
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+        hops += 1
+    if hops > 1:
+        message = f"it is a link to a link; a version of {scene.host.title} may replace the second one by a file"
+        yield scene.find("link_chain", "info", message, f"Link it to {path} itself.")

@@ -1,0 +1,85 @@
+"""What reaches the hook as its environment: the env of every scope, and what the host itself was started with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from hookctl import scopes
+from hookctl.checks import Finding, Here, Scene, configuration
+from hookctl.hosts import Host
+from hookctl.masking import masked, masked_text
+from hookctl.packs import guard
+
+# No knobs, but in a settings file they change what the hook does all the same: its state folder, its clock.
+_MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
+
+
+def variable(here: Here, name: str) -> str:
+    """A variable as the hook gets it: from the settings files, else from what the host was started with."""
+    source = scopes.winner(list(here.sources), (*env_path(here.host), name))
+    if source:
+        return scopes.text(source, (*env_path(here.host), name))
+    return here.folders.environ.get(name, "")
+
+
+def env_path(host: Host) -> tuple[str, ...]:
+    """Where a settings file has the environment for hooks."""
+    return tuple(host.data["environment"]["path"])
+
+
+def is_true(text: str) -> bool:
+    """Whether the hook takes a text for a yes."""
+    return text.strip().lower() in ("1", "true", "yes", "on")
+
+
+def switches_off(name: str, value: str, child_env: Sequence[str]) -> bool:
+    """Whether a variable in the hook's environment makes it do nothing."""
+    return bool(guard.switches_off(name, value)) or (name in child_env and is_true(value))
+
+
+def check(scene: Scene) -> Iterator[Finding]:
+    """The guard's own variables in the settings files that the host reads: they win over the hook's configuration."""
+    known = {*_child_env(scene), *configuration.variables(), *_MOVING}
+    for source in scene.sources:
+        env = source.document.get(env_path(scene.host))
+        for name in sorted(env) if isinstance(env, dict) else ():
+            if name in known:
+                value = scopes.text(source, (*env_path(scene.host), name))
+                yield from _one(scene, name, value, f"of {source.scope} scope", source.path)
+
+
+def check_shell(scene: Scene) -> Iterator[Finding]:
+    """The same of the environment that hookctl runs in, if the host is started from there; settings files win."""
+    environ, found, path = scene.folders.environ, scene.sources, env_path(scene.host)
+    if scene.guard is None:
+        return
+    for name in sorted(environ):
+        known = name in (*_child_env(scene), *configuration.variables())
+        if known and not scopes.winner(found, (*path, name)):
+            yield from _one(scene, name, environ[name], "in this shell", "")
+    for name in (guard.LIMIT_KEY, scene.host.data["cap"]["key"]):
+        source = scopes.winner(found, (*path, name))
+        if source and name in environ and environ[name] != scopes.text(source, (*path, name)):
+            shown = f"{name}={masked_text(environ[name])!r}"
+            message = f"{shown} in this shell has no effect: {source.scope} scope sets it, and wins"
+            yield scene.find("shell_shadowed", "info", message, f"Change it in {source.path}.", source.path)
+
+
+def _one(scene: Scene, name: str, value: str, where: str, path: str) -> Iterator[Finding]:
+    children = _child_env(scene)
+    off = switches_off(name, value, children)
+    if name in children and not off:
+        return
+    message = f"{name}={masked(value, name)!r} {where} "
+    message += "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
+    fix = f"Remove it from {path}." if path else f"`unset {name}` before the agent is started."
+    level = "error" if off else "warning" if path else "info"
+    yield Finding("hook_environment", level, message, scene.host.name, path, fix)
+
+
+def _child_env(scene: Scene) -> list[str]:
+    """The variables that mark an agent started by another, which the guard leaves alone."""
+    configured = guard.live_configuration(scene.guard).get("child_env") if scene.guard else None
+    names = configured if isinstance(configured, list) else ["HOOKCTL_CHILD"]
+    return [name for name in names if isinstance(name, str) and os.sep not in name]

@@ -1,0 +1,93 @@
+"""Other tools' Stop hooks: who ends a chain that they force, and are two at work that both want to go on?"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hookctl.checks import Finding, Here
+from hookctl.checks.environment import variable
+from hookctl.checks.handlers import can_block
+from hookctl.checks.registered import Hook, at_work, ends_chains, mode, running
+from hookctl.hosts import read_cap
+
+
+class _Known(NamedTuple):
+    """A tool that keeps an agent going, as it was found here."""
+
+    name: str
+    path: str
+
+
+def check(here: Here) -> Iterator[Finding]:
+    """What blocks stops beside the guard, as far as settings files show it."""
+    known = list(_known(here))
+    yield from _together(here, known)
+    for canonical in ("stop", "subagent-stop"):
+        found = [hook for hook in running(here) if _blocks(here, hook, here.host.events.get(canonical, ""))]
+        if found or (known and canonical == "stop"):
+            yield _limit(here, canonical, found, known)
+
+
+def _blocks(here: Here, hook: Hook, event: str) -> bool:
+    return not hook.id and hook.event == event and can_block(here.host, event, hook.fields)
+
+
+def _known(here: Here) -> Iterator[_Known]:
+    """The tools of the table whose hook or plugin is here, each once."""
+    with open(os.path.join(os.path.dirname(__file__), "continuations.toml"), "rb") as stream:
+        systems = tomllib.load(stream)["systems"]
+    for system in systems:
+        path = next(_places(here, system), "")
+        if path:
+            yield _Known(system["name"], path)
+
+
+def _places(here: Here, system: dict[str, Any]) -> Iterator[str]:
+    for hook in running(here):
+        command = hook.fields.get("command")
+        theirs = not hook.id and hook.event == here.host.events.get("stop") and isinstance(command, str)
+        if theirs and any(word in command for word in system.get("commands", ())):
+            yield hook.source.path
+    for source in here.sources:
+        plugins = source.document.get(("enabledPlugins",))
+        for name, on in plugins.items() if isinstance(plugins, dict) else ():
+            if on is True and name.partition("@")[0] in system.get("plugins", ()):
+                yield source.path
+
+
+def _together(here: Here, known: list[_Known]) -> Iterator[Finding]:
+    """Each counts for itself, so that two of them give an agent more turns than either says."""
+    names = [one.name for one in known]
+    if any(mode(here, one) in ("breaker", "keepalive") for one in at_work(here)):
+        names.append("the guard")
+    if known and len(names) > 1:
+        message = f"{' and '.join(names)} all keep the agent going; each counts for itself, and none knows of the other"
+        fix = "Leave one of them in charge; with `hookctl install --mode off` or its uninstall the guard gives way."
+        yield here.find("two_systems", "warning", message, fix, known[0].path)
+
+
+def _limit(here: Here, canonical: str, found: list[Hook], known: list[_Known]) -> Finding:
+    """What ends a chain that these hooks force: the guard, the host's cap, or nothing."""
+    path = found[0].source.path if found else known[0].path
+    names = ", ".join(dict.fromkeys(hook.title for hook in found)) or known[0].name
+    event, title, key = here.host.events[canonical], here.host.title, here.host.data["cap"]["key"]
+    what = f"{names} may block on {event}"
+    cap = read_cap(here.host, variable(here, key))
+    if canonical == "stop" and any(ends_chains(here, one) for one in at_work(here)):
+        return here.find("foreign_stop", "info", f"{what}; the guard ends a chain without progress", "", path)
+    guard = "the guard does not end such a chain here"
+    fix = f"`hookctl install --host {here.host.name}`; it ends such chains unless end_foreign_chains is off."
+    if canonical == "subagent-stop":
+        guard, fix = "the guard leaves subagents alone", f"Set {key} to 8."
+        if cap > 0:
+            message = f"{what}; {guard}, and {title} overrides it after {cap:g} blocks"
+            return here.find("foreign_stop", "info", message, "", path)
+    if cap > 0:
+        message = f"{what}; {guard}, so nothing but {title}'s own cap does, after {cap:g} blocks in a row"
+        return here.find("foreign_stop", "warning", message, fix, path)
+    surely = canonical == "stop" and any(known)
+    message = f"{what}; {guard}, and {title}'s own cap is off: nothing ends it"
+    return here.find("foreign_stop", "error" if surely else "warning", message, f"{fix} Set {key} to 8.", path)

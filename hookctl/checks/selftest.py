@@ -1,0 +1,92 @@
+"""The hook, started once in a throw-away folder: does it block, does it let go, and is it fast enough?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hookctl.checks import Finding, Scene
+from hookctl.hosts import timeout
+from hookctl.model import Element
+
+LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
+
+
+class _Answer(NamedTuple):
+    text: str
+    seconds: float
+
+    @property
+    def value(self) -> dict[str, object]:
+        try:
+            value = json.loads(self.text)
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+def check(scene: Scene, python: str, hook: str) -> Iterator[Finding]:
+    """Two stops of a made-up session in a throw-away project: the first is blocked, the second let go."""
+    allowed = _allowed(scene)
+    with tempfile.TemporaryDirectory(prefix="hookctl-doctor-") as folder:
+        environ = _arrange(folder)
+        first, second = (_stop(python, hook, scene.host.name, environ, folder, active) for active in (False, True))
+    slowest = max(first.seconds, second.seconds)
+    if slowest > allowed:
+        message = f"the hook does not answer in time: it took {slowest:.1f} s of {allowed:g} s"
+        fix = "Is the machine busy, or the disk slow? Raise the entry's timeout, or look what slows Python down."
+        yield scene.find("hook_slow", "error", message, fix, hook)
+    elif first.value.get("decision") == "block" and "systemMessage" in second.value:
+        message = "the hook works: in a self-test it blocked a stop and then let go"
+        yield scene.find("self_test_passed", "info", message, "", hook)
+    else:
+        message = f"the hook does not work: in a self-test it said {first.text!r} and then {second.text!r}"
+        yield scene.find("self_test_failed", "error", message, f"`{scene.install} --force` puts it back.", hook)
+
+
+def _allowed(scene: Scene) -> float:
+    """How long an answer may take: less than the host waits for it."""
+    elements: tuple[Element, ...] = scene.live.elements if scene.live else ()
+    given = (e.fields.get("timeout") for e in elements if e.id == "guard/stop")
+    unit = timeout(scene.host, 1)
+    numbers = [n / unit for n in given if isinstance(n, int | float) and not isinstance(n, bool) and n > 0]
+    return min([LONGEST, *numbers])
+
+
+def _arrange(folder: str) -> dict[str, str]:
+    """A project with work in it, and the environment in which the guard blocks once, whatever its configuration."""
+    run_dir = os.path.join(folder, "project", ".hookctl", "run")
+    os.makedirs(run_dir)
+    with open(os.path.join(run_dir, "task.json"), "w", encoding="ascii") as stream:
+        stream.write('{"remaining": 1}')
+    return {
+        "HOME": folder,
+        "HOOKCTL_STATE_DIR": os.path.join(folder, "state"),
+        "HOOKCTL_RUN_DIR": run_dir,
+        "HOOKCTL_MODE": "breaker",
+        "HOOKCTL_REQUIRE_ARM": "0",
+        "HOOKCTL_COUNT": "blocks",
+        "HOOKCTL_HONOR_STOP_HOOK_ACTIVE": "0",
+        "HOOKCTL_OWNER": "doctor",
+        "HOOKCTL_TASK_FILE": os.path.join(run_dir, "task.json"),
+        "MAX_STOP_BLOCKS": "1",
+    }
+
+
+def _stop(python: str, hook: str, host: str, environ: dict[str, str], folder: str, active: bool) -> _Answer:
+    project = os.path.join(folder, "project")
+    payload = {"session_id": "doctor", "cwd": project, "hook_event_name": "Stop", "stop_hook_active": active}
+    call, begin = [python, "-I", "-S", hook, "stop", "--host", host], time.monotonic()
+    try:
+        run = subprocess.run(
+            call, input=json.dumps(payload), capture_output=True, text=True, timeout=LONGEST, env=environ, cwd=project
+        )
+        text = run.stdout if run.returncode == 0 else f"exit status {run.returncode}"
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        text = f"{type(error).__name__}"
+    return _Answer(text, time.monotonic() - begin)

@@ -1,0 +1,133 @@
+"""Which settings files doctor looks at, and every check that is made of each and of each host."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from hookctl import files, hosts, ledger, project, scopes
+from hookctl.checks import (
+    Finding,
+    Here,
+    Scene,
+    activity,
+    cap,
+    client,
+    committed,
+    doubles,
+    entries,
+    environment,
+    foreign,
+    hook,
+    managed,
+    neighbours,
+    packs,
+    reach,
+    safety,
+    settings,
+    switches,
+    work,
+)
+from hookctl.errors import HookctlError
+from hookctl.folders import Folders
+from hookctl.hosts import Host
+from hookctl.live import look, read_document
+from hookctl.model import Record
+from hookctl.places import GUARD, Place, require_inside
+
+# Of each settings file with something of ours in it, or that a host in use has for the user.
+_OF_A_FILE = (
+    settings.check, entries.check, switches.check, hook.check, packs.check, activity.check, cap.check,
+    environment.check, environment.check_shell, committed.check, safety.check, client.check, client.check_readers,
+)  # fmt: skip
+# Of each host as it would be started in the working folder.
+_OF_A_HOST = (
+    managed.check, doubles.check, neighbours.check, foreign.check, reach.check, work.check, activity.check_here,
+)  # fmt: skip
+
+
+def findings_of(folders: Folders, host: Host, records: dict[str, Record]) -> list[Finding]:
+    """Everything about one host, in no order."""
+    places = places_of(folders, host, records)
+    if not places:
+        message, fix = f"{host.title} is not in use here", f"`hookctl install --host {host.name}`"
+        return [Finding("not_installed", "info", message, host.name, fix=fix)]
+    looked = [_look(folders, place, ledger.page_of(records, place.path)[1]) for place in places]
+    findings = [finding for _, found in looked for finding in found]
+    user = hosts.settings_path(host, "user", folders.environ)
+    here = Here(folders, host, tuple(scene for scene, _ in looked),
+                tuple(scopes.sources(folders, host, user, folders.cwd)))  # fmt: skip
+    findings += _guests(here)
+    return [*findings, *(finding for check in _OF_A_HOST for finding in check(here))]
+
+
+def places_of(folders: Folders, host: Host, records: dict[str, Record]) -> list[Place]:
+    """The user's settings if the host is in use, the working folder's project where something of ours is in it, and
+    every other file that the ledgers have."""
+    own = Place(host, "user", hosts.settings_path(host, "user", folders.environ))
+    key, record = ledger.page_of(records, own.path)
+    found = {key: own} if record or hosts.detected(host, folders.environ) else {}
+    root = project.find(folders.cwd, folders.environ)
+    for scope in ("project", "local"):
+        place = Place(host, scope, hosts.settings_path(host, scope, folders.environ, root), root)
+        key, record = ledger.page_of(records, place.path)
+        if record or _has_ours(place):
+            found.setdefault(key, place)
+    for key, page in records.items():
+        if page.host == host.name:
+            found.setdefault(key, Place(host, page.scope, ledger.place_of(records, key), page.project))
+    return list(found.values())
+
+
+def _has_ours(place: Place) -> bool:
+    """Whether a hook of ours stands in a settings file, whatever the ledger says."""
+    try:
+        return bool(look(read_document(place.path)[1], (), ()).elements)
+    except HookctlError:
+        return False
+
+
+def _look(folders: Folders, place: Place, record: Record | None) -> tuple[Scene, list[Finding]]:
+    scene, findings = Scene(folders, place, None, record, None), []
+    try:
+        if place.project:
+            require_inside(place.project, place.path)
+        _, document = read_document(place.path)
+        scene = scene._replace(document=document)
+        scene = scene._replace(live=look(document, (), record.entries if record else ()))
+    except HookctlError as error:
+        findings.append(_unreadable(scene, error, "error"))
+    if (record is None or GUARD not in record.packs) and not _has_guard(scene):
+        message, fix = "the guard is not installed here", f"`{scene.install}`"
+        findings.append(scene.find("not_installed", "info", message, fix))
+    for check in _OF_A_FILE:
+        findings += check(scene)
+    return scene, findings
+
+
+def _has_guard(scene: Scene) -> bool:
+    return bool(scene.live) and any(element.id.startswith(f"{GUARD}/") for element in scene.live.elements)
+
+
+def _guests(here: Here) -> Iterator[Finding]:
+    """Settings of the working folder that have nothing of ours: the host may not be able to read them either."""
+    looked_at = {ledger.target_of(scene.path) for scene in here.scenes}
+    for scope in ("project", "local"):
+        path = hosts.settings_path(here.host, scope, here.folders.environ, here.folders.cwd)
+        if ledger.target_of(path) in looked_at or not os.path.lexists(path):
+            continue
+        scene = Scene(here.folders, Place(here.host, scope, path, here.folders.cwd), None, None, None)
+        try:
+            scene = scene._replace(document=read_document(path)[1])
+        except HookctlError as error:
+            yield _unreadable(scene, error, "warning")
+        for finding in settings.content(scene):
+            yield finding._replace(level="warning")
+
+
+def _unreadable(scene: Scene, error: HookctlError, level: str) -> Finding:
+    """A settings file that cannot be read, and where its backups lie if there are any."""
+    where = f"line {error.line}, column {error.column}: " if error.line else ""
+    backups = files.backup_folder(scene.folders.state, ledger.target_of(scene.path))
+    hint = f"{error.hint} Backups of it lie in {backups}." if os.path.isdir(backups) else error.hint
+    return scene.find(error.code, level, where + error.message, hint)

@@ -1,0 +1,279 @@
+"""What `hookctl doctor --fix` does: put right what is ours, and nothing that the operator has.
+
+A file that cannot be read or written is passed over: doctor says why, and the others are mended all the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from hookctl import engine, files, interpreter, packs, project_ledger, runtime_files
+from hookctl.documents import MISSING
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import HookctlError
+from hookctl.folders import Folders
+from hookctl.hosts import shapes
+from hookctl.live import look, read_document
+from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
+from hookctl.packs import guard
+from hookctl.packs.pack import load_file, read_files
+from hookctl.places import GUARD, Place, pack_folder, require_inside
+from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.runtime_files import CONFIG, File, Runtime
+
+_PROGRAM = "hook.py"
+
+
+class _Desk(NamedTuple):
+    """One settings file while its repair is planned."""
+
+    folders: Folders
+    place: Place
+    snapshot: files.Snapshot
+    document: JsonDocument
+    key: str
+    record: Record | None
+    pages: dict[str, PackRecord]  # as they will be
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return self.record.entries if self.record else ()
+
+
+def plan_repair(folders: Folders, places: Iterable[Place]) -> Plan:
+    """What mending these settings files, their ledger pages and the files that they run would do."""
+    places = [place for place in places if not place.project or os.path.isdir(place.project)]
+    records, readable = _records(folders, places)
+    plans = []
+    for place in readable:
+        with contextlib.suppress(HookctlError):
+            plans += _one(folders, records, place)
+    return assemble(folders, records, plans, install=True)
+
+
+def _records(folders: Folders, places: list[Place]) -> tuple[dict[str, Record], list[Place]]:
+    """The pages of all ledgers that can be read, and the places whose ledger is among them."""
+    records, hopeless = project_ledger.read(folders), set()
+    for project in dict.fromkeys(place.project for place in places if place.shared):
+        try:
+            records |= project_ledger.read(folders, [project])
+        except HookctlError:
+            hopeless.add(project)
+    return records, [place for place in places if not (place.shared and place.project in hopeless)]
+
+
+def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Iterator[FilePlan]:
+    """The plan for one settings file; none where there is nothing to mend."""
+    if place.project:
+        require_inside(place.project, place.path)
+    snapshot, document = read_document(place.path)
+    document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
+    key, record, _ = page_for(folders, records, place, document)
+    if record is not None and record.scope != place.scope:
+        return
+    desk = _Desk(folders, place, snapshot, document, key, record, dict(record.packs) if record else {})
+    orphan = _orphan(desk, records)
+    wants = [want for _, wants in orphan.values() for want in wants]
+    live = look(document, wants, desk.entries)
+    decision = _decide(desk, live, orphan)
+    runtime = _runtime(desk)
+    if not decision.actions and not runtime.actions:
+        return
+    edited = shapes.apply(document, decision.edits) if decision.edits else document
+    after = edited.data if decision.edits else snapshot.data
+    anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(desk.entries, live)
+    result = next_record(record, place, snapshot, after, decision, desk.pages, anew=anew)
+    if runtime.changes and not place.shared:
+        made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
+        result = result._replace(created_dirs=tuple(made))
+    yield FilePlan(place, document, after, snapshot.path, snapshot.data, result, decision,
+                   runtime.changes, runtime.actions, key)  # fmt: skip
+
+
+# Entries
+
+
+def _decide(desk: _Desk, live: Live, orphan: Mapping[str, tuple[str, list[Want]]]) -> Decision:
+    """What is to be edited: wiped entries, doubled ones, a Python that is gone; nothing in a read-only file."""
+    commands, entries = _new_commands(desk), desk.entries
+    if engine.wiped(entries, live):
+        entries = tuple(_wishing(entry, commands) for entry in entries)
+        if desk.place.shared and not _all_ours(desk):
+            return Decision(entries=desk.entries)
+    decision = _recalled(engine.repair(entries, live, orphan), live, commands)
+    if decision.edits and desk.snapshot.data is not None and files.is_read_only(desk.snapshot.path):
+        desk.pages.clear()
+        desk.pages.update(desk.record.packs if desk.record else {})
+        return Decision(entries=desk.entries)
+    if commands and any(_calls(entry, commands) for entry in decision.entries):
+        page = desk.pages[GUARD]
+        python = _python_of(next(iter(commands.values())), desk.place)
+        desk.pages[GUARD] = page._replace(settings={**page.settings, "python": python})
+    return decision
+
+
+def _all_ours(desk: _Desk) -> bool:
+    """Whether a committed ledger, a stranger's word, wants nothing but the guard's own entries and program again."""
+    page = desk.pages.get(GUARD)
+    if page is None or set(desk.pages) != {GUARD}:
+        return False
+    program = files.read(os.path.join(page.folder, _PROGRAM)).data
+    settings = guard.settings_from(page.settings)
+    limit = guard.wanted_limit(settings)
+    wants = guard.wants(settings, desk.place, packs.load(GUARD), page.folder, limit)
+    good = [(want.path, want.value) for want in wants]
+    wishes = [(e.path, wish.value) for e in desk.entries if e.kind != "container" for wish in e.owners.values()]
+    return program in (None, runtime_files.program()) and all(wish in good for wish in wishes)
+
+
+def _new_commands(desk: _Desk) -> dict[str, str]:
+    """The guard's commands with another Python, by their id; none where the one that they name is there."""
+    page = desk.pages.get(GUARD)
+    settings = guard.settings_from(page.settings) if page else guard.Settings(mode="off")
+    if page is None or settings.mode == "off" or desk.place.shared or _runs(settings.python):
+        return {}
+    python, _ = interpreter.choose(desk.folders.environ)
+    wants = guard.wants(settings._replace(python=python), desk.place, packs.load(GUARD), page.folder, "")
+    return {want.id: want.value["command"] for want in wants if want.id}
+
+
+def _runs(python: str) -> bool:
+    return bool(python) and os.path.isfile(python) and os.access(python, os.X_OK)
+
+
+def _wishing(entry: Entry, commands: Mapping[str, str]) -> Entry:
+    if entry.id not in commands:
+        return entry
+    wish = entry.owners[GUARD]
+    wish = wish._replace(value={**wish.value, "command": commands[entry.id]})
+    return entry._replace(owners={**entry.owners, GUARD: wish})
+
+
+def _recalled(decision: Decision, live: Live, commands: Mapping[str, str]) -> Decision:
+    """The decision with new commands in the elements of ours that still have the old one, word for word."""
+    going = [edit.element for edit in decision.edits if isinstance(edit, DropElement)]
+    edits, entries, actions = list(decision.edits), [], list(decision.actions)
+    for entry in decision.entries:
+        element = _still_ours(entry, live, going) if entry.id in commands else None
+        if element:
+            command = {"command": commands[entry.id]}
+            edits.append(EditElement(element, command))
+            entry = _wishing(entry, commands)._replace(written={**entry.written, **command})
+            states = ("owned", "owned", "its Python was gone")
+            actions.append(Action("replace", entry.path, "element", entry.id, *states, tuple(entry.owners)))
+        entries.append(entry)
+    return decision._replace(edits=tuple(edits), entries=tuple(entries), actions=tuple(actions))
+
+
+def _still_ours(entry: Entry, live: Live, going: list[Element]) -> Element | None:
+    command = entry.written["command"]
+    same = (e for e in live.elements if e.id == entry.id and e.fields.get("command") == command and e not in going)
+    return next(same, None)
+
+
+def _calls(entry: Entry, commands: Mapping[str, str]) -> bool:
+    return entry.id in commands and entry.written["command"] == commands[entry.id]
+
+
+def _python_of(command: str, place: Place) -> str:
+    """The interpreter that a command of the guard's names."""
+    for hook in packs.load(GUARD).hooks:
+        match = re.fullmatch(guard.command_forms(f"{GUARD}/{hook.id}", hook.event, place.host), command)
+        if match:
+            return "".join(shlex.split(match["python"] or ""))
+    return ""
+
+
+def _orphan(desk: _Desk, records: Mapping[str, Record]) -> dict[str, tuple[str, list[Want]]]:
+    """The guard, where one of its hooks stands in the file and the ledger has no page of it (row 15)."""
+    if GUARD in desk.pages:
+        return {}
+    root = {} if desk.document.value is MISSING else desk.document.value
+    pack = packs.load(GUARD)
+    events = {f"{GUARD}/{hook.id}": hook.event for hook in pack.hooks}
+    for element in shapes.elements(root):
+        command = str(element.fields.get("command"))
+        hook = guard.hook_path(command, element.id, events[element.id], desk.place) if element.id in events else ""
+        if hook and _is_own_folder(desk, records, os.path.dirname(hook)):
+            page = _new_page(desk, os.path.dirname(hook), _python_of(command, desk.place), pack.version)
+            settings, limit = guard.settings_from(page.settings), _limit(desk)
+            desk.pages[GUARD] = page
+            return {GUARD: (pack.version, guard.wants(settings, desk.place, pack, page.folder, limit))}
+    return {}
+
+
+def _is_own_folder(desk: _Desk, records: Mapping[str, Record], folder: str) -> bool:
+    """Whether a registration's folder is one that hookctl makes, and no other registration's."""
+    if desk.place.shared:
+        return folder == pack_folder(desk.folders, desk.place, GUARD, {}, "")
+    taken = {page.folder for record in records.values() for page in record.packs.values()}
+    return os.path.dirname(folder) == os.path.join(desk.folders.data, GUARD) and folder not in taken
+
+
+def _new_page(desk: _Desk, folder: str, python: str, version: str) -> PackRecord:
+    """A page from what is there; the knobs that were chosen are not known any more, and stay in config.json."""
+    found = guard.live_configuration(PackRecord("", {}, folder)).get("mode")
+    chosen = found if found in guard.MODES and found != "off" else guard.Settings().mode
+    return PackRecord(version, {"mode": chosen, "knobs": {}, "python": python, "config": {}}, folder)
+
+
+def _limit(desk: _Desk) -> str:
+    value = desk.document.get(guard.limit_path(desk.place.host))
+    return value if isinstance(value, str) else ""
+
+
+# Files
+
+
+def _runtime(desk: _Desk) -> Runtime:
+    """The files that are missing put back; `desk.pages` then say so."""
+    found = Runtime()
+    for name, page in list(desk.pages.items()):
+        one, wanted = Runtime(), {}
+        with contextlib.suppress(HookctlError):  # a folder where a file should be, a link that leads out
+            wanted = _guards_files(desk, page) if name == GUARD else _packs_files(desk, name, page)
+            one = _put_back(desk, page, wanted)
+        if one.actions or (name == GUARD and not page.files):
+            desk.pages[name] = page._replace(files={**dict.fromkeys(wanted, ""), **page.files, **one.written})
+        found = Runtime((*found.changes, *one.changes), (*found.actions, *one.actions))
+    return found
+
+
+def _put_back(desk: _Desk, page: PackRecord, wanted: Mapping[str, File]) -> Runtime:
+    """Those that are missing; one that is there is noted as ours if it has our bytes, and else left alone."""
+    fitting = {}
+    for name, file in wanted.items():
+        with contextlib.suppress(HookctlError):
+            if files.read(os.path.join(page.folder, name)).data in (None, file.data):
+                fitting[name] = file
+    return runtime_files.install(desk.folders, desk.place, page.folder, page._replace(files={}), fitting, False)
+
+
+def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
+    settings = guard.settings_from(page.settings)
+    if settings.mode == "off":
+        return {}
+    config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state)
+    data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)
+    return {_PROGRAM: File(runtime_files.program()), CONFIG: data}
+
+
+def _packs_files(desk: _Desk, name: str, page: PackRecord) -> dict[str, File]:
+    """A pack's files as they were installed, if its own file is still where it was and says the same version."""
+    source = page.settings.get("source")
+    if desk.place.shared or not isinstance(source, str) or not source or not _any_missing(page):
+        return {}
+    pack = load_file(source)
+    if (pack.name, pack.version) != (name, page.version):
+        return {}
+    found = {file: File(*content) for file, content in read_files(pack).items()}
+    return {file: one for file, one in found.items() if files.digest(one.data) == page.files.get(file)}
+
+
+def _any_missing(page: PackRecord) -> bool:
+    return any(not os.path.lexists(os.path.join(page.folder, name)) for name in page.files)

@@ -1,0 +1,1032 @@
+"""How every finding of doctor comes about: one operator's machine, and what happens on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from hookctl import hosts
+from hookctl.project import session_hash, state_folder
+
+from .conftest import Hookctl, Outcome, put
+
+ROOT = Path(__file__).parents[1]
+LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+
+
+class Place(NamedTuple):
+    """One operator's machine."""
+
+    root: Path
+    settings: Path
+    hookctl: Hookctl
+    monkeypatch: pytest.MonkeyPatch
+
+    @property
+    def hook(self) -> Path:
+        return self.root / "data" / "guard" / "claude-user" / "hook.py"
+
+    @property
+    def config(self) -> Path:
+        return self.hook.with_name("config.json")
+
+    @property
+    def ledger(self) -> Path:
+        return self.root / "state" / "ledger.json"
+
+    def install(self, *options: str) -> Place:
+        outcome = self.hookctl("install", "--host", "claude", *options)
+        assert outcome.code == 0, outcome
+        return self
+
+    def edit(self, old: str, new: str, path: Path | None = None) -> None:
+        """Replace a text that is there in a file, the settings unless said otherwise."""
+        path = path or self.settings
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def change(self, change: Callable[[Any], None], path: Path | None = None) -> None:
+        """Change a JSON file's value."""
+        path = path or self.settings
+        value = json.loads(path.read_text())
+        change(value)
+        path.write_text(json.dumps(value, indent=2))
+
+    def script(self, name: str, text: str) -> Path:
+        path = put(self.root / "bin" / name, f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    def client(self, text: str) -> None:
+        self.script("claude", text)
+        self.monkeypatch.setenv("PATH", f"{self.root / 'bin'}:/usr/bin:/bin")
+
+    def managed(self, value: Any) -> Path:
+        """Managed settings, where this machine has none."""
+        folder = self.root / "etc"
+        load = hosts.load
+
+        def loaded(name: str) -> hosts.Host:
+            host = load(name)
+            files = {"managed": {sys.platform: [f"{folder}/managed-settings.json", f"{folder}/d/*.json"]}}
+            return host._replace(data={**host.data, "files": {**host.data["files"], **files}})
+
+        self.monkeypatch.setattr("hookctl.hosts.load", loaded)
+        return put(folder / "managed-settings.json", json.dumps(value))
+
+    def doctor(self, *options: str) -> Outcome:
+        return self.hookctl("doctor", "--json", *options)
+
+    def findings(self) -> list[dict[str, str]]:
+        return self.doctor().data["findings"]
+
+    def codes(self) -> list[str]:
+        return [finding["code"] for finding in self.findings()]
+
+
+# How each code comes about.
+
+
+def with_python(place: Place, text: str) -> Path:
+    """Install with an interpreter of our own, and then make it something else."""
+    python = place.script("python3", f'exec {sys.executable} "$@"')
+    with place.monkeypatch.context() as patch:
+        patch.setattr("hookctl.interpreter.choose", lambda environ: (str(python), ""))
+        place.install()
+    return place.script("python3", text)
+
+
+def other_hook(place: Place, text: str) -> None:
+    """A hook of another version of hookctl: the ledger knows it, this version's template differs."""
+    place.install()
+    old = place.hook.read_bytes()
+    place.hook.write_text(text)
+    from hookctl.files import digest
+
+    place.edit(digest(old), digest(text.encode()), place.ledger)
+
+
+def unparsable(place: Place) -> None:
+    place.install().edit('"8"', '"8')
+
+
+def not_utf8(place: Place) -> None:
+    put(place.settings, '{"model": "é"}'.encode("latin-1"))
+
+
+def unreadable(place: Place) -> None:
+    place.settings.mkdir(parents=True)
+
+
+def wrong_shape(place: Place) -> None:
+    place.install()
+    put(place.settings, '{"hooks": []}')
+
+
+def wrong_root(place: Place) -> None:
+    put(place.settings, "[]")
+
+
+def duplicate_key(place: Place) -> None:
+    place.install().edit('"env": {', '"env": {}, "env": {')
+
+
+def strict_host(place: Place) -> None:
+    put(place.settings, '{\n  // mine\n  "model": "opus"\n}\n')
+
+
+def trailing_comma(place: Place) -> None:
+    put(place.settings, '{"model": "opus",}')
+
+
+def wrong_type(place: Place) -> None:
+    put(place.settings, '{"cleanupPeriodDays": "30"}')
+
+
+def wrong_word(place: Place) -> None:
+    put(place.settings, '{"permissions": {"defaultMode": "zzz"}}')
+
+
+def not_above(place: Place) -> None:
+    put(place.settings, '{"cleanupPeriodDays": 0}')
+
+
+def true_is_no_number(place: Place) -> None:
+    put(place.settings, '{"cleanupPeriodDays": true}')
+
+
+def invalid_hook(groups: Any) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        put(place.settings, json.dumps({"hooks": {"PreToolUse": groups}}))
+
+    return arrange
+
+
+def hooks_disabled(place: Place) -> None:
+    put(place.settings, '{"disableAllHooks": true}')
+
+
+def hooks_disabled_in_the_project(place: Place) -> None:
+    put(place.settings, "{}")
+    put(Path(".claude/settings.json"), '{"disableAllHooks": true}')
+
+
+def hooks_disabled_locally(place: Place) -> None:
+    put(place.settings, "{}")
+    put(Path(".claude/settings.local.json"), '{"disableAllHooks": true}')
+
+
+def hooks_disabled_by_the_manager(place: Place) -> None:
+    put(place.settings, "{}")
+    place.managed({"disableAllHooks": True})
+
+
+def managed_only(place: Place) -> None:
+    put(place.settings, "{}")
+    place.managed({"allowManagedHooksOnly": True})
+
+
+def entries_wiped(place: Place) -> None:
+    place.install()
+    put(place.settings, "{}")
+
+
+def entry_missing(place: Place) -> None:
+    place.install().change(lambda page: page["env"].pop(LIMIT))
+
+
+def hook_entry_missing(place: Place) -> None:
+    place.install().change(lambda page: page.pop("hooks"))
+
+
+def entry_edited(place: Place) -> None:
+    place.install().edit('"timeout": 10', '"timeout": 20')
+
+
+def leaf_edited(place: Place) -> None:
+    place.install().edit('"5"', '"6"')
+
+
+def entry_doubled(place: Place) -> None:
+    place.install().change(lambda page: page["hooks"]["Stop"].append(page["hooks"]["Stop"][0]))
+
+
+def edited_copy(place: Place) -> None:
+    place.install().edit("exit 0", "exit 1")
+    place.ledger.unlink()
+
+
+def ledger_missing(place: Place) -> None:
+    place.install()
+    place.ledger.unlink()
+
+
+def ledger_unreadable(place: Place) -> None:
+    put(place.ledger, '{"ledger_version": 1}')
+
+
+def journal_unreadable(place: Place) -> None:
+    put(place.root / "state" / "journal.json", "{")
+
+
+def ledger_newer(place: Place) -> None:
+    put(place.ledger, '{"ledger_version": 99, "files": {}}')
+
+
+def interrupted_run(place: Place) -> None:
+    """A kill between the settings file and the ledger."""
+
+    def die(*_: object) -> None:
+        raise SystemExit(9)
+
+    with place.monkeypatch.context() as patch:
+        patch.setattr("hookctl.apply._save", die)
+        assert place.hookctl("install", "--host", "claude").code == 9
+
+
+def hook_missing(place: Place) -> None:
+    place.install().hook.unlink()
+
+
+def hook_changed(place: Place) -> None:
+    place.install().hook.write_text("print('mine')\n")
+
+
+def hook_unreadable(place: Place) -> None:
+    place.install().hook.unlink()
+    place.hook.mkdir()
+
+
+def hook_old(place: Place) -> None:
+    other_hook(place, "# an older one\n" + (ROOT / "templates" / "guard" / "hook.py").read_text())
+
+
+def self_test_failed(place: Place) -> None:
+    other_hook(place, "raise SystemExit(0)\n")
+
+
+def self_test_crashed(place: Place) -> None:
+    other_hook(place, "raise SystemExit(1)\n")
+
+
+def self_test_said_nonsense(place: Place) -> None:
+    other_hook(place, "print('[1]')\n")
+
+
+def interpreter_missing(place: Place) -> None:
+    with_python(place, "exit 0").unlink()
+
+
+def interpreter_not_executable(place: Place) -> None:
+    with_python(place, "exit 0").chmod(0o644)
+
+
+def interpreter_broken(place: Place) -> None:
+    with_python(place, "exit 1")
+
+
+def interpreter_old(place: Place) -> None:
+    with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")
+
+
+def config_unreadable(text: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        put(place.install().config, text)
+
+    return arrange
+
+
+def config_missing(place: Place) -> None:
+    place.install().config.unlink()
+
+
+def config_invalid(place: Place) -> None:
+    place.install().change(lambda page: page.update(latch="perhaps"), place.config)
+
+
+def config_unknown(place: Place) -> None:
+    place.install().change(lambda page: page.update(latsch=True), place.config)
+
+
+def masked(place: Place) -> None:
+    place.install()
+    put(Path(".claude/settings.json"), json.dumps({"env": {CAP: "9"}}))
+
+
+def cap_is(value: Any) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        place.install().change(lambda page: page["env"].update({CAP: value}))
+
+    return arrange
+
+
+def cap_off_in_the_project(place: Place) -> None:
+    place.install()
+    put(Path(".claude/settings.local.json"), json.dumps({"env": {CAP: "0"}}))
+
+
+def limit_invalid(place: Place) -> None:
+    place.install().change(lambda value: value["env"].update(MAX_STOP_BLOCKS="+12"))
+
+
+def disabled_by_env(place: Place) -> None:
+    place.install().change(lambda value: value["env"].update(HOOKCTL_DISABLE="yes"))
+
+
+def knob_in_the_env_of_the_project(place: Place) -> None:
+    place.install()
+    put(place.root / "work" / ".claude" / "settings.json", '{"env": {"HOOKCTL_LATCH": "0"}}')
+
+
+def read_only(place: Place) -> None:
+    place.install().settings.chmod(0o444)
+
+
+def no_limit(place: Place) -> None:
+    place.install("--set", f"{LIMIT}=0")
+
+
+def guard_off(place: Place) -> None:
+    place.install().install("--mode", "off")
+
+
+def guard_off_by_hand(place: Place) -> None:
+    place.install().change(lambda page: page.update(mode="off"), place.config)
+
+
+def never_ran(place: Place) -> None:
+    place.install()
+
+
+def last_ran(place: Place) -> None:
+    place.install()
+    event = {"t": 1, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
+    put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
+
+
+def client_says(text: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        place.client(text)
+        place.install()
+
+    return arrange
+
+
+def nothing(place: Place) -> None:
+    pass
+
+
+def not_ours(place: Place) -> None:
+    put(place.settings, "{}")
+
+
+# Hook entries, ours and others'.
+
+
+def ours_with(**fields: Any) -> Callable[[Place], None]:
+    """The guard's entry with fields that the operator changed."""
+
+    def arrange(place: Place) -> None:
+        place.install().change(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(fields))
+
+    return arrange
+
+
+def ours_on_another_event(place: Place) -> None:
+    place.install().change(lambda page: page["hooks"].update(SubagentStop=page["hooks"].pop("Stop")))
+
+
+def ours_with_a_broken_matcher(place: Place) -> None:
+    place.install().change(lambda page: page["hooks"]["Stop"][0].update(matcher=5))
+
+
+def orphan_hook(place: Place) -> None:
+    put(place.settings, hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))
+
+
+def handler(command: str = "true", **fields: Any) -> dict[str, Any]:
+    return {"type": "command", "command": command, **fields}
+
+
+def hooks_of(**events: list[dict[str, Any]]) -> str:
+    """A settings file with these handlers, each in a group of its own."""
+    return json.dumps({"hooks": {event: [{"hooks": [one]} for one in some] for event, some in events.items()}})
+
+
+def theirs(path: str = "", **events: list[dict[str, Any]]) -> Callable[[Place], None]:
+    """Hooks of others in a settings file, the user's unless it is named; nothing of ours anywhere."""
+
+    def arrange(place: Place) -> None:
+        put(place.settings, "{}")
+        put(Path(path) if path else place.settings, hooks_of(**events))
+
+    return arrange
+
+
+def beside_ours(**events: list[dict[str, Any]]) -> Callable[[Place], None]:
+    """Hooks of others in the project, and the guard in the user's settings."""
+
+    def arrange(place: Place) -> None:
+        place.install()
+        put(Path(".claude/settings.json"), hooks_of(**events))
+
+    return arrange
+
+
+def raw_hooks(hooks: Any) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        put(place.settings, json.dumps({"hooks": hooks}))
+
+    return arrange
+
+
+def lost_env(place: Place) -> None:
+    put(place.settings, '{"env": {"A=B": "1"}}')
+
+
+def link_chain(place: Place) -> None:
+    place.install()
+    real, middle = place.settings.with_name("real.json"), place.settings.with_name("middle.json")
+    place.settings.rename(real)
+    middle.symlink_to(real)
+    place.settings.symlink_to(middle.name)
+
+
+# Several settings files.
+
+
+def project_file(text: str | bytes) -> Callable[[Place], None]:
+    """A project's settings that have nothing of ours."""
+
+    def arrange(place: Place) -> None:
+        put(place.settings, "{}")
+        put(Path(".claude/settings.json"), text)
+
+    return arrange
+
+
+def unreadable_in_the_project(place: Place) -> None:
+    put(place.settings, "{}")
+    Path(".claude/settings.json").mkdir(parents=True)
+
+
+def hooks_disabled_elsewhere(place: Place) -> None:
+    put(place.settings, '{"disableAllHooks": true}')
+    put(Path(".claude/settings.local.json"), '{"disableAllHooks": false}')
+
+
+def managed_text(text: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        put(place.settings, "{}")
+        place.managed({}).write_text(text)
+
+    return arrange
+
+
+def managed_only_ignored(place: Place) -> None:
+    put(place.settings, '{"allowManagedHooksOnly": true}')
+
+
+def in_two_scopes(place: Place) -> None:
+    place.install().install("--scope", "local")
+
+
+def the_same_in_two_scopes(place: Place) -> None:
+    place.install()
+    put(Path(".claude/settings.json"), place.settings.read_text())
+
+
+def two_versions(place: Place) -> None:
+    in_two_scopes(place)
+    place.hook.write_text("# another one\n" + place.hook.read_text())
+
+
+def not_in_the_home_folder(place: Place) -> None:
+    place.install()
+    place.monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(place.root / "other"))
+    put(place.root / "other" / "settings.json", "{}")
+
+
+def in_the_home_folder_too(place: Place) -> None:
+    not_in_the_home_folder(place)
+    place.install()
+
+
+def users_local_settings(place: Place) -> None:
+    place.install()
+    put(place.settings.with_name("settings.local.json"), hooks_of(Stop=[handler()]))
+
+
+def below_the_project(place: Place) -> None:
+    Path(".git").mkdir()
+    place.install("--scope", "project")
+    Path("inner").mkdir()
+    place.monkeypatch.chdir("inner")
+
+
+def above_the_project(place: Place) -> None:
+    below_the_project(place)
+    place.monkeypatch.chdir(place.root)
+
+
+def above_it_with_the_guard(place: Place) -> None:
+    above_the_project(place)
+    place.install()
+
+
+# The environment, the limit and the cap.
+
+
+def in_the_shell(name: str, value: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        place.install()
+        place.monkeypatch.setenv(name, value)
+
+    return arrange
+
+
+def a_child_by_its_settings(place: Place) -> None:
+    place.install().change(lambda value: value["env"].update(HOOKCTL_CHILD="1"))
+
+
+def knob(**knobs: Any) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        place.install().change(lambda page: page.update(knobs), place.config)
+
+    return arrange
+
+
+def state_elsewhere(place: Place) -> None:
+    """Installed from a shell with another state folder than this one has, and the ledger brought along."""
+    place.install()
+    place.monkeypatch.delenv("HOOKCTL_STATE_DIR")
+    (place.root / "home" / ".local" / "state").mkdir(parents=True)
+    place.ledger.parent.rename(place.root / "home" / ".local" / "state" / "hookctl")
+
+
+# Runtime files, and who may write them.
+
+
+def hook_slow(place: Place) -> None:
+    slow = "import time\ntime.sleep(0.4)\n" + (ROOT / "templates" / "guard" / "hook.py").read_text()
+    other_hook(place, slow)
+    place.edit('"timeout": 10', '"timeout": 0.3')
+
+
+def pack(place: Place, version: str = "1.0") -> Path:
+    """A pack by path with one file, installed."""
+    file = put(place.root / "notify" / "pack.toml", PACK.replace("VERSION", version))
+    put(file.with_name("notify.py"), "print()\n")
+    assert place.hookctl("install", str(file), "--host", "claude").code == 0
+    return file
+
+
+PACK = """[pack]
+name = "notify"
+version = "VERSION"
+description = "Says when it is done"
+[files]
+include = ["notify.py"]
+[[hooks]]
+event = "stop"
+id = "done"
+command = "python3 {files}/notify.py"
+"""
+
+
+def pack_file(place: Place) -> Path:
+    return place.root / "data" / "packs" / "notify" / "claude-user" / "notify.py"
+
+
+def pack_file_missing(place: Place) -> None:
+    pack(place)
+    pack_file(place).unlink()
+
+
+def pack_file_changed(place: Place) -> None:
+    pack(place)
+    pack_file(place).write_text("mine")
+
+
+def pack_file_unreadable(place: Place) -> None:
+    pack_file_missing(place)
+    pack_file(place).mkdir()
+
+
+def pack_gone(place: Place) -> None:
+    pack(place).unlink()
+
+
+def pack_renamed(place: Place) -> None:
+    file = pack(place)
+    place.edit('"notify"', '"other"', file)
+
+
+def pack_old(place: Place) -> None:
+    file = pack(place)
+    place.edit('"1.0"', '"1.1"', file)
+
+
+def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        place.install()
+        path(place).chmod(mode)
+
+    return arrange
+
+
+def of_another_user(place: Place) -> None:
+    """To a user that is not the owner of these files, nor are they root's."""
+    place.install()
+    place.monkeypatch.setattr("hookctl.checks.safety._TRUSTED", ())
+    place.monkeypatch.setattr("hookctl.checks.safety.os.geteuid", lambda: 12345)
+
+
+# The project.
+
+
+def project_gone(place: Place) -> None:
+    place.install("--scope", "local")
+    place.monkeypatch.chdir(place.root)
+    (place.root / "work").rename(place.root / "moved")
+
+
+def ledger_leaves_the_project(place: Place) -> None:
+    Path(".hookctl").symlink_to(place.root)
+
+
+def settings_leave_the_project(place: Place) -> None:
+    place.install("--scope", "local")
+    Path(".claude").rename(place.root / "out")
+    Path(".claude").symlink_to(place.root / "out")
+
+
+def clone_without_our_folder(place: Place) -> None:
+    place.install("--scope", "project")
+    shutil.rmtree(".hookctl")
+    shutil.rmtree(place.root / "state")
+
+
+def clone_without_the_settings(place: Place) -> None:
+    place.install("--scope", "project")
+    shutil.rmtree(".claude")
+    shutil.rmtree(place.root / "state")
+
+
+def clone_without_the_hook(place: Place) -> None:
+    place.install("--scope", "project")
+    shutil.rmtree(".hookctl/guard")
+
+
+def not_committed(path: str, line: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        Path(".git/info").mkdir(parents=True)
+        place.install("--scope", "project")
+        put(Path(path), f"# mine\n{line}\n")
+
+    return arrange
+
+
+# The work in hand, and what the log says.
+
+
+def work(name: str, data: str | bytes = "") -> Callable[[Place], None]:
+    """A file in the run folder, and the guard installed."""
+
+    def arrange(place: Place) -> None:
+        place.install()
+        put(Path(".hookctl/run") / name, data)
+
+    return arrange
+
+
+def linked_work(place: Place) -> None:
+    place.install()
+    put(place.root / "task.json", '{"remaining": 1}')
+    Path(".hookctl/run").mkdir(parents=True)
+    Path(".hookctl/run/task.json").symlink_to(place.root / "task.json")
+
+
+def piped_work(place: Place) -> None:
+    place.install()
+    Path(".hookctl/run").mkdir(parents=True)
+    os.mkfifo(".hookctl/run/OWNER")
+
+
+def run_stopped(name: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        work("task.json", '{"remaining": "3"}')(place)
+        Path(".hookctl/run", name).touch()
+
+    return arrange
+
+
+def logged(place: Place, *lines: dict[str, Any]) -> None:
+    """Lines in the guard's log of the working folder's project."""
+    folder = Path(state_folder(str(place.root / "state"), os.getcwd()))
+    base = {"host": "claude", "event": "stop", "decision": "allow", "code": "no_work"}
+    put(folder / "events.jsonl", "".join(json.dumps({**base, **line}) + "\n" for line in lines))
+
+
+def owner_unseen(place: Place) -> None:
+    work("OWNER", "gone\n")(place)
+    os.utime(".hookctl/run/OWNER", (1000, 1000))
+    logged(place, {"t": 2000, "session": session_hash("other")})
+
+
+def active(text: str, **knobs: Any) -> Callable[[Place], None]:
+    """ACTIVE with this text, at the second 1,000,000."""
+
+    def arrange(place: Place) -> None:
+        place.install().change(lambda page: page.update(knobs), place.config)
+        place.monkeypatch.setenv("HOOKCTL_NOW", "1000000")
+        put(Path(state_folder(str(place.root / "state"), os.getcwd())) / "ACTIVE", text)
+        put(Path(".hookctl/run/task.json"), '{"remaining": 1}')
+
+    return arrange
+
+
+def sessions(place: Place, count: int) -> list[str]:
+    """Sessions of the host, written an hour after the install and a minute apart; and now is two hours later."""
+    names = [f"00000000-0000-4000-8000-{number:012}" for number in range(count)]
+    begin = place.hook.stat().st_mtime + 3600
+    for number, name in enumerate(names):
+        path = put(place.settings.parent / "projects" / "-work" / f"{name}.jsonl", "{")
+        os.utime(path, (begin + 60 * number,) * 2)
+    place.monkeypatch.setenv("HOOKCTL_NOW", str(begin + 7200))
+    return names
+
+
+def hook_silent(place: Place) -> None:
+    sessions(place.install(), 3)
+
+
+def also_read(place: Place) -> None:
+    place.install().script("copilot", "exit 0")
+    place.monkeypatch.setenv("PATH", f"{place.root / 'bin'}:/usr/bin:/bin")
+
+
+NIGHTLY = handler("cd /repo && nightly hook stop --format claude_code")
+NO_CAP = {"env": {CAP: "0"}}
+
+
+def plugin(name: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        put(place.settings, json.dumps({"enabledPlugins": {f"{name}@somewhere": True}}))
+
+    return arrange
+
+
+def no_cap_and(command: dict[str, Any], event: str = "Stop") -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        put(place.settings, json.dumps({**json.loads(hooks_of(**{event: [command]})), **NO_CAP}))
+
+    return arrange
+
+
+def guard_without_loop_end(place: Place) -> None:
+    beside_ours(Stop=[handler()])(place)
+    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
+
+
+# All at once.
+
+
+def everything(place: Place) -> Place:
+    """The guard in two scopes, a pack, work in hand and a log."""
+    place.install()
+    pack(place)
+    place.install("--scope", "project")
+    active("1000600")(place)
+    put(Path(".hookctl/run/OWNER"), "S1\n")
+    put(Path(".gitignore"), "*.pyc\n")
+    logged(place, {"t": 2000, "session": session_hash("S2")})
+    return place
+
+
+FILES = {
+    "settings": "home/.claude/settings.json",
+    "ledger": "state/ledger.json",
+    "journal": "state/journal.json",
+    "config": "data/guard/claude-user/config.json",
+    "hook": "data/guard/claude-user/hook.py",
+    "log": "state/guard/HASH/events.jsonl",
+    "active": "state/guard/HASH/ACTIVE",
+    "project": "work/.claude/settings.json",
+    "project ledger": "work/.hookctl/ledger.json",
+    "project config": "work/.hookctl/guard/claude/config.json",
+    "task": "work/.hookctl/run/task.json",
+    "owner": "work/.hookctl/run/OWNER",
+    "ignored": "work/.gitignore",
+    "pack": "data/packs/notify/claude-user/notify.py",
+    "pack source": "notify/pack.toml",
+}
+
+
+def file_of(place: Place, name: str) -> Path:
+    """One of these files."""
+    folder = os.path.basename(state_folder("", str(place.root / "work")))
+    return place.root / FILES[name].replace("HASH", folder)
+
+
+MADE: list[tuple[str, str, Callable[[Place], None]]] = [
+    ("unparsable", "error", unparsable),
+    ("not_utf8", "error", not_utf8),
+    ("unreadable", "error", unreadable),
+    ("wrong_shape", "error", wrong_shape),
+    ("wrong_shape", "error", wrong_root),
+    ("duplicate_key", "error", duplicate_key),
+    ("strict_host", "error", strict_host),
+    ("strict_host", "error", trailing_comma),
+    ("wrong_type", "error", wrong_type),
+    ("wrong_type", "error", wrong_word),
+    ("wrong_type", "error", not_above),
+    ("wrong_type", "error", true_is_no_number),
+    ("invalid_hook", "error", invalid_hook("no array")),
+    ("invalid_hook", "error", invalid_hook([{"type": "command", "command": "x"}])),
+    ("invalid_hook", "error", invalid_hook([{"matcher": 5, "hooks": []}])),
+    ("invalid_hook", "error", invalid_hook([{"hooks": ["x"]}])),
+    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command"}]}])),
+    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}])),
+    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command", "command": "x", "timeout": 0}]}])),
+    ("hooks_disabled", "error", hooks_disabled),
+    ("hooks_disabled", "error", hooks_disabled_in_the_project),
+    ("hooks_disabled", "error", hooks_disabled_locally),
+    ("hooks_disabled", "error", hooks_disabled_by_the_manager),
+    ("managed_only", "error", managed_only),
+    ("entries_wiped", "error", entries_wiped),
+    ("entry_missing", "warning", entry_missing),
+    ("entry_missing", "warning", hook_entry_missing),
+    ("entry_edited", "warning", entry_edited),
+    ("entry_edited", "warning", leaf_edited),
+    ("entry_doubled", "error", entry_doubled),
+    ("edited_copy", "warning", edited_copy),
+    ("ledger_missing", "error", ledger_missing),
+    ("ledger_unreadable", "error", ledger_unreadable),
+    ("ledger_unreadable", "error", journal_unreadable),
+    ("ledger_newer", "error", ledger_newer),
+    ("interrupted_run", "error", interrupted_run),
+    ("hook_missing", "error", hook_missing),
+    ("hook_changed", "warning", hook_changed),
+    ("hook_unreadable", "error", hook_unreadable),
+    ("hook_old", "info", hook_old),
+    ("interpreter_missing", "error", interpreter_missing),
+    ("interpreter_missing", "error", interpreter_not_executable),
+    ("interpreter_broken", "error", interpreter_broken),
+    ("interpreter_old", "error", interpreter_old),
+    ("config_unreadable", "error", config_unreadable("{")),
+    ("config_unreadable", "error", config_unreadable("")),
+    ("config_unreadable", "error", config_unreadable("[1]")),
+    ("config_unreadable", "error", config_unreadable('{"latch": true} // yes')),
+    ("config_missing", "warning", config_missing),
+    ("config_invalid", "warning", config_invalid),
+    ("config_invalid", "warning", config_unknown),
+    ("self_test_failed", "error", self_test_failed),
+    ("self_test_failed", "error", self_test_crashed),
+    ("self_test_failed", "error", self_test_said_nonsense),
+    ("self_test_passed", "info", never_ran),
+    ("masked", "warning", masked),
+    ("cap_invalid", "warning", cap_is("abc")),
+    ("cap_off", "warning", cap_is("0")),
+    ("cap_off", "warning", cap_off_in_the_project),
+    ("cap_below_limit", "warning", cap_is("4")),
+    ("no_limit", "warning", no_limit),
+    ("limit_invalid", "warning", limit_invalid),
+    ("hook_environment", "error", disabled_by_env),
+    ("hook_environment", "warning", knob_in_the_env_of_the_project),
+    ("read_only", "error", read_only),
+    ("guard_off", "info", guard_off),
+    ("guard_off", "info", guard_off_by_hand),
+    ("never_ran", "info", never_ran),
+    ("last_ran", "info", last_ran),
+    ("client_old", "warning", client_says("echo 2.1.142 '(Claude Code)'")),
+    ("client_newer", "info", client_says("echo 9.9.9 '(Claude Code)'")),
+    ("client_missing", "info", never_ran),
+    ("client_unknown", "info", client_says("exit 0")),
+    ("client_unknown", "info", client_says("printf '\\377\\376'")),
+    ("not_installed", "info", nothing),
+    ("not_installed", "info", not_ours),
+    # Hook entries.
+    ("entry_disarmed", "warning", ours_with(**{"async": True})),
+    ("entry_disarmed", "warning", ours_with(**{"if": "Bash(*)"})),
+    ("entry_disarmed", "warning", ours_with(args=[])),
+    ("entry_disarmed", "warning", ours_with(shell="powershell")),
+    ("entry_disarmed", "warning", ours_with(timeout=1)),
+    ("entry_disarmed", "warning", ours_with(timeout="10")),
+    ("entry_disarmed", "warning", ours_with(timeout=0)),
+    ("entry_disarmed", "warning", ours_with(type="prompt")),
+    ("entry_disarmed", "warning", ours_on_another_event),
+    ("entry_disarmed", "warning", ours_with_a_broken_matcher),
+    ("orphan_hook", "warning", orphan_hook),
+    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "zzz"}]}])),
+    ("lost_hook", "warning", raw_hooks([])),
+    ("lost_hook", "warning", raw_hooks({"Stop": {}})),
+    ("lost_hook", "warning", raw_hooks({"Stop": ["x"]})),
+    ("lost_hook", "warning", raw_hooks({"Stop": [{"matcher": 5, "hooks": []}]})),
+    ("lost_hook", "warning", raw_hooks({"Stop": [handler()]})),
+    ("lost_hook", "warning", raw_hooks({"Stop": [{"hooks": [{"command": "x"}]}]})),
+    ("lost_hook", "warning", raw_hooks({"Stop": [{"hooks": [handler(timeout="5")]}]})),
+    ("unknown_event", "warning", raw_hooks({"stop": []})),
+    ("lost_env", "warning", lost_env),
+    ("link_chain", "info", link_chain),
+    ("never_runs", "warning", theirs(Stop=[handler(**{"if": "Bash(*)"})])),
+    ("ignored_field", "info", theirs(PreToolUse=[handler(once=True)])),
+    ("ignored_field", "info", theirs(Stop=[handler(onFailure="block")])),
+    ("script_missing", "info", theirs(Stop=[handler("python3 -u /gone/stop.py")])),
+    ("script_missing", "warning", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
+    ("agent_in_hook", "warning", theirs(Stop=[handler("cd /tmp && X=1 timeout 5 claude -c -p go")])),
+    ("floating_hook", "warning", theirs(Stop=[handler("npx some-tool@latest stop")])),
+    # Several settings files.
+    ("unparsable", "warning", project_file("{")),
+    ("not_utf8", "warning", project_file(b'{"a": "\xe9"}')),
+    ("unreadable", "warning", unreadable_in_the_project),
+    ("strict_host", "warning", project_file('{"a": 1,}')),
+    ("wrong_type", "warning", project_file('{"model": 5}')),
+    ("invalid_hook", "warning", project_file('{"hooks": {"PreToolUse": {}}}')),
+    ("hooks_disabled", "warning", hooks_disabled_elsewhere),
+    ("managed_invalid", "error", managed_text("{")),
+    ("managed_invalid", "error", managed_text('{"a": 1,}')),
+    ("wrong_type", "warning", managed_text('{"model": 5}')),
+    ("managed_only_ignored", "info", managed_only_ignored),
+    ("two_scopes", "info", in_two_scopes),
+    ("two_scopes", "info", the_same_in_two_scopes),
+    ("two_versions", "warning", two_versions),
+    ("not_read", "warning", not_in_the_home_folder),
+    ("not_read", "info", in_the_home_folder_too),
+    ("not_read", "info", users_local_settings),
+    ("not_read", "warning", below_the_project),
+    ("not_read", "warning", above_the_project),
+    ("not_read", "info", above_it_with_the_guard),
+    ("also_read", "info", also_read),
+    # Other tools that keep an agent going.
+    ("foreign_stop", "info", beside_ours(Stop=[handler()])),
+    ("foreign_stop", "warning", theirs(Stop=[handler()])),
+    ("foreign_stop", "warning", guard_without_loop_end),
+    ("foreign_stop", "warning", no_cap_and(handler())),
+    ("foreign_stop", "error", no_cap_and(NIGHTLY)),
+    ("foreign_stop", "warning", plugin("ralph-loop")),
+    ("foreign_stop", "info", beside_ours(SubagentStop=[handler()])),
+    ("foreign_stop", "warning", no_cap_and(NIGHTLY, "SubagentStop")),
+    ("two_systems", "warning", beside_ours(Stop=[NIGHTLY])),
+    ("two_systems", "warning", theirs(Stop=[NIGHTLY, handler("/opt/ralph-loop/stop.sh")])),
+    # The environment, the limit and the cap.
+    ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
+    ("hook_environment", "error", in_the_shell("HOOKCTL_CHILD", "1")),
+    ("hook_environment", "error", a_child_by_its_settings),
+    ("hook_environment", "info", in_the_shell("HOOKCTL_LATCH", "0")),
+    ("shell_shadowed", "info", in_the_shell(LIMIT, "9")),
+    ("shell_shadowed", "info", in_the_shell(CAP, "9")),
+    ("cap_tight", "warning", cap_is("5")),
+    ("cap_tight", "info", cap_is("7")),
+    ("cap_high", "info", cap_is("5000")),
+    ("no_soft_limit", "warning", knob(max_soft_resets=0)),
+    ("state_elsewhere", "warning", state_elsewhere),
+    # Runtime files.
+    ("hook_slow", "error", hook_slow),
+    ("hook_missing", "error", pack_file_missing),
+    ("hook_changed", "warning", pack_file_changed),
+    ("hook_unreadable", "error", pack_file_unreadable),
+    ("pack_gone", "info", pack_gone),
+    ("pack_gone", "info", pack_renamed),
+    ("pack_old", "info", pack_old),
+    ("loose_mode", "warning", loose(lambda place: place.settings, 0o666)),
+    ("loose_mode", "warning", loose(lambda place: place.config, 0o606)),
+    ("loose_mode", "warning", loose(lambda place: place.hook, 0o602)),
+    ("loose_mode", "warning", loose(lambda place: place.root / "state", 0o777)),
+    # The project and its ledger.
+    ("project_gone", "info", project_gone),
+    ("link_leaves_project", "error", ledger_leaves_the_project),
+    ("link_leaves_project", "error", settings_leave_the_project),
+    ("ledger_missing", "error", clone_without_our_folder),
+    ("entries_wiped", "error", clone_without_the_settings),
+    ("hook_missing", "error", clone_without_the_hook),
+    ("not_committed", "warning", not_committed(".gitignore", ".hookctl/")),
+    ("not_committed", "warning", not_committed(".gitignore", "/.claude/*")),
+    ("not_committed", "warning", not_committed(".git/info/exclude", ".claude/settings.json")),
+    # The work in hand.
+    ("run_unusable", "warning", linked_work),
+    ("run_unusable", "warning", piped_work),
+    ("task_unreadable", "warning", work("task.json", "{")),
+    ("task_unreadable", "warning", work("task.json", b"\xff")),
+    ("task_unreadable", "warning", work("task.json", "[1]")),
+    ("task_unreadable", "warning", work("task.json", '{"remaining": true}')),
+    ("task_unreadable", "warning", work("task.json", '{"remaining": 1} // left')),
+    ("run_stopped", "info", run_stopped("STOP")),
+    ("run_stopped", "info", run_stopped("CONCLUDE")),
+    ("owner_unseen", "warning", owner_unseen),
+    ("active_unreadable", "warning", active("soon")),
+    ("active_unreadable", "warning", active("")),
+    ("run_ends_soon", "info", active("1000600")),
+    ("run_ends_soon", "warning", active("1000600", require_arm=True)),
+    ("not_armed", "info", active("999999", require_arm=True)),
+    ("hook_silent", "warning", hook_silent),
+    ("fix_failed", "error", ledger_unreadable),
+]

@@ -1,0 +1,470 @@
+"""hookctl doctor --fix: what is ours is put right, and nothing else changes by a byte."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from hookctl.files import digest
+
+from . import findings
+from .conftest import Hookctl, put
+from .findings import (
+    CAP,
+    FILES,
+    LIMIT,
+    MADE,
+    Place,
+    everything,
+    file_of,
+    handler,
+    pack,
+    pack_file,
+)
+from .trees import tree
+
+# What --fix mends. Every other finding stays, and with it every byte.
+MENDED: set[Callable[[Place], None]] = {
+    findings.entries_wiped, findings.entry_doubled, findings.ledger_missing, findings.interrupted_run,
+    findings.hook_missing, findings.interpreter_missing, findings.interpreter_not_executable, findings.config_missing,
+    findings.pack_file_missing, findings.clone_without_our_folder, findings.clone_without_the_settings,
+    findings.clone_without_the_hook,
+}  # fmt: skip
+
+
+@pytest.fixture
+def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr("hookctl.checks.selftest.check", lambda *_: iter(()))
+    return Place(isolated, settings, hookctl, monkeypatch)
+
+
+def content(place: Place) -> dict[str, tuple[object, ...]]:
+    """All bytes below the place, hookctl's own bookkeeping apart."""
+    own = re.compile(r"state(/lock|/backups.*|/ledger\.json|/pending.*|/journal\.json)?|work/\.hookctl/ledger\.json")
+    return {name: (about[0], about[2]) for name, about in tree(place.root).items() if not own.fullmatch(name)}
+
+
+def without_ours(text: str) -> Any:
+    """What a settings file says apart from the guard's and the packs' entries and empty containers."""
+    page = json.loads(text or "{}")
+    for groups in page.get("hooks", {}).values():
+        for group in groups:
+            group["hooks"] = [one for one in group["hooks"] if not one["command"].startswith(": hookctl=")]
+        groups[:] = [group for group in groups if group["hooks"]]
+    env = {name: value for name, value in page.pop("env", {}).items() if name not in (LIMIT, CAP)}
+    hooks = {event: groups for event, groups in page.pop("hooks", {}).items() if groups}
+    return {**page, **({"env": env} if env else {}), **({"hooks": hooks} if hooks else {})}
+
+
+def fix(place: Place, *options: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """What was fixed, and the codes of what is left."""
+    data = place.doctor("--fix", *options).data
+    return data["fixed"], [finding["code"] for finding in data["findings"]]
+
+
+MENDING = [case for case in MADE if case[2] in MENDED]
+STAYING = [case for case in MADE if case[2] not in MENDED]
+
+
+def named(case: object) -> str:
+    return getattr(case, "__qualname__", str(case)).partition(".")[0]
+
+
+@pytest.mark.parametrize(("code", "level", "arrange"), STAYING, ids=named)
+def test_what_is_not_mended_stays_byte_for_byte(
+    place: Place, code: str, level: str, arrange: Callable[[Place], None]
+) -> None:
+    arrange(place)
+    before = tree(place.root)
+    fixed, left = fix(place)
+    assert fixed == []
+    if code not in ("self_test_passed", "self_test_failed", "hook_slow"):  # not played here
+        assert code in left
+    after = tree(place.root)
+    if code == "ledger_unreadable":  # an unreadable journal is found under the lock
+        before["state"], after["state"] = (), ()
+        after.pop("state/lock", None)
+    assert after == before
+
+
+@pytest.mark.parametrize(("code", "level", "arrange"), MENDING, ids=named)
+def test_what_is_mended_is_gone_and_only_ours_has_changed(
+    place: Place, code: str, level: str, arrange: Callable[[Place], None]
+) -> None:
+    put(place.settings, '{\n\t"model" : "opus"\n}')
+    arrange(place)
+    before = content(place)
+    fixed, left = fix(place)
+    assert code not in left
+    assert fixed or code == "interrupted_run"
+    after = content(place)
+    ours = re.compile(r"home/\.claude/settings\.json|work(/\.claude.*|/\.hookctl.*)?|data(/.*)?|home|home/\.claude")
+    for name in {**before, **after}:
+        assert ours.fullmatch(name) or before.get(name) == after.get(name), name
+    for name in ("home/.claude/settings.json", "work/.claude/settings.json"):
+        old, new = ((tree_[name][1] if name in tree_ else b"") for tree_ in (before, after))
+        assert without_ours(new.decode()) == without_ours(old.decode())
+    once = tree(place.root)
+    fixed, _ = fix(place)
+    assert fixed == []
+    assert tree(place.root) == once, "twice is once"
+    assert place.hookctl("uninstall", "--all", "--json").code == 0
+
+
+# Each repair, looked at closely.
+
+
+def stop_entry(place: Place) -> dict[str, Any]:
+    return json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]
+
+
+def test_the_entries_of_every_pack_come_back_after_a_wipe_and_go_again(place: Place) -> None:
+    place.install("--set", f"{LIMIT}=7")
+    pack(place)
+    text = '{ "model": "opus",\n    "permissions" : {"deny":["Read(./.env)"]}}'
+    put(place.settings, text)
+    fixed, left = fix(place)
+    assert [action["action"] for action in fixed] == ["write"] * 4
+    assert {action["id"] for action in fixed} == {"guard/stop", "notify/done", ""}
+    assert "entries_wiped" not in left
+    page = json.loads(place.settings.read_text())
+    assert page["env"] == {LIMIT: "7", CAP: "10"}
+    assert len(page["hooks"]["Stop"]) == 2
+    assert text.removesuffix("}") in place.settings.read_text()
+    assert place.hookctl("install", "--host", "claude").out == "nothing to do\n"
+    assert place.hookctl("uninstall", "--all", "--json").code == 0
+    assert place.settings.read_text() == text
+
+
+def test_a_settings_file_that_went_is_made_again_and_removed_by_uninstall(place: Place) -> None:
+    place.install()
+    shutil.rmtree(place.settings.parent)
+    before = place.ledger.read_text()
+    fix(place)
+    assert place.settings.exists()
+    assert json.loads(place.ledger.read_text()) == json.loads(before)
+    assert place.hookctl("uninstall").code == 0
+    assert not place.settings.parent.exists()
+
+
+def test_of_doubled_hooks_the_first_stays_and_an_edited_copy_too(place: Place) -> None:
+    place.install()
+    first = stop_entry(place)
+    edited = {**first, "command": first["command"].replace("exit 0", "exit 1")}
+    theirs = handler("mine.sh")
+
+    def double(page: Any) -> None:
+        page["hooks"]["Stop"] += [{"hooks": [theirs, dict(first, timeout=30)]}, {"hooks": [edited]}]
+
+    place.change(double)
+    fixed, _ = fix(place)
+    assert [(action["action"], action["id"]) for action in fixed] == [("remove", "guard/stop")]
+    groups = json.loads(place.settings.read_text())["hooks"]["Stop"]
+    assert groups == [{"hooks": [first]}, {"hooks": [theirs]}, {"hooks": [edited]}]
+
+
+def test_a_lost_page_is_made_again_from_the_hook_and_the_settings_stay_byte_for_byte(place: Place) -> None:
+    place.install("--set", "latch=false", "--set", f"{LIMIT}=7")
+    settings, config = place.settings.read_bytes(), place.config.read_bytes()
+    about = place.settings.stat().st_mtime_ns
+    place.ledger.unlink()
+    fixed, left = fix(place)
+    assert [action["action"] for action in fixed] == ["take-back", "adopt"]
+    assert (place.settings.read_bytes(), place.settings.stat().st_mtime_ns) == (settings, about)
+    assert place.config.read_bytes() == config, "the knobs that were chosen are still in force"
+    assert not {"ledger_missing", "hook_changed", "not_installed"} & set(left)
+    assert place.hookctl("install", "--host", "claude").code == 0
+    assert (place.settings.read_bytes(), place.config.read_bytes()) == (settings, config)
+
+
+def test_a_lost_page_is_made_again_beside_that_of_another_pack(place: Place) -> None:
+    place.install()
+    pack(place)
+    page = json.loads(place.ledger.read_text())
+    (record,) = page["files"].values()
+    del record["packs"]["guard"]
+    record["entries"] = [entry for entry in record["entries"] if "guard" not in entry.get("owners", {})]
+    put(place.ledger, json.dumps(page))
+    fix(place)
+    (record,) = json.loads(place.ledger.read_text())["files"].values()
+    assert set(record["packs"]) == {"guard", "notify"}
+    assert record["packs"]["guard"]["settings"]["python"]
+    assert {entry["id"] for entry in record["entries"] if "id" in entry} == {"guard/stop", "notify/done"}
+
+
+def test_a_changed_hook_is_not_taken_for_ours_with_the_page(place: Place) -> None:
+    place.install().hook.write_text("mine")
+    place.ledger.unlink()
+    _, left = fix(place)
+    assert "hook_changed" in left
+    assert place.hook.read_text() == "mine"
+    assert place.hookctl("uninstall").code == 0
+    assert place.hook.read_text() == "mine"
+
+
+def test_a_hook_that_runs_from_elsewhere_gets_no_page(place: Place) -> None:
+    """With another data folder, or the settings of somebody else's machine."""
+    place.install().ledger.unlink()
+    place.monkeypatch.setenv("HOOKCTL_DATA_DIR", str(place.root / "other"))
+    before = tree(place.root)
+    fixed, left = fix(place)
+    assert (fixed, tree(place.root)) == ([], before)
+    assert "ledger_missing" in left
+
+
+def test_a_copy_of_the_settings_does_not_get_the_folder_of_the_first(place: Place) -> None:
+    place.install()
+    other = put(place.root / "other" / "settings.json", place.settings.read_bytes())
+    place.monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(other.parent))
+    fixed, left = fix(place)
+    assert fixed == []
+    assert "ledger_missing" in left
+
+
+def test_another_python_is_put_into_our_command_and_nothing_else_changes(place: Place) -> None:
+    findings.with_python(place, "exit 0").unlink()
+    place.edit('"timeout": 10', '"timeout": 30,\n            "statusMessage": "mine"')
+    text = place.settings.read_text()
+    gone = str(place.root / "bin" / "python3")
+    fixed, left = fix(place)
+    assert [action["reason"] for action in fixed] == ["its Python was gone"]
+    new = json.loads(place.ledger.read_text())["files"][str(place.settings)]["packs"]["guard"]["settings"]["python"]
+    assert new != gone
+    assert place.settings.read_text() == text.replace(gone, new)
+    assert "interpreter_missing" not in left
+    assert place.hookctl("install", "--host", "claude").out.endswith("nothing to do\n")
+
+
+def test_a_command_that_was_edited_keeps_its_python(place: Place) -> None:
+    findings.with_python(place, "exit 0").unlink()
+    place.edit("exit 0", "exit 1")
+    before = tree(place.root)
+    fixed, left = fix(place)
+    assert (fixed, tree(place.root)) == ([], before)
+    assert "interpreter_missing" in left
+
+
+def test_after_a_wipe_the_command_names_a_python_that_is_there(place: Place) -> None:
+    findings.with_python(place, "exit 0").unlink()
+    put(place.settings, "{}")
+    _, left = fix(place)
+    assert str(place.root / "bin") not in stop_entry(place)["command"]
+    assert not {"interpreter_missing", "entries_wiped"} & set(left)
+
+
+def test_what_the_operator_changed_or_removed_stays_while_a_file_is_put_back(place: Place) -> None:
+    place.install().change(lambda page: page["env"].update({LIMIT: "6"}))
+    place.change(lambda page: page["env"].pop(CAP))
+    place.hook.unlink()
+    text = place.settings.read_bytes()
+    fixed, left = fix(place)
+    assert [(action["action"], action["file"]) for action in fixed] == [("create-file", str(place.hook))]
+    assert place.settings.read_bytes() == text
+    assert {"entry_edited", "entry_missing"} <= set(left)
+    assert place.hook.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_read_only_file_stays_and_our_own_files_are_put_back(place: Place) -> None:
+    findings.entries_wiped(place)
+    place.hook.unlink()
+    place.settings.chmod(0o444)
+    fixed, left = fix(place)
+    assert [action["action"] for action in fixed] == ["create-file"]
+    assert place.settings.read_text() == "{}"
+    assert {"entries_wiped", "read_only"} <= set(left)
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": 1,}', '{"env": []}', '{"hooks": 5}'])
+def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(place: Place, text: str) -> None:
+    place.install().install("--scope", "project").install("--scope", "local")
+    for path in (Path(".claude/settings.json"), Path(".claude/settings.local.json")):
+        put(path, "{}")
+    put(place.settings, text)
+    fix(place)
+    assert place.settings.read_text() == text
+    for path in (Path(".claude/settings.json"), Path(".claude/settings.local.json")):
+        assert "guard/stop" in path.read_text()
+
+
+def test_a_project_whose_ledger_cannot_be_read_does_not_either(place: Place) -> None:
+    findings.entries_wiped(place)
+    put(Path(".hookctl/ledger.json"), "{")
+    _, left = fix(place)
+    assert "guard/stop" in place.settings.read_text()
+    assert "ledger_unreadable" in left
+
+
+def test_a_project_that_went_is_not_made_again(place: Place) -> None:
+    findings.project_gone(place)
+    place.hook.parent.mkdir(parents=True, exist_ok=True)
+    assert fix(place)[0] == []
+    assert not (place.root / "work").exists()
+
+
+def test_nothing_is_written_through_a_link_that_leaves_the_project(place: Place) -> None:
+    place.install("--scope", "project")
+    shutil.rmtree(".hookctl/guard")
+    (place.root / "outside").mkdir()
+    Path(".hookctl/guard").symlink_to(place.root / "outside")
+    before = tree(place.root)
+    fixed, _ = fix(place)
+    assert (fixed, tree(place.root)) == ([], before)
+
+
+def test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong(place: Place) -> None:
+    findings.interrupted_run(place)
+    outcome = place.hookctl("doctor", "--fix")
+    assert outcome.code == 0
+    assert "an interrupted run was" in outcome.err
+    assert not (place.root / "state" / "journal.json").exists()
+    assert outcome.out.startswith("nothing to repair\n")
+
+
+@pytest.mark.parametrize(
+    "craft",
+    [
+        lambda page: page["entries"][0]["owners"]["guard"]["value"].update(command=": hookctl=guard/stop; evil"),
+        lambda page: page["entries"][1]["owners"]["guard"].update(value="9999"),
+        lambda page: page["entries"].append({**page["entries"][1], "path": ["env", "LD_PRELOAD"]}),
+        lambda page: page["packs"].update(evil={**page["packs"]["guard"], "files": {}}),
+    ],
+)
+def test_a_committed_ledger_cannot_have_anything_else_written(place: Place, craft: Callable[[Any], None]) -> None:
+    place.install("--scope", "project")
+    put(Path(".claude/settings.json"), "{}")
+    place.change(lambda page: craft(page["files"][".claude/settings.json"]), Path(".hookctl/ledger.json"))
+    before = tree(place.root)
+    fixed, left = fix(place)
+    assert (fixed, tree(place.root)) == ([], before)
+    assert "entries_wiped" in left
+
+
+def test_a_program_of_the_repositorys_is_not_registered(place: Place) -> None:
+    place.install("--scope", "project")
+    put(Path(".claude/settings.json"), "{}")
+    program = put(Path(".hookctl/guard/claude/hook.py"), "evil")
+    ledger = Path(".hookctl/ledger.json")
+    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"]["files"].update(
+        {"hook.py": digest(program.read_bytes())[:16]}), ledger)  # fmt: skip
+    assert fix(place)[0] == []
+    assert Path(".claude/settings.json").read_text() == "{}"
+
+
+# Packs by path.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda place: place.edit('"1.0"', '"1.1"', place.root / "notify" / "pack.toml"),
+        lambda place: place.edit('"notify"', '"other"', place.root / "notify" / "pack.toml"),
+        lambda place: put(place.root / "notify" / "notify.py", "other bytes"),
+        lambda place: (place.root / "notify" / "notify.py").unlink(),
+        lambda place: (place.root / "notify" / "pack.toml").unlink(),
+        lambda place: put(place.root / "notify" / "pack.toml", "["),
+    ],
+)
+def test_a_packs_file_is_not_put_back_from_another_pack(place: Place, change: Callable[[Place], None]) -> None:
+    findings.pack_file_missing(place)
+    change(place)
+    before = tree(place.root)
+    fixed, left = fix(place)
+    assert (fixed, tree(place.root)) == ([], before)
+    assert "hook_missing" in left
+
+
+def test_a_packs_file_is_put_back_with_its_mode(place: Place) -> None:
+    script = put(place.root / "notify" / "notify.py", "print()\n")
+    script.chmod(0o700)
+    pack(place)
+    before = tree(place.root / "data")
+    pack_file(place).unlink()
+    fixed, left = fix(place)
+    assert [action["action"] for action in fixed] == ["create-file"]
+    assert "hook_missing" not in left
+    after = tree(place.root / "data")
+    assert {name: (about[0], about[2]) for name, about in after.items()} == {
+        name: (about[0], about[2]) for name, about in before.items()
+    }
+
+
+def test_a_committed_ledger_cannot_have_a_file_of_this_machine_copied_into_the_project(place: Place) -> None:
+    place.install()
+    file = pack(place)
+    assert place.hookctl("install", str(file), "--host", "claude", "--scope", "project").code == 0
+    ledger = Path(".hookctl/ledger.json")
+    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["notify"]["settings"].update(
+        source=str(file)), ledger)  # fmt: skip
+    Path(".hookctl/packs/notify/notify.py").unlink()
+    fixed, left = fix(place)
+    assert fixed == []
+    assert "hook_missing" in left
+
+
+# What is said.
+
+
+def test_the_repairs_come_first_and_then_what_is_left(place: Place) -> None:
+    place.install().hook.unlink()
+    place.edit('"8"', '"0"')
+    outcome = place.hookctl("doctor", "--fix")
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0].endswith("settings.json")
+    assert lines[1].startswith("  created ") and lines[1].endswith("hook.py")
+    assert any("[cap_off]" in line for line in lines)
+    assert place.hookctl("doctor", "--fix", "--strict").code == 1
+
+
+def test_without_the_option_nothing_is_said_of_repairs(place: Place) -> None:
+    assert set(place.install().doctor().data) == {"findings"}
+    assert place.doctor("--fix").data["fixed"] == []
+
+
+# Whatever bytes lie there.
+
+
+@pytest.fixture
+def saved(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of a place with everything in it."""
+    place.monkeypatch.setattr("hookctl.interpreter.ask", lambda program: (program, (3, 11)))
+    everything(place)
+    copy = tmp_path_factory.mktemp("saved")
+    shutil.copytree(place.root, copy, dirs_exist_ok=True, symlinks=True)
+    return copy
+
+
+def restore(place: Place, saved: Path) -> None:
+    for path in place.root.iterdir():
+        shutil.rmtree(path) if path.name != "work" else [remove(inner) for inner in path.iterdir()]
+    shutil.copytree(saved, place.root, dirs_exist_ok=True, symlinks=True)
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+@pytest.mark.parametrize("name", FILES)
+@examples(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_it_bears_any_bytes_anywhere(saved: Path, place: Place, name: str, data: st.DataObject) -> None:
+    restore(place, saved)
+    path = file_of(place, name)
+    old = path.read_bytes() if path.exists() else b"{}"
+    cut = st.integers(0, len(old)).map(lambda end: old[:end])
+    keys = st.sampled_from(["hooks", "env", "files", "steps", "packs", "entries", "remaining"])
+    put(path, data.draw(cut | st.binary(max_size=20) | keys.map(lambda key: json.dumps({key: [1]}).encode())))
+    assert place.doctor("--fix").code in (0, 1)
+    once = tree(place.root)
+    assert place.doctor("--fix").code in (0, 1)
+    assert tree(place.root) == once or name == "journal"
