@@ -778,9 +778,9 @@ NIGHTLY = handler("cd /repo && nightly hook stop --format claude_code")
 NO_CAP = {"env": {CAP: "0"}}
 
 
-def plugin(name: str) -> Callable[[Place], None]:
+def plugin(name: str, on: bool = True) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
-        put(place.settings, json.dumps({"enabledPlugins": {f"{name}@somewhere": True}}))
+        put(place.settings, json.dumps({"enabledPlugins": {f"{name}@somewhere": on}}))
 
     return arrange
 

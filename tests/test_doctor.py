@@ -47,6 +47,7 @@ from .findings import (
     no_limit,
     not_committed,
     ours_with,
+    plugin,
     sessions,
     the_same_in_two_scopes,
     theirs,
@@ -354,6 +355,19 @@ def test_a_host_is_named(place: Place) -> None:
     assert place.doctor("--host", "emacs").code == 2
 
 
+def test_a_project_that_went_is_told_once_and_not_looked_at(place: Place) -> None:
+    findings.project_gone(place)
+    found = [finding["code"] for finding in place.findings() if str(place.root / "work") in json.dumps(finding)]
+    assert found == ["project_gone"]
+
+
+def test_the_command_for_another_project_names_it(place: Place) -> None:
+    place.install("--scope", "local").change(lambda page: page["env"].pop(CAP), Path(".claude/settings.local.json"))
+    assert any("--scope local --force`" in finding["fix"] for finding in place.findings())
+    place.monkeypatch.chdir(place.root)
+    assert any(f"--scope local --project {place.root}/work --force`" in finding["fix"] for finding in place.findings())
+
+
 # What must not be said.
 
 
@@ -364,6 +378,8 @@ def test_a_host_is_named(place: Place) -> None:
         ("foreign_stop", beside_ours(Stop=[handler(**{"if": "Bash(*)"})])),
         ("foreign_stop", beside_ours(Stop=[handler(type="zzz")])),
         ("foreign_stop", beside_ours(PreToolUse=[handler()])),
+        ("foreign_stop", plugin("ralph-loop", on=False)),
+        ("foreign_stop", plugin("notes")),
         ("two_systems", theirs(Stop=[NIGHTLY])),
         ("two_systems", beside_ours(Stop=[handler("say nightly")])),
         ("two_systems", beside_ours(SubagentStop=[NIGHTLY])),

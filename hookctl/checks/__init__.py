@@ -69,8 +69,10 @@ class Scene(NamedTuple):
         page = self.record.packs.get(pack) if self.record else None
         source = page.settings.get("source") if page else None
         name = "" if pack == GUARD else f" {shlex.quote(source) if isinstance(source, str) else pack}"
-        scope = "" if self.place.scope == "user" else f" --scope {self.place.scope}"
-        return f"hookctl install{name} --host {self.host.name}{scope}"
+        where = "" if self.place.scope == "user" else f" --scope {self.place.scope}"
+        if self.place.project and self.place.project != project.find(self.folders.cwd, self.folders.environ):
+            where += f" --project {shlex.quote(self.place.project)}"
+        return f"hookctl install{name} --host {self.host.name}{where}"
 
     def find(self, code: str, level: str, message: str, fix: str = "", path: str = "") -> Finding:
         """A finding about this file, unless it names another path."""

@@ -23,13 +23,13 @@ def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
     records = {key: page for key, page in pages.items() if page.scope != "project"}
     here = project.find(folders.cwd, folders.environ)
     found += [_gone(key, page) for key, page in pages.items() if _is_gone(page)]
-    records = {key: page for key, page in records.items() if not _is_gone(page)}
     roots = [page.project for page in pages.values() if page.scope == "project" and not _is_gone(page)]
     for root in dict.fromkeys([here, *roots]):
         try:
             records |= project_ledger.read(folders, [root])
         except HookctlError as error:
             found.append(Finding(error.code, "error", error.message, "", error.path, error.hint))
+    records = {key: page for key, page in records.items() if not _is_gone(page)}
     for path in [path for path, record in records.items() if not _fits(record)]:
         message, fix = f"the guard's settings for {path} are of a wrong kind", "Move the ledger away and install again."
         found.append(Finding("ledger_unreadable", "error", message, records.pop(path).host, folders.ledger, fix))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookctl import errors, planner, report
+from hookctl import apply, errors, planner, report
 from hookctl.checks import Finding, ledger
 from hookctl.checks.survey import findings_of, places_of
 from hookctl.errors import HookctlError
@@ -19,6 +19,7 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool, fix: bool = Fa
 
     With `fix` it repairs before it looks, and says what was repaired.
     """
+    interrupted = _pending(folders) if fix else []
     plan, failed = _fix(folders, wanted) if fix else (None, [])
     records, found = ledger.check(folders)
     findings = [*failed, *found]
@@ -30,8 +31,8 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool, fix: bool = Fa
     data = {"findings": [finding._asdict() for finding in findings]}
     text = _lines(findings)
     if fix:
-        data["fixed"] = report.plan_data(plan, dry_run=False)["actions"] if plan else []
-        text = [*(_repaired(plan) if plan else ()), *text]
+        data["fixed"] = [*interrupted, *report.plan_data(plan, dry_run=False)["actions"]] if plan else []
+        text = [*(_repaired(plan, interrupted) if plan else ()), *text]
     return Result(data, tuple(text), exit_code=errors.FAILED if bad else errors.OK)
 
 
@@ -49,8 +50,29 @@ def _fix(folders: Folders, wanted: list[Host]) -> tuple[planner.Plan | None, lis
         return None, [Finding("fix_failed", "error", message, "", error.path, error.hint)]
 
 
-def _repaired(plan: planner.Plan) -> list[str]:
-    return ["nothing to repair"] if plan.empty else report.plan_text(plan, dry_run=False, done="")
+def _pending(folders: Folders) -> list[dict[str, object]]:
+    """The files of an interrupted run, as actions of carrying it to its end."""
+    try:
+        journal = apply.pending(folders)
+    except HookctlError:
+        return []
+    actions = []
+    for step in journal.steps if journal else ():
+        page = journal.records.get(step.path) if journal else None
+        word = "replace-file" if step.sha_after else "remove-file"
+        actions.append({
+            "host": page.host if page else "", "scope": page.scope if page else "user", "file": step.path, "path": [],
+            "kind": "file", "id": "", "action": word, "from": "", "to": "",
+            "reason": "an interrupted run was carried to its end", "owners": [],
+        })  # fmt: skip
+    return actions
+
+
+def _repaired(plan: planner.Plan, interrupted: list[dict[str, object]]) -> list[str]:
+    lines = [f"{report.tilde(str(action['file']))}: {action['reason']}" for action in interrupted]
+    if plan.empty:
+        return lines or ["nothing to repair"]
+    return [*lines, *report.plan_text(plan, dry_run=False, done="")]
 
 
 def _lines(findings: list[Finding]) -> list[str]:
