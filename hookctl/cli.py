@@ -243,6 +243,15 @@ def _log(
     return _show("log", lambda f: log(f, session, since), json)
 
 
+def _completion(
+    shell: Annotated[str, typer.Argument(metavar="SHELL", help="One of: bash, zsh, fish.")], json: _Json = False
+) -> int:
+    from hookctl.verbs.completion import completion
+
+    table = typer.main.get_command(_app(list(_COMMANDS)))
+    return _show("completion", lambda _: completion(shell, table, {"action": _ACTIONS}), json)
+
+
 _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "install": (
         _install, "Put a pack's hooks and settings into a host's settings file.",
@@ -286,6 +295,12 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "log": (
         _log, "Show what the guard decided, and why.",
         "  hookctl log --since 2h\n  hookctl log --follow",
+    ),
+    "completion": (
+        _completion, "Print a script that completes hookctl in a shell; it edits no file of yours.",
+        "  hookctl completion bash > ~/.local/share/bash-completion/completions/hookctl\n"
+        "  hookctl completion zsh > ~/.zfunc/_hookctl\n"
+        "  hookctl completion fish > ~/.config/fish/completions/hookctl.fish",
     ),
 }  # fmt: skip
 

@@ -23,7 +23,9 @@ from hookctl.folders import asset
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
 
-COMMANDS = ("install", "uninstall", "plan", "status", "doctor", "hosts", "render", "restore", "run", "log")
+COMMANDS = (
+    "install", "uninstall", "plan", "status", "doctor", "hosts", "render", "restore", "run", "log", "completion",
+)  # fmt: skip
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
 Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], None]
@@ -121,6 +123,9 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, nothing, ("doctor",)),
     (0, installed, ("doctor", "--strict")),
     (0, nothing, ("hosts",)),
+    (0, nothing, ("completion", "bash")),
+    (2, nothing, ("completion", "tcsh")),
+    (2, nothing, ("completion",)),
     (0, nothing, ("render", *CLAUDE)),
     (0, installed, ("restore", "--prune")),
     (0, nothing, ("install", *CLAUDE, "--scope", "project")),
@@ -146,6 +151,7 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (3, a_bug, ("restore", "x")),
     (3, a_bug, ("run", "status")),
     (3, a_bug, ("log",)),
+    (3, a_bug, ("completion", "zsh")),
     (4, torn, ("install", *CLAUDE)),
     (4, torn, ("plan", *CLAUDE)),
     (4, torn_after, ("uninstall",)),
@@ -587,6 +593,7 @@ CONTRACT = {
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
     "log": {"--session", "--since", "--follow", "--json"},
+    "completion": {"--json"},
 }
 
 
