@@ -258,16 +258,15 @@ class Histories(RuleBasedStateMachine):
 
     def put_into_the_shadow(self, number: int) -> None:
         """A handler that has become the operator's, at its place among what is theirs."""
-        spot = spots(self.file)[number]
-        known = {other.handler["command"] for other in spots(self.shadow)}
-        inside = [handler for handler in spot.group["hooks"] if handler["command"] in known]
-        if inside:
-            (group,) = [s.group for s in spots(self.shadow) if s.handler["command"] == inside[0]["command"]]
-            before = spot.group["hooks"][: [h is spot.handler for h in spot.group["hooks"]].index(True)]
-            group["hooks"].insert(sum(h["command"] in known for h in before), dict(spot.handler))
+        spot, others = spots(self.file)[number], enumerate(spots(self.file))
+        theirs = [(n, other.group, twin) for n, other in others if n != number and (twin := self.twin(n))]
+        mates = [(n, twin) for n, group, twin in theirs if group is spot.group]
+        if mates:
+            before = sum(n < number for n, _ in mates)
+            mates[0][1].group["hooks"].insert(before, dict(spot.handler))
             return
         index = [group is spot.group for group in spot.groups].index(True)
-        before = sum(any(h["command"] in known for h in group["hooks"]) for group in spot.groups[:index])
+        before = sum(any(group is other for _, other, _ in theirs) for group in spot.groups[:index])
         matcher = {"matcher": spot.group["matcher"]} if "matcher" in spot.group else {}
         groups(self.shadow, spot.event).insert(before, {**matcher, "hooks": [dict(spot.handler)]})
 
@@ -423,7 +422,7 @@ def holds(group: dict[str, Any], part: dict[str, Any]) -> bool:
     return group.get("matcher") == part.get("matcher") and all(handler in left for handler in part["hooks"])
 
 
-EXAMPLES = int(os.environ.get("HOOKCTL_TEST_EXAMPLES", "120"))
+EXAMPLES = int(os.environ.get("HOOKCTL_TEST_EXAMPLES", "300"))
 
 
 @pytest.mark.parametrize("machine", [Histories, Losses])
