@@ -132,9 +132,11 @@ def recover(folders: Folders) -> list[str]:
     lines, records = [], dict(journal.records)
     before = _pages_before(folders, records)
     stay: set[str] = set()  # ledgers of projects whose settings are as before the run
+    gone = tuple(f"{project}/" for project in _gone(before, records))
+    records = {path: page for path, page in records.items() if not f"{path}/".startswith(gone)}
     for step in journal.steps:
         files.sweep(os.path.dirname(step.path))
-        if step.path in stay:
+        if step.path in stay or step.path.startswith(gone):
             continue
         found, carried_on = _carry_on(folders, step)
         if carried_on:
@@ -160,6 +162,12 @@ def _pages_before(folders: Folders, records: Mapping[str, Record | None]) -> dic
         with contextlib.suppress(HookctlError):  # a stranger's file, or none: then nothing is known of it
             pages |= project_ledger.read(folders, [project])
     return pages
+
+
+def _gone(before: Mapping[str, Record], records: Mapping[str, Record | None]) -> set[str]:
+    """The projects that were removed since: an interrupted run must not bring one back."""
+    projects = {page.project for page in (*before.values(), *records.values()) if page and page.project}
+    return {project for project in projects if not os.path.isdir(project)}
 
 
 def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:

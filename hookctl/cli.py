@@ -132,7 +132,9 @@ def _plan(
 
 def _uninstall(
     pack: Annotated[str, typer.Argument(help="A pack's name or file; default: guard, with --all every pack.")] = "",
-    host: _Hosts = None, scope: _Scope = "user", project: _Project = "",
+    host: _Hosts = None,
+    scope: Annotated[str, typer.Option(help="user, project or local; default: user, with --all every one.")] = "",
+    project: _Project = "",
     all_: Annotated[bool, typer.Option("--all", help="Everywhere that the ledgers know of, after asking.")] = False,
     dry_run: _Dry = False, json: _Json = False,
 ) -> int:  # fmt: skip
@@ -140,15 +142,16 @@ def _uninstall(
     from hookctl import packs
     from hookctl.verbs.uninstall import What, uninstall
 
-    content = packs.load(pack) if packs.is_path(pack) else None
-    what = What(content.name if content else pack or ("" if all_ else "guard"), all_, content)
-    hosts = _chosen("uninstall", host or known.names(), scope, json)
+    content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
+    hosts = _chosen("uninstall", host or known.names(), scope or "user", json)
+    name = content.name if content else pack or ("" if all_ else "guard")
+    what = What(name, all_, content, tuple(one.name for one in hosts) if host else (), scope)
     if all_ and not dry_run and not json and not _agreed(_everywhere(what.name)):
         message, hint = "--all asks first, and there is no terminal", "With --json it does not ask."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
-        places = [] if all_ else _places(folders, hosts, scope, project)
+        places = [] if all_ else _places(folders, hosts, scope or "user", project)
         return uninstall(folders, what, places, dry_run=dry_run)
 
     return _show("uninstall", verb, json)

@@ -41,9 +41,13 @@ def same(a: Any, b: Any) -> bool:
 
 
 def install(
-    entries: Sequence[Entry], live: Live, pack: str, version: str, wants: Sequence[Want], *, force: bool = False
-) -> Decision:
-    """What an install of `pack` does to one file; with conflicts, nothing else is in the decision."""
+    entries: Sequence[Entry], live: Live, pack: str, version: str, wants: Sequence[Want], *, force: bool = False,
+    others: bool = True,
+) -> Decision:  # fmt: skip
+    """What an install of `pack` does to one file; with conflicts, nothing else is in the decision.
+
+    Without `others`, it writes back nothing of another pack after a wipe: what a stranger's ledger names.
+    """
     desk = _Desk(entries, live)
     wanted = {_name(want) for want in wants}
     for entry in desk.of(pack):
@@ -57,7 +61,7 @@ def install(
     for want in wants:
         step = _install_element if want.kind == "element" else _install_leaf
         step(desk, want, pack, version, force=force, wiped=wiped)
-    if wiped:
+    if wiped and others:
         desk.write_back(wanted)  # 12: one pack alone would turn the others' entries into single removals
     return desk.decision()
 

@@ -29,11 +29,17 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
     return base, warning
 
 
-def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """What to say of the python3 that a command of project scope will find here; nothing where all is well."""
+def python3(environ: Mapping[str, str]) -> str:
+    """The python3 on PATH, never one that a relative folder of it brings; empty if there is none."""
     import shutil
 
-    found = shutil.which("python3", path=environ.get("PATH", os.defpath))
+    folders = [folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    return shutil.which("python3", path=os.pathsep.join(folders)) or ""
+
+
+def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """What to say of the python3 that a command of project scope will find here; nothing where all is well."""
+    found = python3(environ)
     about = ask(found) if found else None
     if about and about[1] >= MINIMUM:
         return ()

@@ -28,7 +28,7 @@ def parse(data: bytes | None, path: str, page_from: Callable[[str, Any], tuple[s
     if data is None:
         return {}
     try:
-        text = json.loads(data)
+        text = json.loads(data, parse_constant=_no_constant)
         version = text["ledger_version"]
         if type(version) is not int or version < 1:
             raise TypeError("ledger_version is not a number")
@@ -47,6 +47,10 @@ def parse(data: bytes | None, path: str, page_from: Callable[[str, Any], tuple[s
             path=path,
             hint="Move it away; `hookctl install` then takes back the hooks that it finds by their names.",
         ) from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def stub(record: Record) -> Record:
@@ -177,6 +181,8 @@ def _entry_from(page: dict[str, Any]) -> Entry:
     if not owners:
         raise ValueError("an entry without an owner")
     for wish in owners.values():
+        if wish.merge not in ("", "max", "min", "first"):
+            raise ValueError("merge is no rule")
         if wish.merge in ("max", "min"):
             int(wish.value)
     return Entry(path, page["kind"], page["mode"], before, page["written"], owners, page["id"])

@@ -36,6 +36,8 @@ _MARKS = (
     "-----begin", "://", "bearer", "-u", "sk-", "k_live_", "k_test_", "whsec_", "gho_", "ghp_", "ghr_", "ghs_", "ghu_",
     "github_pat_", "glpat-", "xox", "xapp-", "akia", "asia", "aiza", "ya29.", "hf_", "npm_", "pypi-", "eyj",
 )  # fmt: skip
+# Keys of our own results that hold where something is: a machine needs it as it is.
+_PLACES = ("file", "path", "project", "run_dir", "from", "to")
 # A name in a text with what stands between it and its value, over line breaks and the marks of comments.
 _NAMED = (
     r"(?<![\w.-])(?P<flag>--?)?(?P<name>\w[\w.-]*+)"
@@ -70,7 +72,7 @@ def masked(value: Any, key: str = "") -> Any:
 def veiled(value: Any) -> Any:
     """Data of our own making, with what looks like a secret masked in all its texts."""
     if isinstance(value, dict):
-        return {name: veiled(inner) for name, inner in value.items()}
+        return {name: inner if name in _PLACES else veiled(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [veiled(inner) for inner in value]
     return by_look(value) if isinstance(value, str) else value

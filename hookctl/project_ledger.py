@@ -33,9 +33,19 @@ def path(project: str) -> str:
     return place
 
 
-def known(folders: Folders) -> list[str]:
-    """The projects whose ledgers are known: the one that we are in, and those that the state folder has a stub of."""
-    return _known(folders, _state(folders)[1])
+def readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
+    """The projects whose ledgers are known and can be read, and why others cannot.
+
+    Known are the one that we are in, and those that the state folder has a stub of.
+    """
+    found, problems, stubs = [], [], _state(folders)[1]
+    for project in _known(folders, stubs):
+        try:
+            load(folders, project, files.read(path(project)).data, stubs)
+            found.append(project)
+        except HookctlError as error:
+            problems.append(error)
+    return found, problems
 
 
 def read(folders: Folders, projects: Iterable[str] = ()) -> dict[str, Record]:
@@ -83,6 +93,10 @@ def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str,
     def page_from(name: str, page: Any) -> tuple[str, Record]:
         place = _place(folders, project, name)
         key = ledger.target_of(place.path)
+        for scope in ("user", "local"):
+            other = hosts.settings_path(place.host, scope, folders.environ, project)
+            if other != place.path and key == ledger.target_of(other):
+                raise ValueError(f"{name} leads to the {scope} settings")
         record = ledger.record_from(_whole(folders, place, page))
         _check_entries(place, record)
         stub = stubs.get(key)

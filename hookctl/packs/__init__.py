@@ -20,6 +20,18 @@ def is_path(name: str) -> bool:
     return os.sep in name or name.endswith(".toml") or name in (os.curdir, os.pardir)
 
 
+def is_folder(name: str) -> bool:
+    """Whether a bare word is the folder of a pack here, and no built-in name."""
+    if name in names() or not os.path.isdir(name):
+        return False
+    from hookctl.packs.pack import load_file
+
+    try:
+        return load_file(name).name == name
+    except HookctlError:
+        return False
+
+
 def load(name: str) -> Pack:
     """The built-in pack of this name, or the one at this path; an unknown one is a usage error."""
     if name in names():

@@ -37,7 +37,10 @@ class Settings(NamedTuple):
 def settings_from(recorded: dict[str, Any]) -> Settings:
     """The settings that a ledger page has; ledger_unreadable where they are of a wrong kind."""
     found = Settings(recorded.get("mode", "breaker"), recorded.get("knobs", {}), recorded.get("python", ""))
-    if not (isinstance(found.mode, str) and isinstance(found.knobs, dict) and isinstance(found.python, str)):
+    kinds = (isinstance(found.mode, str), isinstance(found.knobs, dict), isinstance(found.python, str))
+    config = isinstance(recorded.get("config", {}), dict)
+    limit = type(found.knobs.get("max_stop_blocks", 0)) is int if kinds[1] else False
+    if not (all(kinds) and config and limit and found.mode in MODES):
         hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
         raise HookctlError("ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint)
     return found

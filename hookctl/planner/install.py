@@ -85,7 +85,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     desk = _Desk(folders, pack, place, choice, document, entries, known, folder)
     content = _guard(desk) if pack.name == GUARD else _pack(desk)
     live = look(document, content.wants, entries)
-    decision = engine.install(entries, live, pack.name, pack.version, content.wants, force=choice.force)
+    # Of other packs, only what this machine has written before is written again: a committed ledger is a stranger's.
+    own = not place.shared or (record is not None and bool(record.sha256_after))
+    decision = engine.install(entries, live, pack.name, pack.version, content.wants, force=choice.force, others=own)
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     edited = shapes.apply(document, decision.edits) if decision.edits else document
@@ -150,6 +152,9 @@ def _pack(desk: _Desk) -> Content:
 
     wants, messages = pack_wants(desk.pack, desk.place.host, in_sh(desk.place, desk.folder))
     wanted = {name: File(data, executable) for name, (data, executable) in read_files(desk.pack).items()}
+    before = desk.known.settings.get("source", desk.pack.source) if desk.known else desk.pack.source
+    if before != desk.pack.source:
+        messages.append(f"{desk.pack.name} came from {before} so far")
     # In a committed ledger no path of this machine has a place.
     settings = {} if desk.place.shared else {"source": desk.pack.source}
     return Content(wants, wanted, settings, tuple(messages))
@@ -163,6 +168,7 @@ def _guard(desk: _Desk) -> Content:
     settings = guard.choose(base, choice.mode, list(choice.assignments))
     messages: tuple[str, ...] = ()
     if place.shared:
+        _require_portable(settings)
         settings = settings._replace(python="")
         messages = interpreter.on_path(desk.folders.environ)
     elif not _runs(settings.python):
@@ -177,6 +183,16 @@ def _guard(desk: _Desk) -> Content:
         wants = _guard_wants(desk, settings)
     page = {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": wanted}
     return Content(wants, contents, page, messages)
+
+
+def _require_portable(settings: guard.Settings) -> None:
+    """What is committed must hold in every clone, so no knob may name a path of this machine."""
+    for name in ("run_dir", "task_file"):
+        path = str(settings.knobs.get(name, ""))
+        if os.path.isabs(path) or ".." in path.split("/"):
+            hint = "Give a path within the project."
+            message = f"{name}={path} leaves the project, which at project scope it must not"
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
 def _guard_wants(desk: _Desk, settings: guard.Settings) -> list[Want]:

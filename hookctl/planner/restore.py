@@ -13,19 +13,24 @@ from hookctl.folders import Folders
 from hookctl.live import look
 from hookctl.model import Action, Decision, Entry, Live, Record
 from hookctl.packs import guard
-from hookctl.places import GUARD, Place, of_page
+from hookctl.places import GUARD, SCOPES, Place, find, of_page
 from hookctl.planner import FilePlan, Plan, assemble
 
 
 def plan_restore(folders: Folders, path: str, data: bytes) -> Plan:
     """What giving the file these bytes does to it, to the ledger, and to files of packs that it has no more."""
-    records = project_ledger.read(folders, [project.find(os.path.dirname(path), folders.environ)])
+    try:
+        records = project_ledger.read(folders, [project.find(os.path.dirname(path), folders.environ)])
+    except HookctlError:  # a stranger's ledger that is none must not keep anybody from an earlier text
+        records = project_ledger.read(folders)
     key, record = ledger.page_of(records, path)
     place = _place(folders, records, key, record, path)
     snapshot = files.read(place.path)
     live = _live(data, place, record)
     kept, actions = _entries(place, record, live)
-    left = {entry_pack for entry in kept for entry_pack in entry.owners}
+    left = _standing(kept, live)
+    kept = tuple(entry for entry in kept if entry.kind == "container" or entry.owners.keys() & left)
+    kept = tuple(entry._replace(owners={p: w for p, w in entry.owners.items() if p in left}) for entry in kept)
     gone = {name: page for name, page in (record.packs if record else {}).items() if name not in left}
     others = {page.folder for name, other in records.items() if name != key for page in other.packs.values()}
     runtime = [runtime_files.uninstall(folders, place, page, others) for page in gone.values()]
@@ -44,12 +49,23 @@ def plan_restore(folders: Folders, path: str, data: bytes) -> Plan:
     return assemble(folders, records, [plan], install=False)
 
 
+def _standing(entries: tuple[Entry, ...], live: Live) -> set[str]:
+    """The packs of which something that we wrote stands in the text; what they only adopted does not keep a pack."""
+    ours = [entry for entry in entries if entry.kind != "container" and entry.mode == "owned"]
+    elements = {owner for entry in ours if entry.id for owner in entry.owners}
+    values = [entry for entry in ours if engine.state(entry, live, entry.path, entry.id) == "owned"]
+    return elements | {owner for entry in values for owner in entry.owners}
+
+
 def _place(folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str) -> Place:
     if record is not None:
         return of_page(hosts.load(record.host), record, ledger.place_of(records, key))
+    root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):
-        if files.real(hosts.settings_path(host, "user", folders.environ)) == key:
-            return Place(host, "user", path)
+        for scope in SCOPES:
+            settings = hosts.settings_path(host, scope, folders.environ, root)
+            if ledger.target_of(settings) == key:
+                return find(host, scope, folders, root if scope != "user" else "")
     # Nothing of ours is installed there: whose it is makes no difference any more.
     return Place(hosts.load(hosts.names()[0]), "user", path)
 

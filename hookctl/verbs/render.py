@@ -36,6 +36,9 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
         raise HookctlError("usage", f"unknown scope {request.scope!r}", hint=hint, exit_code=USAGE)
     place = Place(host, request.scope, "", "/" if request.scope == "project" else "")
     folder = _folder(folders, place, pack, request)
+    if request.python and not os.path.isabs(request.python):
+        hint = "Give its absolute path: the command must hold wherever the agent is started."
+        raise HookctlError("usage", f"--python {request.python} is relative", hint=hint, exit_code=USAGE)
     wants, messages = _wants(folders, place, pack, folder, request.python)
     decision = engine.install((), Live({}, {}, ()), pack.name, pack.version, wants)
     document = shapes.apply(JsonDocument.parse(b""), decision.edits)

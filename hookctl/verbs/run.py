@@ -105,7 +105,9 @@ def _guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
 
 def _installed_knobs(folders: Folders, root: str) -> dict[str, str]:
     """Where the installed guard looks for the work: its configuration, as the operator may have edited it."""
-    for record, page in _guards(folders, root):
+    guards = _guards(folders, root)
+    # What a repository brings counts only where nobody installed the guard for themselves: that one must see it.
+    for record, page in [found for found in guards if found[0].scope != "project"] or guards:
         value = guard.live_configuration(page)
         if value:
             knobs = {name: text.strip() for name, text in value.items() if isinstance(text, str)}
@@ -114,11 +116,11 @@ def _installed_knobs(folders: Folders, root: str) -> dict[str, str]:
 
 
 def _inside(root: str, knobs: dict[str, str]) -> dict[str, str]:
-    """What a repository's own configuration may say: it must not lead our writes out of the project."""
+    """What a repository's own configuration may say: it must not lead our writes out of our folder there."""
     leaves = [
         name
         for name in ("run_dir", "task_file")
-        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(f"{root}/")
+        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(f"{root}/.hookctl/")
     ]
     return {name: text for name, text in knobs.items() if name not in leaves}
 

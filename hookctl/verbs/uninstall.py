@@ -20,6 +20,8 @@ class What(NamedTuple):
     name: str
     everywhere: bool = False
     pack: Pack | None = None
+    hosts: tuple[str, ...] = ()  # with `everywhere` only these; empty: all
+    scope: str = ""
 
 
 def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: bool) -> Result:
@@ -27,12 +29,15 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     loaded = {what.pack.name: what.pack} if what.pack else {}
     if not what.name or what.name in packs.names():
         loaded |= {name: packs.load(name) for name in packs.names()}
-    projects = project_ledger.known(folders) if what.everywhere else [place.project for place in places if place.shared]
+    projects = [place.project for place in places if place.shared]
+    problems: list[HookctlError] = []
+    if what.everywhere:
+        projects, problems = project_ledger.readable(folders)
 
     def make() -> planner.Plan:
         leaving = [Leaving(place, (what.name,)) for place in places]
         if what.everywhere:
-            leaving = _everywhere(folders, what.name, projects)
+            leaving = _everywhere(folders, what, projects)
         return plan_uninstall(folders, leaving, loaded, projects)
 
     _require_known(folders, what, projects)
@@ -40,7 +45,11 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     name = what.name or "everything"
     done = f"{name} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
     text = report.plan_text(plan, dry_run=dry_run, done=done)
-    return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), tuple(_elsewhere(folders, what, plan)))
+    data, messages = report.plan_data(plan, dry_run=dry_run), tuple(_elsewhere(folders, what, plan))
+    if problems:  # one project's ledger keeps nobody from taking out the rest
+        code = errors.UNREADABLE if plan.empty else errors.FAILED
+        return Result(data, () if plan.empty else tuple(text), messages, tuple(p.as_dict() for p in problems), code)
+    return Result(data, tuple(text), messages)
 
 
 def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
@@ -73,13 +82,14 @@ def _named(records: dict[str, Record], key: str) -> str:
     return ledger.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
 
 
-def _everywhere(folders: Folders, name: str, projects: list[str]) -> list[Leaving]:
+def _everywhere(folders: Folders, what: What, projects: list[str]) -> list[Leaving]:
     """Every settings file that the ledgers know of, with the packs that are to leave it."""
     records = project_ledger.read(folders, projects)
     found = []
     for key, record in records.items():
-        leaving = (name,) if name else tuple(record.packs)
-        if set(leaving) & set(record.packs):
+        leaving = (what.name,) if what.name else tuple(record.packs)
+        meant = what.scope in ("", record.scope) and (not what.hosts or record.host in what.hosts)
+        if meant and set(leaving) & set(record.packs):
             place = of_page(known.load(record.host), record, ledger.place_of(records, key))
             found.append(Leaving(place, leaving, key))
     return found
