@@ -226,8 +226,8 @@ def passes(arguments: list[str]) -> bool:
         return pytest.main(["-q", "-p", "no:cacheprovider", *arguments]) == 0
 
 
-def tried(mutation: Mutation) -> bool:
-    """Whether the mutation survives; a child that was killed has noticed it."""
+def tried(mutation: Mutation) -> str:
+    """What became of a mutation: noticed, survived, or stopped because it took too long."""
     child = os.fork()
     if child == 0:
         alive = False
@@ -235,7 +235,8 @@ def tried(mutation: Mutation) -> bool:
             alive = survives(mutation)
         finally:
             os._exit(alive)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return {0: "noticed", 1: "survived"}.get(code, "stopped")
 
 
 def is_equivalent(mutation: Mutation) -> bool:
@@ -252,14 +253,19 @@ def main(words: list[str]) -> None:
     for function, old, new in sorted(unused):
         print(f"not found any more in {function}: {old}  ->  {new}")
     assert passes(["--collect-only", *(file for tests in TESTS for file in tests)]), "the tests cannot be loaded"
+    assert tried(Mutation(0, "", "", "", unchanged)) == "survived", "the tests fail without a mutation"
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        survivors = []
-        for mutation, survived in zip(chosen, pool.imap(tried, chosen), strict=True):
-            if survived:
-                survivors.append(mutation)
-                print(f"SURVIVED {mutation}", flush=True)
-    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutations were noticed;", end=" ")
-    print(f"{len(skipped)} more change nothing that anybody could see")
+        ends = dict(zip(chosen, pool.imap(_said, chosen), strict=True))
+    counts = {end: list(ends.values()).count(end) for end in ("noticed", "stopped", "survived")}
+    print(f"{counts['noticed'] + counts['stopped']} of {len(chosen)} mutations were noticed", end=" ")
+    print(f"({counts['stopped']} since they took too long); {len(skipped)} more change nothing that anybody could see")
+
+
+def _said(mutation: Mutation) -> str:
+    end = tried(mutation)
+    if end != "noticed":
+        print(f"{end.upper()} {mutation}", flush=True)
+    return end
 
 
 if __name__ == "__main__":
