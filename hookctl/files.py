@@ -20,6 +20,7 @@ from hookctl.model import LIMIT
 
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
+SETTLE = 0.2  # seconds
 
 
 class Snapshot(NamedTuple):
@@ -83,6 +84,8 @@ def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE) -> None:
     `mode` is that of a new file; an old one keeps its mode, owner and extended attributes. Raises Changed where
     the file is not as in `old` any more, and HookctlError `read_only` (exit 1) where it may not be written.
     """
+    if old.data == b"":
+        time.sleep(SETTLE)  # who truncates a file writes it a moment later, and the comparison sees that then
     try:
         if data is None:
             _check_writable(old)

@@ -33,11 +33,13 @@ class Foreign:
     """Somebody who reads the file, counts its `n` up and writes it back, again and again, until told to stop.
 
     As only they change `n`, a number that is not the one they wrote last is a write of theirs that was lost. With
-    `memory` they write the document back that they read first, and only their number is new.
+    `memory` they write the document back that they read first, and only their number is new. Between two writes they
+    pause for up to `pause` seconds.
     """
 
-    def __init__(self, path: Path, write: Write, seed: int, *, memory: bool = False) -> None:
-        self.path, self.write, self.random, self.memory = path, write, random.Random(seed), memory
+    def __init__(self, path: Path, write: Write, pause: float, *, memory: bool = False) -> None:
+        self.path, self.write, self.pause, self.memory = path, write, pause, memory
+        self.random = random.Random(pause)
         self.lost: list[int] = []
         self.torn: list[bytes] = []
         self.last = json.loads(path.read_bytes())["n"]
@@ -55,7 +57,7 @@ class Foreign:
 
     def _work(self) -> None:
         first = self.path.read_bytes()
-        while not self._over.wait(self.random.uniform(0, 0.06)):
+        while not self._over.wait(self.random.uniform(0, self.pause)):
             data = self._read()
             if data is not None:
                 self.last += 1
