@@ -84,7 +84,9 @@ def test_every_finding(place: Place, code: str, level: str, arrange: Callable[[P
 
 
 @pytest.mark.parametrize(
-    ("arrange", "codes"), [(cap_is("8"), (0, 0)), (cap_is("0"), (0, 1)), (entries_wiped, (1, 1))], ids=str
+    ("arrange", "codes"),
+    [(cap_is("8"), (0, 0)), (cap_is("0"), (0, 1)), (entries_wiped, (1, 1))],
+    ids=["fine", "a warning", "an error"],
 )
 def test_warnings_count_only_if_they_are_to(
     place: Place, arrange: Callable[[Place], None], codes: tuple[int, int]
@@ -187,7 +189,7 @@ CAPS: list[tuple[Any, float, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "effective", "codes"), CAPS, ids=lambda case: repr(case)[:20])
+@pytest.mark.parametrize(("value", "effective", "codes"), CAPS, ids=[repr(case[0])[:20] for case in CAPS])
 def test_the_cap_as_the_client_reads_it(place: Place, value: Any, effective: float, codes: set[str]) -> None:
     text = value if isinstance(value, str) else json.dumps(value)
     assert hosts.read_cap(hosts.load("claude"), text) == effective
