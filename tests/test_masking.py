@@ -242,7 +242,7 @@ READING = [
 ]  # fmt: skip
 STORY = [
     ("install", *CLAUDE, "--dry-run"), ("install", *CLAUDE), ("install", *CLAUDE, "--force"),
-    ("uninstall", "--dry-run"), ("restore", FILE), ("install", *CLAUDE),
+    ("uninstall", "--dry-run"), ("restore", FILE), ("install", *CLAUDE), ("doctor", "--fix"),
 ]  # fmt: skip
 FLAGS = pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
 FORMS = pytest.mark.parametrize("indent", [None, 2], ids=["minified", "indented"])
@@ -382,6 +382,36 @@ def a_pack(folder: Path, secrets: Secrets, name: str) -> str:
     return str(put(folder / f"{name}.toml", text))
 
 
+@FLAGS
+def test_secrets_of_packs(hookctl: Hookctl, settings: Path, isolated: Path, flags: tuple[str, ...]) -> None:
+    """Values under a name that the ledger knows: kept, taken over, in conflict, given back, to be removed by hand."""
+    secrets = Secrets()
+    one, two = (a_pack(isolated, secrets, name) for name in ("one", "two"))
+    page = {"env": {"NOTIFY_TOKEN": secrets.named(), "SERVER": secrets.looking("https://u:{}@h"), "NUMBER": 1}}
+    put(settings, json.dumps(page, indent=2))
+
+    def go(*steps: tuple[str, ...]) -> str:
+        outcomes = everything(hookctl, secrets, flags, *steps)
+        return re.sub(r'[\\"]', "", "".join(outcome.out + outcome.err for outcome in outcomes))
+
+    assert "NOTIFY_TOKEN=*** (wanted" in go(("plan", one, *CLAUDE), ("install", one, *CLAUDE))
+    assert "took over your NOTIFY_TOKEN=***" in go(("install", one, *CLAUDE, "--force"))
+    assert "two wants" in go(("install", two, *CLAUDE))
+    go(("install", two, *CLAUDE, "--force"), ("uninstall", two))
+    put(settings, settings.read_text().replace("X-Api-Key", "X-Api-Token"))
+    go(("install", one, *CLAUDE), ("install", one, *CLAUDE, "--force"))
+    installed = settings.read_text()
+    put(settings, installed[:-3])
+    assert "remove by hand" in go(("uninstall", one))
+    put(settings, re.sub('("NOTIFY_TOKEN": )"[^"]*"', rf'\1"{secrets.named()}"', installed))
+    assert "your value stays: NOTIFY_TOKEN=***" in go(("install", one, *CLAUDE), ("uninstall", one, "--dry-run"))
+    a_pack(isolated, secrets, "one")
+    assert "(ours was ***, now ***)" in go(("plan", one, *CLAUDE))
+    put(settings, installed)
+    assert "back to " in go(("uninstall", one))
+    assert json.loads(settings.read_text())["env"] == page["env"]
+
+
 def test_a_rendered_text_is_whole(hookctl: Hookctl, isolated: Path) -> None:
     """It is a file for somebody else, who could not use it with masks in it."""
     secrets = Secrets()
@@ -419,15 +449,19 @@ def test_secrets_on_the_command_line_are_not_repeated(hookctl: Hookctl) -> None:
 
 
 def test_everything_that_is_printed_is_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
-    secret = "sk-ant-abcdefg"
-    error = {"code": "x", "message": secret, "path": secret, "line": 1, "column": 1, "hint": secret}
-    result = Result({"a": [secret, {"b": (secret,)}], "n": 1}, (secret,), (secret,), (error,), 1)
-    for as_json in (False, True):
-        report.show("status", result, as_json=as_json)
+    """But for places in the data: a machine needs those as they are."""
+    secret, place = "sk-ant-abcdefg", "/x/sk-learn-tutorial"
+    error = {"code": "x", "message": secret, "path": place, "line": 1, "column": 1, "hint": secret}
+    result = Result({"a": [secret, {"b": (secret,)}], "file": place}, (secret,), (secret,), (error,), 1)
     report.emit(secret)
-    out, err = capsys.readouterr()
-    assert secret not in out + err
-    assert (out.count("***"), err.count("***")) == (1 + 5 + 1, 2 + 3)
+    report.show("status", result, as_json=False)
+    text, err = capsys.readouterr()
+    assert (text.count("***"), err.count("***")) == (2, 1 + 3)
+    report.show("status", result, as_json=True)
+    out, more = capsys.readouterr()
+    assert (out.count("***"), more.count("***")) == (4, 1)
+    assert secret not in text + err + out + more
+    assert (json.loads(out)["data"]["file"], json.loads(out)["errors"][0]["path"]) == (place, place)
 
 
 def test_a_diff_keeps_the_numbers_of_its_lines() -> None:
