@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hookctl.masking import MASK, is_secret, masked
+from hookctl.masking import MASK, is_secret, masked, masked_text
 from hookctl.model import (
     Action,
     AddElement,
@@ -527,7 +527,7 @@ def _text(live: Live, path: Path) -> str:
 
 
 def _masked(path: Path, text: str) -> str:
-    return MASK if is_secret(str(path[-1])) else text
+    return MASK if is_secret(str(path[-1])) else masked_text(text)
 
 
 def _show(value: Any, key: str = "") -> str:
