@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookctl import files, interpreter
+from hookctl import apply, files, folders, interpreter
 from tests.conftest import put
 from tests.disk import (
     INSTALL,
@@ -18,6 +20,7 @@ from tests.disk import (
     THEIRS,
     UNINSTALL,
     UPGRADE,
+    Tree,
     data_of,
     first,
     last,
@@ -243,3 +246,115 @@ def test_a_file_torn_in_place_is_told_from_an_edit_even_if_it_parses(extra: byte
             assert outcome(isolated) == done
             return
     assert not extra
+
+
+def journalled(path: Path, verb: tuple[str, ...], start: Tree, top: Path) -> None:
+    """Kill the command when its journal is written, and none of its files."""
+    for at in range(1, 200):
+        put_back(top, start)
+        assert killed(verb, at)
+        if os.path.exists(folders.here().journal):
+            assert data_of(path) == start.data[str(path)]
+            return
+
+
+@pytest.mark.parametrize(("back", "written"), [(0, 60), (43, 60), (43, 200), (43, 1000), (1000, 1000)])
+def test_a_file_whose_old_bytes_could_not_be_put_back_whole_is_known_too(
+    back: int, written: int, isolated: Path
+) -> None:
+    path = prepared(isolated, "hard link", INSTALL)
+    start, old = tree(isolated), path.read_bytes()
+    done, new = reached(isolated, start, INSTALL), path.read_bytes()
+    journalled(path, INSTALL, start, isolated)
+    path.write_bytes((old[:back] + new[:written][len(old[:back]) :]) + old[written:])
+    assert path.read_bytes() not in (old, new)
+    assert quiet(*INSTALL) == 0
+    assert outcome(isolated) == done
+
+
+def test_a_hard_linked_file_that_is_no_mixture_of_old_and_new_is_somebody_elses(isolated: Path) -> None:
+    path = prepared(isolated, "hard link", INSTALL)
+    start, old = tree(isolated), path.read_bytes()
+    journalled(path, INSTALL, start, isolated)
+    path.write_bytes(theirs := old.replace(b'"m"', b'"x"'))
+    assert quiet(*UNINSTALL) == 0
+    assert path.read_bytes() == theirs
+
+
+def failing(arguments: tuple[str, ...], *faults: tuple[str, str]) -> int:
+    """Run the command in a child in which, for each of these, the first call of os for such a path fails."""
+    child = os.fork()
+    if child == 0:
+        try:
+            for name, pattern in faults:
+                _fail_once(name, pattern)
+            os._exit(quiet(*arguments))
+        except BaseException:
+            os._exit(99)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _fail_once(name: str, pattern: str) -> None:
+    real: Callable[..., Any] = getattr(os, name)
+    failed: list[str] = []
+
+    def call(path: str, *rest: Any, **options: Any) -> Any:
+        if re.search(pattern, str(path)) and not failed:
+            failed.append(path)
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        return real(path, *rest, **options)
+
+    setattr(os, name, call)
+
+
+@pytest.mark.parametrize(
+    ("verb", "name", "pattern"),
+    [
+        (INSTALL, "unlink", r"claude-user/\.hook\.py"),
+        (INSTALL, "unlink", r"home/\.claude/\.settings\.json"),
+        (INSTALL, "unlink", "pending/[0-9a-f]+$"),
+        (INSTALL, "unlink", r"state/journal\.json"),
+        (UNINSTALL, "unlink", r"state/journal\.json"),
+        (UNINSTALL, "rmdir", "guard/claude-user"),
+        (UNINSTALL, "rmdir", r"home/\.claude"),
+        (UNINSTALL, "rmdir", "pending"),
+    ],
+)
+def test_what_a_run_could_not_clear_away_goes_with_the_next_one(
+    verb: tuple[str, ...], name: str, pattern: str, isolated: Path
+) -> None:
+    path = prepared(isolated, "absent", verb)
+    start = tree(isolated)
+    done, new = reached(isolated, start, verb), data_of(path)
+    put_back(isolated, start)
+    assert failing(verb, (name, pattern)) == 0
+    assert outcome(isolated) != done
+    assert data_of(path) == new
+    assert quiet(*verb) == 0
+    assert outcome(isolated) == done
+    assert temporary(isolated) == []
+
+
+@pytest.mark.parametrize("kind", ["existing", "absent"])
+def test_a_run_that_was_done_is_not_carried_on_because_its_journal_is_there(kind: str, isolated: Path) -> None:
+    path = prepared(isolated, kind, INSTALL)
+    old = data_of(path)
+    assert failing(INSTALL, ("unlink", r"state/journal\.json")) == 0
+    if old is None:
+        path.unlink()
+    else:
+        path.write_bytes(old)
+    apply.recover(folders.here())
+    assert data_of(path) == old
+    assert not apply.unfinished(folders.here())
+
+
+def test_folders_that_a_failed_run_made_and_could_not_remove_go_with_the_next_one(isolated: Path) -> None:
+    path = prepared(isolated, "absent", INSTALL)
+    start = tree(isolated)
+    either = [reached(isolated, start, INSTALL, UNINSTALL), reached(isolated, start, UNINSTALL)]
+    put_back(isolated, start)
+    assert failing(INSTALL, ("link", r"home/\.claude/\.settings"), ("rmdir", r"home/\.claude")) == 1
+    assert path.parent.exists() and not path.exists()
+    assert quiet(*UNINSTALL) == 0
+    assert outcome(isolated) in either
