@@ -1,8 +1,10 @@
 """The guard's runtime hook: `hook.py EVENT --host HOST`, the host's JSON on stdin, at most one JSON object on stdout.
 
-It blocks a stop while work remains, and lets go after MAX_STOP_BLOCKS blocks without progress. Whatever goes wrong, it
-lets the agent go; its exit status is always 0. Python 3.8 or later, standard library only; installed as one file with
-its config.json beside it. Half of a call's cost is compiling this file, so it is short, and the rest is imports: the
+On a stop, in the order of `on_stop`: gates that let the agent go; then the mode's wish (breaker: block while work
+remains; keepalive: block until the run ends; guard: never) against its limits; then the nudge, one reminder of a tool
+that has to be called. On a tool call, `admit` refuses what is repeated too often. Whatever goes wrong, it lets the
+agent go; its exit status is always 0. Python 3.8 or later, standard library only; installed as one file with its
+config.json beside it. Half of a call's cost is compiling this file, so it is short, and the rest is imports: the
 public json, hashlib and os would double it, so their C parts are used.
 """
 
@@ -27,6 +29,8 @@ TAIL_LIMIT = 256 * KIB
 LOG_LIMIT = 256 * KIB
 RING_LIMIT = 32
 CEILING = 200  # blocks a session since its last human prompt, whatever settings and progress say
+ARMED_CEILING = 5000  # the same while keepalive is armed
+DISPATCH_KEYS = 1024  # as many fit into a file of FILE_LIMIT
 WAITS = (0.01, 0.02, 0.03, 0)  # seconds between two looks at a transcript that is being written
 SWEEP_AFTER = 30 * 24 * 3600
 LONGEST_LOCK_MS = 60_000
@@ -34,6 +38,7 @@ LONGEST_LOCK_MS = 60_000
 KNOBS = {
     "mode": "breaker",
     "max_stop_blocks": 5,
+    "keepalive_cap": 5000,
     "count": "blocks",
     "chain_reset": "progress",
     "latch": True,
@@ -48,38 +53,63 @@ KNOBS = {
     "yield_on_background": True,
     "run_dir": ".hookctl/run",
     "task_file": "",
-    "reason": "Work remains ({remaining}). Continue with the next step.",
+    "required_tools": [],
+    "required_scope_env": "",
+    "max_nudges": 1,
+    "dispatch_tools": [],
+    "dispatch_max": 30,
+    "dispatch_window_s": 300,
+    "dispatch_scope": "project",
+    "dispatch_max_keys": DISPATCH_KEYS,
+    "reason": "",  # of a block; empty: the mode's own words
+    "release_reason": "",
+    "nudge_reason": "Before you finish, call {tools}. Then stop.",
+    "dispatch_reason": "This exact call was already made too many times in a short period. It was not run. "
+    "Change the request or finish.",
     "lock_ms": 500,
     "state_dir": "",
 }
 WORDS = {
-    "mode": ("breaker", "off"),
+    "mode": ("breaker", "keepalive", "guard", "off"),
     "count": ("blocks", "attempts"),
     "chain_reset": ("progress", "fresh"),
     "progress": ("heartbeat", "remaining", "action"),
+    "dispatch_scope": ("project", "session"),
 }
 
 BLOCK = '{"decision":"block","reason":%s}'
 DENY = '{"decision":"deny","reason":%s}'
 SAY = '{"systemMessage":%s}'
 END = '{"continue":false,"stopReason":%s}'
-# host: its block, release and end of a turn ("" where it has none), its project and session variables
+REFUSE = '{"permissionDecision":"deny","permissionDecisionReason":%s}'
+NESTED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse",' + REFUSE[1:] + "}"
+FOLLOW = '{"followup_message":%s}'
+FORBID = '{"permission":"deny","user_message":%s,"agent_message":%s}'
+# host: its block, release, end of a turn and refusal of a tool call ("" where it has none), its project and session
 HOSTS = {
-    "claude": (BLOCK, SAY, END, "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"),
-    "codex": (BLOCK, SAY, END, "", "CODEX_SESSION_ID"),
-    "gemini": (DENY, SAY, END, "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"),
-    "qwen": (BLOCK, SAY, "", "QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID"),
-    "copilot": (BLOCK, "", "", "COPILOT_PROJECT_DIR", ""),
-    "openhands": (DENY, "", "", "OPENHANDS_PROJECT_DIR", "OPENHANDS_SESSION_ID"),
-    "cursor": ('{"followup_message":%s}', "", "", "", ""),
-    "antigravity": (DENY, "", "", "", ""),
-    "droid": (BLOCK, "", "", "FACTORY_PROJECT_DIR", ""),
-    "hermes": (BLOCK, "", "", "", ""),
+    "claude": (BLOCK, SAY, END, NESTED, "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"),
+    "codex": (BLOCK, SAY, END, "", "", "CODEX_SESSION_ID"),
+    "gemini": (DENY, SAY, END, DENY, "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"),
+    "qwen": (BLOCK, SAY, "", "", "QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID"),
+    "copilot": (BLOCK, "", "", REFUSE, "COPILOT_PROJECT_DIR", ""),
+    "openhands": (DENY, "", "", DENY, "OPENHANDS_PROJECT_DIR", "OPENHANDS_SESSION_ID"),
+    "cursor": (FOLLOW, "", "", FORBID, "", ""),
+    "antigravity": (DENY, "", "", DENY, "", ""),
+    "droid": (BLOCK, "", "", "", "FACTORY_PROJECT_DIR", ""),
+    "hermes": (BLOCK, "", "", BLOCK, "", ""),
 }
 # host: the variable with its cap on blocks in a row, and its default
 CAPS = {"claude": ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8)}
 
-LET_GO = "hookctl guard: let go %s; work remains (%s). Send a prompt to go on; `hookctl run conclude` ends the work."
+NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
+# mode: the words of a block, for the agent, and of a release, for a person
+WORK_REMAINS = "Work remains ({remaining}). " + NEXT
+RUN_GOES_ON = "This run goes on until the person who started it ends it (`hookctl run conclude`). " + NEXT
+LET_GO = "hookctl guard: let go {why}; %s. Send a prompt to go on; `hookctl run %s` ends %s."
+TEXTS = {
+    "breaker": (WORK_REMAINS, LET_GO % ("work remains ({remaining})", "conclude", "the work")),
+    "keepalive": (RUN_GOES_ON, LET_GO % ("the run is still armed", "stop", "it")),
+}
 WHY = {
     "tripped": "after %s without progress",
     "host_cap": "after %s in a row, since the host would override the next one",
@@ -95,6 +125,9 @@ SESSION = {
     "attempts": 0,  # stops since progress
     "total": 0,  # blocks since the last human prompt; above CEILING once that was said
     "open": False,  # the latch
+    "nudges": 0,  # since the last human prompt
+    "terminal": False,  # a required tool was called since then
+    "asked": False,  # prompts come as events
     "trips": 0,
     "soft": 0,  # soft progress since the last hard one
     "streak": 0,  # stops in a row without progress, whoever forced them
@@ -210,6 +243,7 @@ def open_file(path, flags):
 
 
 def read_object(path):
+    """The object in a small file; OSError or ValueError where there is none."""
     data = posix.read(open_file(path, posix.O_RDONLY), FILE_LIMIT + 1)
     if len(data) > FILE_LIMIT:
         raise ValueError
@@ -221,6 +255,19 @@ def read_line(path):
         return posix.read(open_file(path, posix.O_RDONLY), 256).decode("utf-8", "replace").strip()
     except (OSError, ValueError):
         return ""
+
+
+def save(path, value):
+    """Whether an object lies on disk now, whole."""
+    data = dump(value).encode()
+    try:
+        fd = open_file(path + ".tmp", posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC)
+        if posix.write(fd, data) < len(data):
+            return False
+        posix.rename(path + ".tmp", path)
+        return True
+    except OSError:
+        return False
 
 
 def make_folder(path):
@@ -344,7 +391,7 @@ def read_call(event, host):
     readable, payload, key = payload is not None, payload or {}, sha256(data).hexdigest()[:16]
     cap_variable, cap = CAPS.get(host, ("", 0))
     cap = int(leading_number(env(cap_variable), cap))
-    block, release, end, project_variable, session_variable = HOSTS[host]
+    block, release, end, refuse, project_variable, session_variable = HOSTS[host]
     session = first_text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "taskId")
     session = session or env(session_variable)
     active = true(payload.get("stop_hook_active", payload.get("stopHookActive")))
@@ -357,6 +404,8 @@ def read_call(event, host):
     named = enter(env(project_variable)) or enter(first_text(payload, "cwd", "working_dir"))
     project = find_project(named or here, enter(home) or home)
     folder = guard + "/" + digest(project)
+    keepalive = knobs.mode == "keepalive"
+    ceiling = ARMED_CEILING if keepalive else CEILING
     enter(project)  # relative paths of knobs start here
     return Values(locals())
 
@@ -373,13 +422,13 @@ def read_task(call):
     return "" if heartbeat is None else digest(dump(heartbeat)), remaining if type(remaining) is int else -1
 
 
-# --- a session's state -----------------------------------------------------------------------------------------------
+# --- state, a file a session and one for dispatch --------------------------------------------------------------------
 
 
-def open_session(call):
-    """The session's state, locked until the process ends; BlockingIOError where somebody else holds it too long."""
+def open_state(call, name):
+    """Path and content of a state file, locked until the process ends; BlockingIOError where it stays held."""
     make_folder(call.folder)
-    path = call.folder + "/" + digest(call.session) + ".json"
+    path = call.folder + "/" + name
     lock = open_file(path + ".lock", posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC)  # the truncation dates it
     end = time.monotonic() + call.lock_s
     while True:
@@ -390,30 +439,25 @@ def open_session(call):
             if time.monotonic() >= end:
                 raise
             time.sleep(0.005)
-    stored = {}
     try:
-        stored = read_object(path)
+        return path, read_object(path)
     except FileNotFoundError:
         sweep(call)
     except (OSError, ValueError):
         pass
+    return path, {}
+
+
+def open_session(call):
+    path, stored = open_state(call, digest(call.session) + ".json")
     usable = {name: value for name, value in stored.items() if type(value) is type(SESSION.get(name))}
     return path, Values({**SESSION, "ring": [], "by": [], **usable})
 
 
 def save_session(path, state, now):
-    """Whether the state lies on disk."""
     state.t = int(now)
     del state.ring[:-RING_LIMIT]
-    data = dump(vars(state)).encode()
-    try:
-        fd = open_file(path + ".tmp", posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC)
-        if posix.write(fd, data) < len(data):
-            return False
-        posix.rename(path + ".tmp", path)
-        return True
-    except OSError:
-        return False
+    return save(path, vars(state))
 
 
 def sweep(call):
@@ -421,7 +465,7 @@ def sweep(call):
     for name in posix.listdir(call.folder):
         path = call.folder + "/" + name
         try:
-            if name[16:21] == ".json" and call.now - posix.lstat(path).st_mtime > SWEEP_AFTER:
+            if name[16:17] == "." and call.now - posix.lstat(path).st_mtime > SWEEP_AFTER:
                 posix.unlink(path)
         except OSError:
             pass  # another hook sweeps too
@@ -486,12 +530,14 @@ def tool_calls(entry):
                 yield item.get("name"), item.get("input")
 
 
+def is_prompt(line, entry):
+    """Is this a user's entry? Stop hooks' feedback (isMeta) and tool results are none."""
+    return entry.get("type") == "user" and not entry.get("isMeta") and b'"tool_result"' not in line
+
+
 def last_prompt(entries):
-    """The transcript's last user entry, as its line; stop hooks' feedback (isMeta) and tool results are none."""
-    for _, line, entry in reversed(entries):
-        if entry.get("type") == "user" and not entry.get("isMeta") and b'"tool_result"' not in line:
-            return line
-    return b""
+    """The transcript's last user entry, as its line."""
+    return next((line for _, line, entry in reversed(entries) if is_prompt(line, entry)), b"")
 
 
 def is_wake_up(line):
@@ -501,6 +547,27 @@ def is_wake_up(line):
 
 
 # --- what has happened since the last stop ---------------------------------------------------------------------------
+
+
+def event_call(payload):
+    """Name and arguments of the tool call that an event tells of; None for arguments that it does not tell."""
+    given = [payload[name] for name in ("tool_input", "toolArgs", "tool_args", "args") if name in payload]
+    return first_text(payload, "tool_name", "toolName"), given[0] if given else None
+
+
+def required(call, name):
+    """Is this one of the tools that the agent has to call, by itself or behind a server's name?"""
+    ends = [end for tool in call.knobs.required_tools for end in (tool, "__" + tool, "." + tool)]
+    return type(name) is str and (name in ends[::3] or name.endswith(tuple(ends[1::3] + ends[2::3])))
+
+
+def required_since_prompt(call, entries):
+    called = False
+    for _, line, entry in entries:
+        if is_prompt(line, entry) and not is_wake_up(line):
+            called = False
+        called = called or any(required(call, name) for name, _ in tool_calls(entry))
+    return called
 
 
 def count_call(state, name, arguments, novelty):
@@ -514,13 +581,14 @@ def count_call(state, name, arguments, novelty):
 def begin_turn(state, turn, human):
     state.turn, state.streak = turn, 0
     if human:
-        state.blocks = state.attempts = state.total = state.soft = 0
-        state.open = False
+        state.blocks = state.attempts = state.total = state.soft = state.nudges = 0
+        state.open = state.terminal = False
 
 
 def observe(call, state, heartbeat, remaining):
     """Bring turn, progress and counters up to this stop; what progress there was: hard, soft or None."""
-    knobs, words = call.knobs, last_words(call) if call.active and state.attempts else b""
+    knobs = call.knobs
+    words = last_words(call) if knobs.required_tools or (call.active and state.attempts) else b""
     entries = read_tail(first_text(call.payload, "transcript_path", "transcriptPath"), state, words)
     for name, arguments in [made for new, _, entry in entries if new for made in tool_calls(entry)]:
         state.ran = True
@@ -528,10 +596,11 @@ def observe(call, state, heartbeat, remaining):
             count_call(state, name, arguments, knobs.action_novelty)
 
     turn, line = first_text(call.payload, "prompt_id", "turn_id", "prompt"), last_prompt(entries)
-    if not turn and not call.active:
+    if not turn and not call.active and not state.asked:
         state.streak, turn = 0, line.decode("utf-8", "replace")
     if turn and digest(turn) != state.turn:
         begin_turn(state, digest(turn), not is_wake_up(line))
+    state.terminal = state.terminal or required_since_prompt(call, entries)
 
     progress, seen = None, state.acts_seen
     moved = "heartbeat" in knobs.progress and heartbeat != state.hb
@@ -542,7 +611,7 @@ def observe(call, state, heartbeat, remaining):
         progress, state.soft = "hard", 0
     elif "action" in knobs.progress and state.acts > seen:
         state.streak = 0
-        if not 0 < knobs.max_soft_resets <= state.soft:
+        if knobs.mode != "breaker" or not 0 < knobs.max_soft_resets <= state.soft:
             progress, state.soft = "soft", state.soft + 1
     if progress:
         state.streak, state.open = 0, False
@@ -588,53 +657,72 @@ def gate(call):
     owner = read_line(call.knobs.run_dir + "/OWNER") or call.knobs.owner.strip()
     if owner and owner != call.session:
         return "not_owner"
-    if call.knobs.require_arm and not armed(call):
+    if (call.keepalive or call.knobs.require_arm) and not armed(call):
         return "inactive"
     if exists(call.knobs.run_dir + "/STOP"):
         return "stop"
     return None
 
 
-def breaker(call, state, remaining):
-    """Block while work remains, until a limit."""
-    if exists(call.knobs.run_dir + "/CONCLUDE"):
+def verdict(call, state, remaining):
+    """What the mode wishes, up to its limits."""
+    knobs = call.knobs
+    if exists(knobs.run_dir + "/CONCLUDE"):
         return "allow", "conclude", 0
-    if remaining <= 0:
+    if knobs.mode == "guard":
+        return "allow", "allowed", 0
+    if remaining <= 0 and not call.keepalive:
         return "allow", "no_work", 0
-    if call.knobs.honor_stop_hook_active and call.active:
+    if knobs.honor_stop_hook_active and call.active:
         return "allow", "honor_active", 0
     if state.open:
         return "allow", "open", 0
-    if state.total > CEILING:
+    if state.total > call.ceiling:
         return "allow", "ceiling", 0
-    if 0 < call.knobs.max_stop_blocks <= getattr(state, call.knobs.count):
+    if 0 < (knobs.keepalive_cap if call.keepalive else knobs.max_stop_blocks) <= getattr(state, knobs.count):
         return "release", "tripped", state.blocks
     if 0 < call.cap <= state.host:
         return "release", "host_cap", state.host
-    if state.total >= CEILING:
-        return "release", "ceiling", CEILING
+    if state.total >= call.ceiling:
+        return "release", "ceiling", call.ceiling
     return "block", "blocked", state.blocks + 1
 
 
 def forced_loop(call, state):
     """Do other hooks force this chain on, without progress or up to the stop where the host overrides them?"""
-    idle = 0 < call.knobs.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
+    knobs = call.knobs
+    watched = knobs.end_foreign_chains and not (call.keepalive and armed(call))
+    idle = 0 < knobs.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
     at_the_cap = call.active and 0 < call.cap == state.host
-    return call.knobs.end_foreign_chains and (idle or at_the_cap)
+    return (watched or knobs.mode == "guard") and (idle or at_the_cap)
 
 
-def settle(state, decision, code, latch):
+def nudge(call, state, code):
+    """Has the agent still to be reminded of a tool before it may go?"""
+    knobs = call.knobs
+    wanted = knobs.required_tools and not state.terminal and state.nudges < knobs.max_nudges
+    in_scope = not knobs.required_scope_env or env(knobs.required_scope_env).strip()
+    held = state.open or (knobs.honor_stop_hook_active and call.active)
+    bounded = 0 < call.cap <= state.host or state.total >= call.ceiling
+    return code in ("no_work", "conclude", "allowed") and wanted and in_scope and not held and not bounded
+
+
+def settle(call, state, decision, code):
     """What the decision itself changes."""
     if decision == "block":
-        state.blocks += 1
         state.total += 1
+        if code == "nudged":
+            state.nudges += 1
+            state.streak -= 1  # the next stop is our own doing, and nobody else's
+        else:
+            state.blocks += 1
     elif decision != "allow":
         state.streak = 0
         state.trips += 1
     if decision == "release":
         state.blocks = state.attempts = 0
-        state.open = latch and code != "ceiling"
-        state.total = CEILING + 1 if code == "ceiling" else state.total
+        state.open = call.knobs.latch and code != "ceiling"
+        state.total = call.ceiling + 1 if code == "ceiling" else state.total
 
 
 def on_stop(call):
@@ -647,7 +735,8 @@ def on_stop(call):
     if call.knobs.yield_on_background and not concluded and any(type(wait) is list and wait for wait in waits):
         return "allow", code or "background", 0, -1, dict(UNCOUNTED)
     heartbeat, remaining = read_task(call)
-    lost = "allow" if code or concluded or remaining <= 0 else "release"
+    wished = call.keepalive or (call.knobs.mode == "breaker" and remaining > 0)
+    lost = "release" if wished and not code and not concluded else "allow"
     try:
         path, state = open_session(call)
     except BlockingIOError:
@@ -656,17 +745,34 @@ def on_stop(call):
     line = None
     if state.stop != call.key or digest(call.beside) in state.by:
         progress = observe(call, state, heartbeat, remaining)
-        decision, code, blocks = ("allow", code, 0) if code else breaker(call, state, remaining)
+        decision, code, blocks = ("allow", code, 0) if code else verdict(call, state, remaining)
         if decision == "allow" and forced_loop(call, state):
             decision, code = "end", "stop_loop"
+        if decision == "allow" and nudge(call, state, code):
+            decision, code = "block", "nudged"
         line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
-        settle(state, decision, code, call.knobs.latch)
+        settle(call, state, decision, code)
         state.stop, state.by, state.said = call.key, [], [decision, code, blocks, remaining]
     decision, code, blocks, remaining = state.said
     state.by.append(digest(call.beside))
     if not save_session(path, state, call.now) and decision == "block":
-        decision, code = "release", "state_error"
+        decision, code = "allow" if code == "nudged" else "release", "state_error"
     return decision, code, blocks, remaining, line
+
+
+def leave_breadcrumb(call, code):
+    """RESPAWN_REQUESTED, for a supervisor: a chain is being forced on, and does not end of its own will."""
+    if not call.keepalive or code in ("no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive"):
+        return
+    path = call.folder + "/RESPAWN_REQUESTED"
+    try:
+        if code == "blocked" and call.active:
+            fd = open_file(path, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC)
+            posix.write(fd, (str(int(call.now)) + " " + digest(call.session) + "\n").encode())
+        elif code in ("stop", "conclude", "nudged") or not call.active:
+            posix.unlink(path)
+    except OSError:
+        pass
 
 
 def on_prompt(call):
@@ -675,17 +781,71 @@ def on_prompt(call):
         turn = first_text(call.payload, "prompt_id", "turn_id", "prompt")
         woken = is_wake_up(dump({"prompt": first_text(call.payload, "prompt")}).encode())
         begin_turn(state, digest(turn) if turn else "", not woken)
+        state.asked = True
         save_session(path, state, call.now)
 
 
 def on_tool(call):
     if not silent_gate(call):
         path, state = open_session(call)
-        names = [name for name in ("tool_input", "toolArgs", "tool_args", "args") if name in call.payload]
-        arguments = call.payload[names[0]] if names else None
-        count_call(state, first_text(call.payload, "tool_name", "toolName"), arguments, call.knobs.action_novelty)
+        name, arguments = event_call(call.payload)
+        count_call(state, name, arguments, call.knobs.action_novelty)
+        state.terminal = state.terminal or required(call, name)
         state.ran = state.ledger = True
         save_session(path, state, call.now)
+
+
+# --- dispatch --------------------------------------------------------------------------------------------------------
+
+
+def windows_of(stored, call):
+    """The windows that are still open: the hash of a call, and its start and count."""
+    found = stored.get("w") if type(stored.get("w")) is dict else {}
+    return {key: window for key, window in found.items() if is_open(window, call)}
+
+
+def is_open(window, call):
+    try:
+        start, count = window
+        return 0 <= call.now - start < call.knobs.dispatch_window_s and type(count) is int
+    except (TypeError, ValueError):
+        return False
+
+
+def admit(call, key):
+    """Whether a tool call may run: at most dispatch_max identical ones in a window that begins with the first.
+
+    A call that several registrations ask about is counted once, as a stop is.
+    """
+    knobs = call.knobs
+    own = digest(call.session) + ".calls" if knobs.dispatch_scope == "session" else ""
+    path, stored = open_state(call, own or "dispatch.json")
+    windows = windows_of(stored, call)
+    start, count = windows.pop(key, (call.now, 0))
+    asked = [one for one in stored.get("asked", []) if type(one) is str]
+    mine, others = call.key + digest(call.beside), [one for one in asked if one[:16] != call.key]
+    if mine in asked or others == asked:
+        count, asked = count + 1, others
+    room = min(max(knobs.dispatch_max_keys, 1), DISPATCH_KEYS) - 1
+    kept = sorted(windows, key=lambda name: windows[name][0])[-room:] if room else []
+    refused = count > knobs.dispatch_max
+    trips = stored["trips"] if type(stored.get("trips")) is int else 0
+    windows = {**{name: windows[name] for name in kept}, key: [start, count]}
+    state = {"w": windows, "trips": trips + refused, "asked": [*asked, mine][-RING_LIMIT:]}
+    return not (save(path, state) and refused)
+
+
+def on_dispatch(call):
+    """Refuse a listed tool's call that was made too often; everything else is none of our business."""
+    knobs = call.knobs
+    name, arguments = event_call(call.payload)
+    listed = name and (name in knobs.dispatch_tools or "*" in knobs.dispatch_tools)
+    counted = listed and arguments is not None and knobs.dispatch_max > 0 and knobs.dispatch_window_s > 0
+    known = call.readable and call.config is not None and (call.session or knobs.dispatch_scope == "project")
+    asked = counted and known and call.refuse and not true(env("HOOKCTL_DISABLE"))
+    if asked and not admit(call, digest(dump([name, arguments]))):
+        posix.write(1, call.refuse.replace("%s", dump(knobs.dispatch_reason)).encode())
+        log(call, "refuse", "dispatch_refused", dict(UNCOUNTED))
 
 
 # --- answer and log --------------------------------------------------------------------------------------------------
@@ -693,15 +853,18 @@ def on_tool(call):
 
 def answer(call, decision, code, blocks, remaining):
     """Say it in the host's own words; to allow is to say nothing."""
+    knobs, (reason, release) = call.knobs, TEXTS.get(call.knobs.mode, TEXTS["breaker"])
+    text = ""
     if decision == "block":
-        form, text = call.block, call.knobs.reason.replace("{remaining}", str(remaining))
+        form, text = call.block, knobs.nudge_reason if code == "nudged" else knobs.reason or reason
     elif decision == "release":
-        why = WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks")
-        form, text = call.release, LET_GO % (why, remaining)
+        form, text = call.release, knobs.release_reason or release
+        text = text.replace("{why}", WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks"))
     else:
         form, text = call.end if decision == "end" else "", STOP_LOOP
     if form:
-        posix.write(1, (form % dump(text)).encode())
+        text = text.replace("{remaining}", str(remaining) if remaining >= 0 else "unknown")
+        posix.write(1, (form % dump(text.replace("{tools}", ", ".join(knobs.required_tools)))).encode())
 
 
 def log(call, decision, code, line):
@@ -717,11 +880,15 @@ def log(call, decision, code, line):
 
 
 def main(event, flag, host):
-    if flag != "--host" or host not in HOSTS or event not in ("stop", "subagent-stop", "prompt", "post-tool"):
+    if flag != "--host" or host not in HOSTS:
+        return
+    if event not in ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool"):
         return
     call = read_call(event, host)
     if event == "prompt":
         on_prompt(call)
+    elif event == "pre-tool":
+        on_dispatch(call)
     elif event == "post-tool":
         on_tool(call)
     else:
@@ -729,6 +896,7 @@ def main(event, flag, host):
             decision, code, blocks, remaining, line = on_stop(call)
         except (Exception, Expired):
             decision, code, blocks, remaining, line = "allow", "state_error", 0, -1, dict(UNCOUNTED)
+        leave_breadcrumb(call, code)
         answer(call, decision, code, blocks, remaining)
         if line:
             log(call, decision, code, line)
