@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hookctl.folders import Folders
     from hookctl.hosts import Host
     from hookctl.model import Result
+    from hookctl.packs.settings import Request
     from hookctl.places import Place
     from hookctl.planner.install import Choice
 
@@ -27,7 +28,28 @@ _Scope = Annotated[
     str,
     typer.Option(help="Whose settings: user, project (shared, in version control) or local (this checkout only)."),
 ]
-_Mode = Annotated[str, typer.Option(help="What the guard does: breaker, or off.", show_default=False)]
+_Mode = Annotated[
+    str, typer.Option(help="What the guard does: breaker, keepalive, guard, or off.", show_default=False)
+]
+_Preset = Annotated[
+    str,
+    typer.Option(
+        help="Settings of a published system: bmad, nightly, openhands, rockbot, hermes.", show_default=False
+    ),
+]
+_Nudge = Annotated[
+    str | None,
+    typer.Option(metavar="TOOL[,TOOL]", help="Remind the agent once to call one of these before it leaves; '': never."),
+]
+_NudgeEnv = Annotated[
+    str | None, typer.Option("--nudge-env", metavar="VAR", help="Remind only where this variable is set.")
+]
+_Dispatch = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TOOL[:MAX/SECONDS]", help="Refuse identical calls of this tool, more than MAX (30) in SECONDS (300)."
+    ),
+]
 _Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ..."),
@@ -95,21 +117,25 @@ def _main(version: _Version = False) -> None:
 
 
 def _install(
-    pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", assign: _Set = None,
+    pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
+    assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
     reset: _Reset = False, force: _Force = False, dry_run: _Dry = False, json: _Json = False, project: _Project = "",
 ) -> int:  # fmt: skip
     from hookctl.packs import load
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts, choice = _chosen(f"install {pack}", host, scope, json), _choice(mode, assign, reset, force)
+    hosts, choice = _chosen(f"install {pack}", host, scope, json), _choice(
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch), reset, force
+    )
     return _show(
         "install", lambda f: install(f, content, _places(f, hosts, scope, project), choice, dry_run=dry_run), json
     )
 
 
 def _plan(
-    pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", assign: _Set = None,
+    pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
+    assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
     reset: _Reset = False, force: _Force = False,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")] = (
         False
@@ -120,7 +146,9 @@ def _plan(
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts, choice = _chosen(f"plan {pack}", host, scope, json), _choice(mode, assign, reset, force)
+    hosts, choice = _chosen(f"plan {pack}", host, scope, json), _choice(
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch), reset, force
+    )
 
     def verb(folders: Folders) -> Result:
         result = install(folders, content, _places(folders, hosts, scope, project), choice, dry_run=True)
@@ -317,10 +345,19 @@ def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
     return result.exit_code
 
 
-def _choice(mode: str, assign: list[str] | None, reset: bool, force: bool) -> Choice:
+def _settings(
+    mode: str, preset: str, assign: list[str] | None, nudge: str | None, nudge_env: str | None,
+    dispatch: list[str] | None,
+) -> Request:  # fmt: skip
+    from hookctl.packs.settings import Request
+
+    return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()))
+
+
+def _choice(settings: Request, reset: bool, force: bool) -> Choice:
     from hookctl.planner.install import Choice
 
-    return Choice(mode, tuple(assign or ()), reset, force)
+    return Choice(settings, reset, force)
 
 
 def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:

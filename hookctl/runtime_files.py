@@ -19,6 +19,7 @@ from hookctl.hosts import shapes
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
+from hookctl.packs.settings import Settings
 from hookctl.places import OWN, Place, new_file_mode, read_inside
 
 CONFIG = "config.json"
@@ -167,7 +168,7 @@ def program() -> bytes:
 def unknown_page(folders: Folders, place: Place, folder: str) -> PackRecord:
     """Where the ledger is lost: only files that are as this version writes them are surely ours."""
     state = "" if place.shared else folders.state
-    config = configuration("", {}, guard.configuration(guard.Settings(), state), False, fresh=True)
+    config = configuration("", {}, guard.configuration(Settings(), state), False, fresh=True)
     return PackRecord("", {}, folder, {"hook.py": files.digest(program()), CONFIG: files.digest(config.data)})
 
 

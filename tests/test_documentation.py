@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from hookctl import cli, errors
-from hookctl.packs import guard
+from hookctl.packs import guard, settings
 
 from .test_cli_contract import COMMANDS, options_of
 from .test_doctor import MADE, source_codes
@@ -82,7 +82,7 @@ def test_every_command_that_is_shown_exists_with_its_options(path: Path) -> None
         if words[0] == "run":
             assert words[1:2] == [] or words[1] in cli._ACTIONS, command
         for key in re.findall(r"--set (\w+)=", command):
-            assert key in {"KEY", guard.LIMIT_KEY, *guard._knobs()}, command
+            assert key in {"KEY", guard.LIMIT_KEY, *settings._knobs()}, command
 
 
 def test_commands_are_found_at_all() -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hookctl import files, hosts, interpreter, ledger, live, packs, places
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
+from hookctl.packs.settings import Request
 from hookctl.planner.install import Choice, plan_install
 from hookctl.verbs.install import install
 from hookctl.verbs.uninstall import What, uninstall
@@ -96,7 +97,14 @@ def texts(draw: Any) -> bytes:
 ON_DISK = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 CHOICES = st.fixed_dictionaries({}, optional={
     "force": st.booleans(),
-    "assignments": st.sampled_from([(), ("max_stop_blocks=12",), ("max_stop_blocks=0", "latch=false")]),
+    "settings": st.sampled_from([
+        Request(),
+        Request(assignments=("max_stop_blocks=12",)),
+        Request(assignments=("max_stop_blocks=0", "latch=false")),
+        Request(preset="bmad", nudge="done,stuck"),
+        Request(dispatch=("Task:9/60", "mcp__a.b")),
+        Request(dispatch=("",)),
+    ]),
 })  # fmt: skip
 
 

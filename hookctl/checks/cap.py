@@ -13,6 +13,7 @@ from hookctl.documents import MISSING
 from hookctl.hosts import read_cap
 from hookctl.masking import masked_text
 from hookctl.packs import guard
+from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.scopes import Source
 
 _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
@@ -42,17 +43,17 @@ class _Limits(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if scene.guard is None or guard.settings_from(scene.guard.settings).mode == "off":
+    if scene.guard is None or settings_from(scene.guard.settings).mode == "off":
         return
     found = scene.sources
-    keys = guard.LIMIT_KEY, scene.host.data["cap"]["key"]
+    keys = LIMIT_KEY, scene.host.data["cap"]["key"]
     for key in keys:
         yield from _masked(scene, found, key)
     limit, cap = (_effective(scene, found, key) for key in keys)
     config = guard.live_configuration(scene.guard)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.there and not guard.is_limit(limit.text):
-        message = f"{guard.LIMIT_KEY}={masked_text(limit.text)!r} is not a whole number; the hook takes {blocks}"
+        message = f"{LIMIT_KEY}={masked_text(limit.text)!r} is not a whole number; the hook takes {blocks}"
         yield scene.find("limit_invalid", "warning", message, "Write it as a decimal number.", limit.path)
     yield from _number(scene, cap)
     limits = _Limits(keys[1], cap.path, blocks, read_cap(scene.host, cap.text), config.get("count") == "attempts")
@@ -101,8 +102,8 @@ def _ends(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
         yield scene.find("cap_off", "warning", message, fix, path)
     elif limit <= 0:
         blocks = f"{min(cap, guard.CEILING):g} blocks"
-        message = f"{guard.LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
-        yield scene.find("no_limit", "warning", message, f"Set {guard.LIMIT_KEY} to 1 or more.", path)
+        message = f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
+        yield scene.find("no_limit", "warning", message, f"Set {LIMIT_KEY} to 1 or more.", path)
     elif cap < limits.blocks:
         message = f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
         yield scene.find("cap_below_limit", "warning", message, fix, path)

@@ -10,6 +10,7 @@ from hookctl.checks import Finding, Here, Scene, configuration
 from hookctl.hosts import Host
 from hookctl.masking import masked, masked_text
 from hookctl.packs import guard
+from hookctl.packs.settings import LIMIT_KEY
 
 # No knobs, but in a settings file they change what the hook does all the same: its state folder, its clock.
 _MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
@@ -58,7 +59,7 @@ def check_shell(scene: Scene) -> Iterator[Finding]:
         known = name in (*_child_env(scene), *configuration.variables())
         if known and not scopes.winner(found, (*path, name)):
             yield from _one(scene, name, environ[name], "in this shell", "")
-    for name in (guard.LIMIT_KEY, scene.host.data["cap"]["key"]):
+    for name in (LIMIT_KEY, scene.host.data["cap"]["key"]):
         source = scopes.winner(found, (*path, name))
         if source and name in environ and environ[name] != scopes.text(source, (*path, name)):
             shown = f"{name}={masked_text(environ[name])!r}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hookctl import files, interpreter, runtime_files
 from hookctl.checks import Finding, Scene, configuration, selftest
 from hookctl.errors import HookctlError
-from hookctl.packs import guard
+from hookctl.packs.settings import settings_from
 
 PROGRAM = "hook.py"
 
@@ -19,8 +19,8 @@ def check(scene: Scene) -> Iterator[Finding]:
     page = scene.guard
     if page is None:
         return
-    settings = guard.settings_from(page.settings)
-    if settings.mode == "off":
+    settings = settings_from(page.settings)
+    if not settings.events:
         message, fix = "the guard is off", f"`{scene.install} --mode breaker` switches it on."
         yield scene.find("guard_off", "info", message, fix)
         return

@@ -10,7 +10,7 @@ from hookctl.checks import Finding
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Record
-from hookctl.packs import guard
+from hookctl.packs.settings import settings_from
 
 
 def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
@@ -50,7 +50,7 @@ def _gone(key: str, page: Record) -> Finding:
 def _fits(record: Record) -> bool:
     """Whether the settings in a page, which the ledger itself does not look into, are the guard's."""
     try:
-        guard.settings_from(record.packs["guard"].settings if "guard" in record.packs else {})
+        settings_from(record.packs["guard"].settings if "guard" in record.packs else {})
     except HookctlError:
         return False
     return True

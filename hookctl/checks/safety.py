@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 
 from hookctl.checks import Finding, Scene
-from hookctl.packs import guard
+from hookctl.packs.settings import settings_from
 
 _TRUSTED = (0,)  # root may change everything anyway
 
@@ -28,7 +28,7 @@ def _paths(scene: Scene) -> Iterator[str]:
         yield from (os.path.join(page.folder, name) for name in page.files)
     if scene.guard:
         yield scene.folders.state
-        yield guard.settings_from(scene.guard.settings).python or scene.folders.state
+        yield settings_from(scene.guard.settings).python or scene.folders.state
 
 
 def _loose(path: str) -> str:

@@ -6,93 +6,23 @@ import json
 import os
 import re
 import shlex
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import files
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import HookctlError
 from hookctl.folders import asset
 from hookctl.hosts import Host, timeout
 from hookctl.hosts.shapes import event_path, head
 from hookctl.model import PackRecord, Path, Want
 from hookctl.packs.model import Pack
+from hookctl.packs.settings import DEFAULT_LIMIT, LIMIT_KEY, MODES, WORDS, Settings
 from hookctl.places import GUARD, OWN, Place, in_sh
 
-MODES = ("breaker", "off")
-LIMIT_KEY = "MAX_STOP_BLOCKS"
-DEFAULT_LIMIT = 5
 CEILING = 200  # blocks a prompt, whatever settings and progress say
-UNLIMITED_CAP = "5000"  # a limit of 0 or less never lets go by itself; the host's cap then ends the run
+ARMED_CEILING = 5000  # the same while keepalive is armed
+UNLIMITED_CAP = "5000"  # where the guard's own limit is as high, or there is none
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
-
-
-class Settings(NamedTuple):
-    """What the operator chose at install, as the ledger records it."""
-
-    mode: str = "breaker"
-    knobs: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
-    python: str = ""
-
-
-def settings_from(recorded: dict[str, Any]) -> Settings:
-    """The settings that a ledger page has; ledger_unreadable where they are of a wrong kind."""
-    found = Settings(recorded.get("mode", "breaker"), recorded.get("knobs", {}), recorded.get("python", ""))
-    kinds = (isinstance(found.mode, str), isinstance(found.knobs, dict), isinstance(found.python, str))
-    config = isinstance(recorded.get("config", {}), dict)
-    limit = type(found.knobs.get("max_stop_blocks", 0)) is int if kinds[1] else False
-    if not (all(kinds) and config and limit and found.mode in MODES):
-        hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
-        raise HookctlError("ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint)
-    return found
-
-
-def choose(settings: Settings, mode: str, assignments: list[str]) -> Settings:
-    """The settings with this mode (if not empty) and these KEY=VALUE on top; usage errors for unknown ones."""
-    if mode and mode not in MODES:
-        hint = f"Modes: {', '.join(MODES)}."
-        raise HookctlError("usage", f"unknown mode {mode!r}", hint=hint, exit_code=USAGE)
-    knobs = dict(settings.knobs)
-    known = _knobs() if assignments else {}
-    for assignment in assignments:
-        key, equals, text = assignment.partition("=")
-        name = "max_stop_blocks" if key == LIMIT_KEY else key
-        if name == "mode":
-            message, hint = "the mode is no --set", f"Say --mode {text or 'breaker'}."
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-        if not equals or name not in known:
-            message = f"unknown setting {assignment!r}" if name not in known else f"{assignment} needs a value"
-            hint = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-        knobs[name] = _parse(name, text.strip(), known[name])
-    return settings._replace(mode=mode or settings.mode, knobs=knobs)
-
-
-def _knobs() -> dict[str, Any]:
-    """The knobs that --set takes; the mode has an option of its own, and the state folder is hookctl's."""
-    with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
-        known = json.load(stream)["properties"]
-    return {name: known[name] for name in known if name not in ("mode", "state_dir", "$schema")}
-
-
-_WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-
-
-def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:
-    """A knob's value from the command line, in the type that the schema gives it and as the schema wants it."""
-    import jsonschema
-
-    kind, value = schema.get("type", "string"), text if text.isprintable() else None
-    if kind == "integer":
-        value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
-    elif kind == "boolean":
-        value = _WORDS.get(text.lower())
-    elif kind == "array":
-        value = [part.strip() for part in text.split(",") if part.strip()]
-    if not jsonschema.Draft202012Validator(schema).is_valid(value):
-        kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
-        hint = kinds.get(kind, "") + schema.get("description", "")
-        raise HookctlError("usage", f"{name} cannot be {text!r}", hint=hint, exit_code=USAGE)
-    return value
 
 
 def command(id: str, place: Place, folder: str, python: str, event: str) -> str:
@@ -125,22 +55,37 @@ def hook_path(text: str, id: str, event: str, place: Place) -> str:
 
 def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str) -> list[Want]:
     """The guard's entries in a host's settings file; `limit` is the one in effect there, which the cap follows."""
-    if settings.mode == "off":
-        return []
     found, host = [], place.host
-    for hook in pack.hooks:
-        id = f"guard/{hook.id}"
+    for hook in (hook for hook in pack.hooks if hook.event in settings.events):
+        id = f"{GUARD}/{hook.id}"
         fields = {
             "type": "command",
             "command": command(id, place, folder, settings.python, hook.event),
             "timeout": timeout(host, hook.timeout or 10),
+            **(_matcher(settings) if hook.event == "pre-tool" else {}),
         }
         path = event_path(host.events[hook.event])
         found.append(Want(path, "element", fields, id, command_forms(id, hook.event, host)))
-    env = tuple(host.data["environment"]["path"])
-    found.append(Want((*env, LIMIT_KEY), "leaf", wanted_limit(settings)))
-    found.append(Want((*env, host.data["cap"]["key"]), "leaf", cap_for(limit)))
+    env, cap = tuple(host.data["environment"]["path"]), host.data["cap"]["key"]
+    if settings.mode == "breaker":
+        found.append(Want((*env, LIMIT_KEY), "leaf", wanted_limit(settings)))
+        found.append(Want((*env, cap), "leaf", cap_for(limit)))
+    elif settings.mode == "keepalive":
+        found.append(Want((*env, cap), "leaf", UNLIMITED_CAP))
     return found
+
+
+def everything(settings: Settings) -> Settings:
+    """The settings under which the guard wants all that it could ever want."""
+    return settings._replace(mode="breaker", knobs={**settings.knobs, "dispatch_tools": ["*"]})
+
+
+def _matcher(settings: Settings) -> dict[str, str]:
+    """The tools that the host calls the hook for; the hook itself looks at the very names."""
+    tools = settings.effective["dispatch_tools"]
+    # Hosts take names split at | literally, and anything else for a regular expression.
+    names = [tool if tool.isidentifier() else re.escape(tool) for tool in tools]
+    return {} if "*" in tools else {"matcher": "|".join(names)}
 
 
 def limit_path(host: Host) -> Path:
@@ -150,7 +95,7 @@ def limit_path(host: Host) -> Path:
 
 def wanted_limit(settings: Settings) -> str:
     """The limit as an env value."""
-    return str(settings.knobs.get("max_stop_blocks", DEFAULT_LIMIT))
+    return str(settings.effective.get("max_stop_blocks", DEFAULT_LIMIT))
 
 
 def cap_for(limit: str) -> str:
@@ -183,16 +128,22 @@ def is_limit(text: str) -> bool:
 
 def switches_off(name: str, value: str) -> bool:
     """Whether a variable in the hook's environment makes it do nothing."""
-    text = value.strip().lower()
-    return (name == "HOOKCTL_DISABLE" and _WORDS.get(text, False)) or (name == "HOOKCTL_MODE" and text == "off")
+    return name == "HOOKCTL_DISABLE" and WORDS.get(value.strip().lower(), False)
+
+
+def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:
+    """The mode that the hook takes: the variable's if it is one, else that of config.json, else the default."""
+    named = env.get("HOOKCTL_MODE", "").strip(), config.get("mode")
+    return next((mode for mode in named if mode in MODES), Settings().mode)
 
 
 def configuration(settings: Settings, state: str) -> dict[str, Any]:
-    """The knobs for config.json; the limit is in the host's env instead.
+    """The knobs for config.json; in breaker the limit is in the host's env instead.
 
     Without a state folder, as at project scope, the hook finds it by itself wherever it runs.
     """
     with open(asset("templates", "guard", "config.json"), encoding="utf-8") as stream:
         base = json.load(stream)
-    knobs = {name: value for name, value in settings.knobs.items() if name != "max_stop_blocks"}
+    elsewhere = "max_stop_blocks" if settings.mode == "breaker" else ""
+    knobs = {name: value for name, value in settings.effective.items() if name != elsewhere}
     return {**base, "mode": settings.mode, **knobs, **({"state_dir": state} if state else {})}

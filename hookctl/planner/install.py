@@ -18,6 +18,7 @@ from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
+from hookctl.packs.settings import Request, Settings, choose, remarks, settings_from
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
 from hookctl.runtime_files import CONFIG, File
@@ -26,8 +27,7 @@ from hookctl.runtime_files import CONFIG, File
 class Choice(NamedTuple):
     """What the operator asked of an install."""
 
-    mode: str = ""
-    assignments: tuple[str, ...] = ()
+    settings: Request = Request()
     reset: bool = False
     force: bool = False
 
@@ -65,11 +65,11 @@ def plan_install(folders: Folders, pack: Pack, places: Iterable[Place], choice: 
 def _check(pack: Pack, choice: Choice) -> None:
     """A slip on the command line is said before anything that a file has."""
     if pack.name == GUARD:
-        guard.choose(guard.Settings(), choice.mode, list(choice.assignments))
-    elif choice.mode or choice.assignments:
-        option = "--mode" if choice.mode else "--set"
-        hint = f"Change {pack.source}, or leave {option} out."
-        raise HookctlError("usage", f"{option} is for the guard, not for {pack.name}", hint=hint, exit_code=USAGE)
+        choose(Settings(), choice.settings)
+    elif choice.settings.option:
+        message = f"{choice.settings.option} is for the guard, not for {pack.name}"
+        hint = f"Change {pack.source}, or leave {choice.settings.option} out."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
 def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Place, choice: Choice) -> FilePlan:
@@ -163,29 +163,30 @@ def _pack(desk: _Desk) -> Content:
 def _guard(desk: _Desk) -> Content:
     """The guard, with the settings that were recorded or are chosen now."""
     choice, known, place = desk.choice, desk.known, desk.place
-    recorded = guard.settings_from(known.settings if known else {})
-    base = guard.Settings(python=recorded.python) if choice.reset else recorded
-    settings = guard.choose(base, choice.mode, list(choice.assignments))
-    messages: tuple[str, ...] = ()
+    recorded = settings_from(known.settings if known else {})
+    base = Settings(python=recorded.python) if choice.reset else recorded
+    settings = choose(base, choice.settings)
+    messages = remarks(settings, choice.settings)
     if place.shared:
         _require_portable(settings)
         settings = settings._replace(python="")
-        messages = interpreter.on_path(desk.folders.environ)
+        messages = (*messages, *interpreter.on_path(desk.folders.environ))
     elif not _runs(settings.python):
         python, warning = interpreter.choose(desk.folders.environ)
-        settings, messages = settings._replace(python=python), ((warning,) if warning else ())
+        settings, messages = settings._replace(python=python), (*messages, *((warning,) if warning else ()))
     wanted = guard.configuration(settings, "" if place.shared else desk.folders.state)
     wants, contents = [], {}
-    if settings.mode != "off":
+    if settings.events:
         before = known.settings.get("config", {}) if known else {}
         config = runtime_files.configuration(os.path.join(desk.folder, CONFIG), before, wanted, choice.force)
         contents = {"hook.py": File(runtime_files.program()), CONFIG: config}
         wants = _guard_wants(desk, settings)
-    page = {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": wanted}
+    page = {**settings._asdict(), "config": wanted}
+    page = page if settings.preset else {name: value for name, value in page.items() if name != "preset"}
     return Content(wants, contents, page, messages)
 
 
-def _require_portable(settings: guard.Settings) -> None:
+def _require_portable(settings: Settings) -> None:
     """What is committed must hold in every clone, so no knob may name a path of this machine."""
     for name in ("run_dir", "task_file"):
         path = str(settings.knobs.get(name, ""))
@@ -195,7 +196,7 @@ def _require_portable(settings: guard.Settings) -> None:
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
-def _guard_wants(desk: _Desk, settings: guard.Settings) -> list[Want]:
+def _guard_wants(desk: _Desk, settings: Settings) -> list[Want]:
     """The guard's wants, with the cap derived from the limit that will be in effect in this file."""
     wants = guard.wants(settings, desk.place, desk.pack, desk.folder, guard.wanted_limit(settings))
     live = look(desk.document, wants, desk.entries)

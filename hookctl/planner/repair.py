@@ -22,6 +22,7 @@ from hookctl.live import look, read_document
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.pack import load_file, read_files
+from hookctl.packs.settings import MODES, Settings, settings_from
 from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
 from hookctl.runtime_files import CONFIG, File, Runtime
@@ -123,7 +124,7 @@ def _all_ours(desk: _Desk) -> bool:
     if page is None or set(desk.pages) != {GUARD}:
         return False
     program = files.read(os.path.join(page.folder, _PROGRAM)).data
-    settings = guard.settings_from(page.settings)
+    settings = settings_from(page.settings)
     limit = guard.wanted_limit(settings)
     wants = guard.wants(settings, desk.place, packs.load(GUARD), page.folder, limit)
     good = [(want.path, want.value) for want in wants]
@@ -134,8 +135,8 @@ def _all_ours(desk: _Desk) -> bool:
 def _new_commands(desk: _Desk) -> dict[str, str]:
     """The guard's commands with another Python, by their id; none where the one that they name is there."""
     page = desk.pages.get(GUARD)
-    settings = guard.settings_from(page.settings) if page else guard.Settings(mode="off")
-    if page is None or settings.mode == "off" or desk.place.shared or _runs(settings.python):
+    settings = settings_from(page.settings) if page else Settings(mode="off")
+    if page is None or not settings.events or desk.place.shared or _runs(settings.python):
         return {}
     python, _ = interpreter.choose(desk.folders.environ)
     wants = guard.wants(settings._replace(python=python), desk.place, packs.load(GUARD), page.folder, "")
@@ -201,7 +202,7 @@ def _orphan(desk: _Desk, records: Mapping[str, Record]) -> dict[str, tuple[str, 
         hook = guard.hook_path(command, element.id, events[element.id], desk.place) if element.id in events else ""
         if hook and _is_own_folder(desk, records, os.path.dirname(hook)):
             page = _new_page(desk, os.path.dirname(hook), _python_of(command, desk.place), pack.version)
-            settings, limit = guard.settings_from(page.settings), _limit(desk)
+            settings, limit = settings_from(page.settings), _limit(desk)
             desk.pages[GUARD] = page
             return {GUARD: (pack.version, guard.wants(settings, desk.place, pack, page.folder, limit))}
     return {}
@@ -218,7 +219,7 @@ def _is_own_folder(desk: _Desk, records: Mapping[str, Record], folder: str) -> b
 def _new_page(desk: _Desk, folder: str, python: str, version: str) -> PackRecord:
     """A page from what is there; the knobs that were chosen are not known any more, and stay in config.json."""
     found = guard.live_configuration(PackRecord("", {}, folder)).get("mode")
-    chosen = found if found in guard.MODES and found != "off" else guard.Settings().mode
+    chosen = found if found in MODES and found != "off" else Settings().mode
     return PackRecord(version, {"mode": chosen, "knobs": {}, "python": python, "config": {}}, folder)
 
 
@@ -255,8 +256,8 @@ def _put_back(desk: _Desk, page: PackRecord, wanted: Mapping[str, File]) -> Runt
 
 
 def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
-    settings = guard.settings_from(page.settings)
-    if settings.mode == "off":
+    settings = settings_from(page.settings)
+    if not settings.events:
         return {}
     config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state)
     data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)

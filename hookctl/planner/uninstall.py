@@ -16,6 +16,7 @@ from hookctl.masking import masked
 from hookctl.model import Decision, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
+from hookctl.packs.settings import settings_from
 from hookctl.places import GUARD, Place, in_sh, pack_folder
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
 
@@ -82,7 +83,7 @@ def _wants(
         folder = known.folder if known else pack_folder(folders, place, pack.name, records, key)
         return pack_wants(pack, place.host, in_sh(place, folder))[0]
     folder = known.folder if known else orphaned or pack_folder(folders, place, GUARD, records, key)
-    settings = guard.settings_from(known.settings if known else {})._replace(mode="breaker")
+    settings = guard.everything(settings_from(known.settings if known else {}))
     return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings))
 
 

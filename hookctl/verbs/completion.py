@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from hookctl import hosts, packs
 from hookctl.errors import USAGE, HookctlError
 from hookctl.model import Result
-from hookctl.packs import guard
+from hookctl.packs.presets import PRESETS
+from hookctl.packs.settings import MODES
 from hookctl.places import SCOPES
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def completion(shell: str, table: TyperGroup, choices: Mapping[str, Sequence[str
     if shell not in scripts:
         raise HookctlError("usage", f"unknown shell {shell!r}", hint=f"Shells: {', '.join(SHELLS)}.", exit_code=USAGE)
     values = {
-        "host": (*hosts.names(), "all"), "pack": packs.names(), "mode": guard.MODES, "shell": SHELLS,
-        "scope": SCOPES, "render.scope": (*SCOPES, "managed"), **choices,
+        "host": (*hosts.names(), "all"), "pack": packs.names(), "mode": MODES, "shell": SHELLS,
+        "preset": tuple(PRESETS), "scope": SCOPES, "render.scope": (*SCOPES, "managed"), **choices,
     }  # fmt: skip
     lines = scripts[shell]([_command(name, command, values) for name, command in table.commands.items()])
     return Result({"shell": shell, "script": "\n".join(lines) + "\n"}, tuple(lines))

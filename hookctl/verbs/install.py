@@ -8,8 +8,8 @@ from hookctl import errors, planner, report
 from hookctl.folders import Folders
 from hookctl.masking import masked
 from hookctl.model import Conflict, Result
-from hookctl.packs import guard
 from hookctl.packs.model import Pack
+from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import GUARD, Place
 from hookctl.planner.install import Choice, plan_install
 
@@ -36,9 +36,9 @@ def _installed(plan: planner.Plan, pack: Pack, places: list[Place]) -> str:
         out = f"`{hookctl} uninstall {pack.name}{scope}` takes it out."
         return "\n".join([f"{pack.name} {pack.version} is installed for {title}. {out}", *_commit(places)])
     record = plan.files[0].record
-    settings = guard.settings_from(record.packs[GUARD].settings if record else {})
+    settings = settings_from(record.packs[GUARD].settings if record else {})
     scope = "" if places[0].scope == "user" else f" --scope {places[0].scope}"
-    if settings.mode == "off":
+    if not settings.events:
         back = f"`{hookctl} install --host {places[0].host.name}{scope} --mode breaker`"
         return f"{pack.name} is off: no hook is registered. {back} puts it back."
     return "\n".join(
@@ -70,7 +70,7 @@ def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
     wishes = ", ".join(f"{pack} wants {masked(value, key)!r}" for pack, value in conflict.wishes.items())
     message = f"{'.'.join(map(str, conflict.path))}: {wishes}"
     same = "give both the same value"
-    if GUARD in conflict.wishes and key == guard.LIMIT_KEY:
+    if GUARD in conflict.wishes and key == LIMIT_KEY:
         same = f"want the same value (the guard's: --set {key}=N)"
     hint = f"Take it over with --force, {same} or merge rule in their pack files, or uninstall one of the packs."
     return errors.HookctlError("conflict", message, path=path, hint=hint, exit_code=errors.FAILED)

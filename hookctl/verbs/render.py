@@ -14,6 +14,7 @@ from hookctl.hosts import Host, shapes
 from hookctl.model import Live, Result, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
+from hookctl.packs.settings import Settings
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder
 
@@ -74,7 +75,7 @@ def _wants(folders: Folders, place: Place, pack: Pack, folder: str, python: str)
     warning = ""
     if not python and not place.shared:
         python, warning = interpreter.choose(folders.environ)
-    settings = guard.Settings(python=python)
+    settings = Settings(python=python)
     return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings)), [warning] if warning else []
 
 

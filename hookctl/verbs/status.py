@@ -16,6 +16,8 @@ from hookctl.live import look, read_document
 from hookctl.masking import masked
 from hookctl.model import Entry, Live, PackRecord, Record, Result
 from hookctl.packs import guard
+from hookctl.packs.sentence import sentence as describe
+from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import SCOPES
 from hookctl.scopes import Source
 
@@ -128,11 +130,19 @@ def sentence(
     idle = _idle(host, pack, document, states, texts, found)
     if idle:
         return f"does nothing: {idle}"
-    limit = guard.limit_of(texts.get(guard.LIMIT_KEY, ""), guard.live_configuration(pack).get("max_stop_blocks"))
-    cap = known.read_cap(host, texts.get(host.data["cap"]["key"], ""))
-    blocks = min(number for number in (limit, int(cap), guard.CEILING) if number > 0)
-    stops = "1 stop" if blocks == 1 else f"{blocks} stops"
-    return f"blocks at most {stops} without progress while work remains, then lets go"
+    knobs = guard.live_configuration(pack)
+    mode, limit = guard.mode_of(knobs, texts), guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks"))
+    missing = _missing(pack, states)
+    mode = "off" if "stop" in missing else mode
+    knobs |= {"dispatch_tools": []} if "pre-tool" in missing else {}
+    said = describe(mode, knobs, limit, known.read_cap(host, texts.get(host.data["cap"]["key"], "")), host.title)
+    return said + (f" (its hook for {' and '.join(missing)} is not registered)" if missing else "")
+
+
+def _missing(pack: PackRecord, states: dict[str, str]) -> list[str]:
+    """The events that the guard's settings need and that are not registered."""
+    events = settings_from(pack.settings).events
+    return [event for event in events if states.get(f"guard/{event}") not in ("owned", "overridden")]
 
 
 def _idle(
@@ -140,12 +150,13 @@ def _idle(
     found: list[Source],
 ) -> str:  # fmt: skip
     """Why the guard does nothing; empty if it works."""
-    if guard.settings_from(pack.settings).mode == "off":
+    events = settings_from(pack.settings).events
+    if not events:
         return "its mode is off"
     if document.fault and not (host.comments and host.trailing_commas):
         kind, line, _ = document.fault
         return f"{host.title} ignores the whole file, because of a {kind} in line {line}"
-    if states.get("guard/stop") not in ("owned", "overridden"):
+    if len(_missing(pack, states)) == len(events):
         return "its hook is not registered"
     disable, managed_only = (host.data["switches"][name] for name in ("disable", "managed_only"))
     for source in found:
@@ -163,7 +174,9 @@ def _idle(
         return "its files cannot be read"
     if program is None:
         return "its file is missing"
-    return "its configuration says mode off" if isinstance(config, dict) and config.get("mode") == "off" else ""
+    live = config if isinstance(config, dict) else {}
+    off = guard.mode_of(live, env) == "off" and not live.get("dispatch_tools")
+    return "its configuration says mode off" if off else ""
 
 
 def _instead(entry: dict[str, Any]) -> str:

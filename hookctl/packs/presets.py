@@ -1,0 +1,42 @@
+"""Published systems as knobs: each preset makes the guard decide as its original does.
+
+The host's cap, the ceiling and failing open stay in all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # bmad-automator: five blocks without a new heartbeat or a smaller count; every fresh stop starts anew.
+    "bmad": {
+        "mode": "breaker",
+        "chain_reset": "fresh",
+        "latch": False,
+        "progress": ["heartbeat", "remaining"],
+        "max_stop_blocks": 5,
+        "child_env": ["STORY_AUTOMATOR_CHILD"],
+        "yield_on_background": False,
+        "end_foreign_chains": False,
+    },
+    # Nightly: blocks every stop of an armed run until STOP, CONCLUDE or its end.
+    "nightly": {
+        "mode": "keepalive",
+        "chain_reset": "fresh",
+        "latch": False,
+        "keepalive_cap": 5000,
+        "yield_on_background": False,
+        "end_foreign_chains": False,
+    },
+    # OpenHands: the fifth stop in a row that another hook denies ends the turn, unless a tool was called in between.
+    "openhands": {"mode": "guard", "count": "attempts", "max_stop_blocks": 5, "action_novelty": False},
+    # RockBot: 30 identical tool calls in five minutes; which tools, --dispatch says.
+    "rockbot": {"dispatch_max": 30, "dispatch_window_s": 300, "dispatch_scope": "project"},
+    # Hermes: one reminder to close the task, in a worker that has one.
+    "hermes": {
+        "required_tools": ["kanban_complete", "kanban_block"],
+        "required_scope_env": "HERMES_KANBAN_TASK",
+        "max_nudges": 1,
+        "end_foreign_chains": False,
+    },
+}

@@ -1,0 +1,183 @@
+"""What an operator chooses for the guard: mode, preset and knobs, as the command line says it and the ledger has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from hookctl.errors import USAGE, HookctlError
+from hookctl.folders import asset
+from hookctl.packs.presets import PRESETS
+
+MODES = ("breaker", "keepalive", "guard", "off")
+LIMIT_KEY = "MAX_STOP_BLOCKS"
+DEFAULT_LIMIT = 5
+
+
+class Request(NamedTuple):
+    """What one command asks for, still as text; None and empty: as it is."""
+
+    mode: str = ""
+    preset: str = ""
+    assignments: tuple[str, ...] = ()  # KEY=VALUE
+    nudge: str | None = None  # TOOL[,TOOL]
+    nudge_env: str | None = None
+    dispatch: tuple[str, ...] = ()  # TOOL[:MAX/SECONDS]
+
+    @property
+    def option(self) -> str:
+        """The first option of the guard's own that was given, as it is written; empty if there was none."""
+        given = ("--mode", self.mode), ("--preset", self.preset), ("--set", self.assignments)
+        more = ("--nudge", self.nudge is not None), ("--nudge-env", self.nudge_env is not None)
+        return next((name for name, value in (*given, *more, ("--dispatch", self.dispatch)) if value), "")
+
+
+class Settings(NamedTuple):
+    """What the operator has chosen so far, as the ledger records it."""
+
+    mode: str = "breaker"
+    knobs: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
+    python: str = ""
+    preset: str = ""
+
+    @property
+    def effective(self) -> dict[str, Any]:
+        """The knobs that hold: those chosen one by one, over those of the preset."""
+        preset = {name: value for name, value in PRESETS.get(self.preset, {}).items() if name != "mode"}
+        return {**preset, **self.knobs}
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The canonical events that these settings need; none where the guard has nothing to do."""
+        calls = bool(self.effective.get("dispatch_tools"))
+        return (*(("stop",) if self.mode != "off" else ()), *(("pre-tool",) if calls else ()))
+
+
+def settings_from(recorded: dict[str, Any]) -> Settings:
+    """The settings that a ledger page has; ledger_unreadable where they are of a wrong kind."""
+    names = {"mode": "breaker", "knobs": {}, "python": "", "preset": ""}
+    found = Settings(**{name: recorded.get(name, default) for name, default in names.items()})
+    kinds = all(isinstance(value, type(names[name])) for name, value in found._asdict().items())
+    config = isinstance(recorded.get("config", {}), dict)
+    limit = kinds and type(found.knobs.get("max_stop_blocks", 0)) is int
+    tools = kinds and isinstance(found.knobs.get("dispatch_tools", []), list)
+    if not (kinds and config and limit and tools and found.mode in MODES and found.preset in ("", *PRESETS)):
+        hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
+        raise HookctlError("ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint)
+    return found
+
+
+def choose(settings: Settings, request: Request) -> Settings:
+    """The settings with what was asked on top; a usage error names what is unknown and what there is."""
+    _require("mode", request.mode, MODES)
+    _require("preset", request.preset, tuple(PRESETS))
+    mode, preset = request.mode or settings.mode, request.preset or settings.preset
+    if request.preset and not request.mode:
+        # A mode that came with the preset before goes with it.
+        left = PRESETS.get(settings.preset, {}).get("mode") == settings.mode
+        mode = PRESETS[preset].get("mode", "breaker" if left else settings.mode)
+    knobs = {**settings.knobs, **_assigned(request.assignments), **_nudge(request), **_dispatch(request.dispatch)}
+    return settings._replace(mode=mode, preset=preset, knobs=knobs)
+
+
+def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
+    """What somebody may not expect of these settings."""
+    knobs, found = settings.effective, []
+    pinned = PRESETS.get(request.preset, {})
+    over = [name for name in settings.knobs if name in pinned and settings.knobs[name] != pinned[name]]
+    if over:
+        found.append(f"{', '.join(over)}, set by hand, stays over {request.preset}'s own; --reset leaves it out")
+    if settings.preset == "rockbot" and not knobs.get("dispatch_tools"):
+        found.append("rockbot counts no tool's calls yet: name the tools with --dispatch TOOL, or --dispatch '*'")
+    if settings.mode == "off" and knobs.get("required_tools"):
+        found.append("mode off gives no reminder of tools either")
+    if knobs.get("required_scope_env") and not knobs.get("required_tools"):
+        found.append("--nudge-env does nothing without --nudge TOOL")
+    return tuple(found)
+
+
+def _require(what: str, name: str, known: tuple[str, ...]) -> None:
+    if name and name not in known:
+        hint = f"{what.capitalize()}s: {', '.join(known)}."
+        raise HookctlError("usage", f"unknown {what} {name!r}", hint=hint, exit_code=USAGE)
+
+
+def _assigned(assignments: tuple[str, ...]) -> dict[str, Any]:
+    """The knobs that --set names."""
+    knobs: dict[str, Any] = {}
+    known = _knobs() if assignments else {}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        name = "max_stop_blocks" if key == LIMIT_KEY else key
+        if name == "mode":
+            message, hint = "the mode is no --set", f"Say --mode {text or 'breaker'}."
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+        if not equals or name not in known:
+            message = f"unknown setting {assignment!r}" if name not in known else f"{assignment} needs a value"
+            hint = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+        knobs[name] = _parse(name, text.strip(), known[name])
+    return knobs
+
+
+def _nudge(request: Request) -> dict[str, Any]:
+    """The knobs of --nudge and --nudge-env; an empty text switches off."""
+    knobs: dict[str, Any] = {}
+    if request.nudge is not None:
+        knobs["required_tools"] = _parse("required_tools", request.nudge, _knobs()["required_tools"])
+    if request.nudge_env is not None:
+        name = request.nudge_env.strip()
+        if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            hint = "The reminder comes only where this variable is set: --nudge-env HERMES_KANBAN_TASK."
+            raise HookctlError("usage", f"--nudge-env {name!r} is no variable's name", hint=hint, exit_code=USAGE)
+        knobs["required_scope_env"] = name
+    return knobs
+
+
+def _dispatch(wishes: tuple[str, ...]) -> dict[str, Any]:
+    """The knobs of --dispatch TOOL[:MAX/SECONDS]; an empty text switches off."""
+    tools, limits = [], set()
+    for wish in wishes:
+        match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", wish.strip())
+        tool = match[1].strip() if match else ""
+        if not tool.isprintable() or "," in tool or (not tool and (len(wishes) > 1 or match is None or match[2])):
+            hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
+            raise HookctlError("usage", f"--dispatch {wish!r} names no tool", hint=hint, exit_code=USAGE)
+        tools += [tool] if tool else []
+        limits |= {(int(match[2]), int(match[3]))} if match and match[2] else set()
+    if len(limits) > 1:
+        hint = "Give the same MAX/SECONDS to each, or to one of them."
+        raise HookctlError("usage", "all dispatch tools share one limit", hint=hint, exit_code=USAGE)
+    knobs: dict[str, Any] = {"dispatch_tools": list(dict.fromkeys(tools))} if wishes else {}
+    for most, seconds in limits:
+        knobs |= {"dispatch_max": most, "dispatch_window_s": seconds}
+    return knobs
+
+
+def _knobs() -> dict[str, Any]:
+    """The knobs that --set takes; the mode has an option of its own, and the state folder is hookctl's."""
+    with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
+        known = json.load(stream)["properties"]
+    return {name: known[name] for name in known if name not in ("mode", "state_dir", "$schema")}
+
+
+WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:
+    """A knob's value from the command line, in the type that the schema gives it and as the schema wants it."""
+    import jsonschema
+
+    kind, value = schema.get("type", "string"), text if text.isprintable() else None
+    if kind == "integer":
+        value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
+    elif kind == "boolean":
+        value = WORDS.get(text.lower())
+    elif kind == "array" and value is not None:
+        value = [part.strip() for part in text.split(",") if part.strip()]
+    if not jsonschema.Draft202012Validator(schema).is_valid(value):
+        kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
+        hint = kinds.get(kind, "") + schema.get("description", "")
+        raise HookctlError("usage", f"{name} cannot be {text!r}", hint=hint, exit_code=USAGE)
+    return value
