@@ -1,5 +1,6 @@
 """The runtime hook as a host runs it: a process of its own, with JSON on stdin and nearly no environment."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -16,6 +17,8 @@ PYTHON = (
     or getattr(sys, "_base_executable", sys.executable)
 )
 
+WAKE_TEXT = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
+
 
 class Lab:
     """A copy of the hook, an empty project and an empty state folder."""
@@ -30,6 +33,7 @@ class Lab:
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "HOOKCTL_STATE_DIR": str(self.state)}
         self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
         self.host = "claude"
+        self.folder = self.state / "guard" / name_of(self.project)
 
     # what an operator, an agent or a host does
 
@@ -43,6 +47,11 @@ class Lab:
 
     def mark(self, name: str, text: str = "") -> None:
         (self.run / name).write_text(text)
+
+    def arm(self, until: object = 9_000_000_000) -> None:
+        """What `hookctl run start` does for keepalive."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "ACTIVE").write_text(str(until))
 
     def append(self, entry: Any) -> None:
         self.payload["transcript_path"] = str(self.transcript)
@@ -92,6 +101,14 @@ class Lab:
     def stops(self, flags: str, **fields: Any) -> str:
         return "".join(self.stop({"0": False, "1": True, "-": None}[flag], **fields) for flag in flags)
 
+    def attempt(self, argument: object, tool: str = "Task", **fields: Any) -> str:
+        """One tool call that the host asks about, as a letter: Allow or D for refused."""
+        stdout = self.call("pre-tool", **{"tool_name": tool, "tool_input": {"prompt": argument}, **fields})
+        return "D" if stdout and json.loads(stdout) else "A"
+
+    def attempts(self, argument: object, times: int, **fields: Any) -> str:
+        return "".join(self.attempt(argument, **fields) for _ in range(times))
+
     # what it leaves behind
 
     def log(self) -> list[dict[str, Any]]:
@@ -107,6 +124,20 @@ class Lab:
 
     def session(self) -> dict[str, Any]:
         return json.loads(self.session_file().read_text())
+
+    def edit(self, **values: object) -> None:
+        """Make the session's state what it would be much later."""
+        self.session_file().write_text(json.dumps({**self.session(), **values}))
+
+    @property
+    def breadcrumb(self) -> Path:
+        return self.folder / "RESPAWN_REQUESTED"
+
+
+def name_of(text: str | Path) -> str:
+    """The hook's name for a session, or for a folder."""
+    text = os.path.realpath(text) if isinstance(text, Path) else text
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def letter(stdout: str) -> str:

@@ -16,14 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from .lab import PYTHON, Lab, letter
-
-WAKE_TEXT = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
-
-
-def name_of(path: Path) -> str:
-    return hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:16]
-
+from .lab import PYTHON, WAKE_TEXT, Lab, letter, name_of
 
 # --- the answer ------------------------------------------------------------------------------------------------------
 
@@ -47,8 +40,7 @@ def test_a_block_speaks_the_hosts_dialect_and_nothing_to_do_is_silent(lab: Lab, 
     lab.host = host
     assert lab.call("stop") == ""
     lab.task(remaining=2)
-    reason = "Work remains (2). Continue with the next step. "
-    reason += "To wait for something, run one command that blocks until it is there; do not poll."
+    reason = "Work remains (2). Continue with the next step."
     expected = {**block, "reason": reason} if block else {"followup_message": reason}
     assert json.loads(lab.call("stop", conversation_id="other", session_id="")) == expected
 
@@ -340,7 +332,7 @@ def test_switches_in_the_environment_are_words(lab: Lab, text: str, works: str) 
     assert lab.stop(True) == works
 
 
-@pytest.mark.parametrize("mode", ["guards", "keep-alive", "OFF", "", 5, ["off"]])
+@pytest.mark.parametrize("mode", ["guards", "nudge", "OFF", "", 5, ["off"]])
 def test_an_unknown_mode_is_ignored(lab: Lab, mode: object) -> None:
     lab.config(mode=mode).task(remaining=2)
     assert lab.stop() == "B"
@@ -590,19 +582,14 @@ def test_the_limit_is_said_before_the_hosts_cap_and_that_before_the_ceiling(lab:
     lab.config(max_stop_blocks=8).task(remaining=2)
     assert lab.stops("0" + "1" * 8) == "B" * 8 + "R"
     assert lab.codes()[-1] == "tripped"
-    edit(lab, blocks=0, open=False, host=8, total=200)
+    lab.edit(blocks=0, open=False, host=8, total=200)
     assert (lab.stops("1"), lab.codes()[-1], lab.session()["open"]) == ("R", "host_cap", True)
-
-
-def edit(lab: Lab, **values: object) -> None:
-    state = {**lab.session(), **values}
-    lab.session_file().write_text(json.dumps(state))
 
 
 def test_the_ceiling_holds_whatever_progress_until_a_human_prompt(lab: Lab) -> None:
     lab.config(max_stop_blocks=0).task(remaining=2)
     lab.stop(prompt_id="p")
-    edit(lab, total=199)
+    lab.edit(total=199)
     beats = iter(range(100))
 
     def stop(**fields: object) -> str:
@@ -619,7 +606,7 @@ def test_the_ceiling_holds_whatever_progress_until_a_human_prompt(lab: Lab) -> N
 
 def lab_message(lab: Lab, stop: object) -> str:
     """The ceiling's message again, from the state before it."""
-    edit(lab, total=200)
+    lab.edit(total=200)
     lab.task(remaining=2, heartbeat="again")
     return lab.call("stop", prompt_id="p")
 
@@ -1189,7 +1176,7 @@ def test_a_temporary_file_that_is_a_device_never_blocks(lab: Lab) -> None:
 def test_values_of_another_type_in_the_state_start_over(lab: Lab, name: str) -> None:
     lab.config(max_stop_blocks=3).task(remaining=2)
     lab.stops("0")
-    edit(lab, **{name: {"x": 1}})
+    lab.edit(**{name: {"x": 1}})
     assert lab.stops("1") == "B"
 
 

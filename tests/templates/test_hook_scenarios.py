@@ -1,19 +1,13 @@
-"""Sequences of stops as a host sends them, one row each: the configuration, and what happens.
-
-`01=BR` is two stops, the first fresh, the second active (`-`: the host sends no flag), answered by a block and a
-release (A allow, H end of the turn); `[code]` behind it is the last reason in the log. The other words are in `play`.
-"""
+"""The breaker's scenarios, one row each: the configuration, and what happens, in the words of `play`."""
 
 from typing import Any
 
-import pytest
-
 from .lab import Lab
+from .play import NO_CAP, Row, play, rows
 
 SEED0 = {"chain_reset": "fresh", "latch": False, "progress": ["heartbeat", "remaining"]}
-NO_CAP = "env CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0"
 
-SCENARIOS: list[tuple[str, dict[str, Any], str]] = [
+SCENARIOS: list[Row] = [
     ("A1 no task file", {}, "0=A[no_work]"),
     ("A2 no work", {}, "work 0; 0=A[no_work]"),
     ("A3 work", {}, "work 2; 0=B[blocked]"),
@@ -24,12 +18,15 @@ SCENARIOS: list[tuple[str, dict[str, Any], str]] = [
     ("A6 other text is no number", {}, 'work "2 or 3"; 0=A[no_work]'),
     ("A6 a digit of another kind is no number", {}, 'work "²"; 0=A[no_work]'),
     ("A6 a number that nobody can count", {}, "work " + "9" * 5000 + "; 0=A[no_work]"),
+    ("A7 no JSON", {}, "text {; 0=A[no_work]"),
+    ("A9 no text", {}, "bytes fffe7b; 0=A[no_work]"),
     ("A10 a child", {"child_env": ["AUTO_CHILD"]}, "work 2; 0=B; env AUTO_CHILD=true; 0=A[child]"),
     ("A10 the usual child", {}, "work 2; env HOOKCTL_CHILD=1; 0=A[child]"),
     ("A11 false is false", {"child_env": ["C"]}, "work 2; env C=false; 0=B"),
     ("A13 off", {"mode": "off"}, "work 2; 0=A[off]"),
     ("A14 disabled", {}, "work 2; env HOOKCTL_DISABLE=1; 0=A[off]"),
     ("A14 not disabled", {}, "work 2; env HOOKCTL_DISABLE=0; 0=B"),
+    ("A15 the host waits itself", {}, "work 2; 0=B; waits; 1=A[background]; state blocks 1"),
     ("B1 a bystander", {}, "work 2; owner S1; S2:0=A[not_owner]; S1:0=B"),
     ("B1 the knob's owner", {"owner": "S1"}, "work 2; S2:0=A[not_owner]; S1:0=B"),
     ("B1 the file before the knob", {"owner": "S2"}, "work 2; owner S1; S2:0=A[not_owner]; S1:0=B"),
@@ -154,47 +151,6 @@ SCENARIOS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def play(lab: Lab, script: str) -> None:
-    for step in script.split("; "):
-        word, _, rest = step.partition(" ")
-        if word == "work":
-            number, _, heartbeat = rest.partition(" ") if '"' not in rest else (rest, "", "")
-            beat = f', "heartbeat": "{heartbeat}"' if heartbeat else ""
-            (lab.run / "task.json").write_text(f'{{"remaining": {number}{beat}}}')
-        elif word == "env":
-            name, _, value = rest.partition("=")
-            lab.environment[name] = value
-        elif word == "owner":
-            lab.mark("OWNER", rest)
-        elif word == "mark":
-            lab.mark(rest)
-        elif word == "armed":
-            (folder,) = lab.state.glob("guard/*") if lab.state.exists() else [lab.state / "guard" / "none"]
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "ACTIVE").write_text(rest)
-        elif word == "host":
-            lab.host = rest
-        elif word == "turn":
-            lab.payload["prompt_id"] = rest
-        elif word == "says":
-            lab.says(rest)
-        elif word == "calls":
-            lab.calls(rest)
-        elif word == "tool":
-            assert lab.call("post-tool", tool_name="Bash", tool_input={"command": rest}) == ""
-        elif step == "no transcript":
-            lab.payload["transcript_path"] = str(lab.root / "gone.jsonl")
-        else:
-            who, _, stops = step.rpartition(":")
-            flags, _, expected = stops.partition("=")
-            letters, _, code = expected.partition("[")
-            assert lab.stops(flags, session_id=who or "S1") == letters, step
-            if code:
-                assert lab.codes()[-1] == code.rstrip("]"), step
-
-
-@pytest.mark.parametrize(("config", "script"), [row[1:] for row in SCENARIOS], ids=[row[0] for row in SCENARIOS])
+@rows(SCENARIOS)
 def test_the_hook_plays_the_scenario(lab: Lab, config: dict[str, Any], script: str) -> None:
-    if config:
-        lab.config(**config)
-    play(lab, script)
+    play(lab, config, script)

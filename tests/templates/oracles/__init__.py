@@ -1,0 +1,1 @@
+"""The five published systems as small state machines, written from their description and not from the hook."""

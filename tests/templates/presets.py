@@ -1,0 +1,32 @@
+"""The presets as the documents have them: what pins each published system's decisions."""
+
+from typing import Any
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "bmad": {
+        "mode": "breaker",
+        "chain_reset": "fresh",
+        "latch": False,
+        "progress": ["heartbeat", "remaining"],
+        "max_stop_blocks": 5,
+        "yield_on_background": False,
+        "child_env": ["STORY_AUTOMATOR_CHILD"],
+        "end_foreign_chains": False,
+    },
+    "nightly": {
+        "mode": "keepalive",
+        "chain_reset": "fresh",
+        "latch": False,
+        "keepalive_cap": 5000,
+        "yield_on_background": False,
+        "end_foreign_chains": False,
+    },
+    "openhands": {"mode": "guard", "count": "attempts", "max_stop_blocks": 5, "action_novelty": False},
+    "rockbot": {"dispatch_max": 30, "dispatch_window_s": 300, "dispatch_scope": "project"},
+    "hermes": {
+        "required_tools": ["kanban_complete", "kanban_block"],
+        "required_scope_env": "HERMES_KANBAN_TASK",
+        "max_nudges": 1,
+        "end_foreign_chains": False,
+    },
+}

@@ -1,0 +1,395 @@
+"""Dispatch: refuses an identical tool call that is made too often in a window, across processes and sessions."""
+
+import fcntl
+import json
+import os
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from .lab import PYTHON, Lab, name_of
+from .play import Row, play, rows
+
+DIS: dict[str, Any] = {"dispatch_tools": ["Task", "spawn"], "dispatch_max": 3, "dispatch_window_s": 300}
+ONE: dict[str, Any] = {**DIS, "dispatch_max": 1}
+REASON = (
+    "This exact call was already made too many times in a short period. It was not run. Change the request or finish."
+)
+
+SCENARIOS: list[Row] = [
+    ("H1 five times", DIS, "try a=AAADD[dispatch_refused]"),
+    ("H2 the window begins with the first call", DIS, "at 1000; try a=AAAD; at 1299; try a=D; at 1300; try a=A"),
+    ("H2 refused attempts do not lengthen it", DIS, "at 1000; try a=AAADDD; at 1299; try a=DDD; at 1300; try a=AAAD"),
+    ("H2 nor does a late call", DIS, "at 1000; try a=A; at 1250; try a=AA; at 1299; try a=D; at 1300; try a=A"),
+    ("H2 parts of a second", DIS, "at 1000.5; try a=AAA; at 1300.25; try a=D; at 1300.5; try a=A"),
+    ("H2 a clock that goes backwards", DIS, "at 1000; try a=AAAD; at 999; try a=AAAD; at 1000; try a=D"),
+    ("H2 another window", {**DIS, "dispatch_window_s": 10}, "at 1000; try a=AAAD; at 1009; try a=D; at 1010; try a=A"),
+    ("H4 other arguments", DIS, "try a=AAAD; try b=AAAD"),
+    ("H6 sessions share the count", DIS, "try x:a=AA; try y:a=AD"),
+    ("H6 sessions apart", {**DIS, "dispatch_scope": "session"}, "try x:a=AAA; try y:a=AAA; try x:a=D; try y:a=D"),
+    ("H8 a maximum of none is off", {**DIS, "dispatch_max": 0}, "try a=AAAAAAAAA"),
+    ("H8 below none is off", {**DIS, "dispatch_max": -1}, "try a=AAAAAAAAA"),
+    ("H8 no window is off", {**DIS, "dispatch_window_s": 0}, "try a=AAAAAAAAA"),
+    ("H8 a window below none is off", {**DIS, "dispatch_window_s": -5}, "try a=AAAAAAAAA"),
+    ("H8 no tools", {"dispatch_max": 1}, "try a=AAAAAAAAA"),
+    ("H8 tools that are not listed", {**ONE, "dispatch_tools": ["Bash"]}, "try a=AAAAAAAAA"),
+    ("H the default is thirty", {"dispatch_tools": ["Task"]}, f"at 1000; try a={'A' * 30}D; at 1299; try a=D"),
+    ("H the default window", {"dispatch_tools": ["Task"], "dispatch_max": 1}, "at 0; try a=AD; at 300; try a=A"),
+    ("H every tool", {**ONE, "dispatch_tools": ["*"]}, "try a=AD"),
+    ("H the environment's tools", {**ONE, "dispatch_tools": ["x"]}, "env HOOKCTL_DISPATCH_TOOLS=spawn, Task; try a=AD"),
+    ("H the environment's maximum", DIS, "env HOOKCTL_DISPATCH_MAX=1; try a=AD"),
+    ("H the environment's window", ONE, "env HOOKCTL_DISPATCH_WINDOW_S=5; at 0; try a=AD; at 5; try a=A"),
+    ("H the environment's scope", ONE, "env HOOKCTL_DISPATCH_SCOPE=session; try x:a=A; try y:a=A; try x:a=D"),
+    ("H an unreadable maximum", ONE, "env HOOKCTL_DISPATCH_MAX=many; try a=AD"),
+    ("H an unreadable scope", ONE, "env HOOKCTL_DISPATCH_SCOPE=user; try x:a=A; try y:a=D"),
+    ("H in mode off", {**ONE, "mode": "off"}, "try a=AD"),
+    ("H in mode guard", {**ONE, "mode": "guard"}, "try a=AD"),
+    ("H in mode keepalive", {**ONE, "mode": "keepalive"}, "try a=AD"),
+    ("H of a child", ONE, "env HOOKCTL_CHILD=1; try a=AD"),
+    ("H of a bystander", ONE, "owner S9; try a=AD"),
+    ("H STOP", ONE, "mark STOP; mark CONCLUDE; try a=AD"),
+    ("H while the host waits", ONE, "waits; try a=AD"),
+    ("H not armed", {**ONE, "require_arm": True}, "try a=AD"),
+    ("H disabled", ONE, "env HOOKCTL_DISABLE=1; try a=AAA; no HOOKCTL_DISABLE; try a=AD"),
+    ("H a prompt does not give it back", ONE, "try a=A; prompt go on; try a=D"),
+    (
+        "H keys are few: the oldest goes",
+        {**ONE, "dispatch_max_keys": 2},
+        "at 0; try a=A; at 1; try b=A; at 2; try c=A; at 3; try c=D; try b=D; try a=A",
+    ),
+    ("H keys are few: one", {**ONE, "dispatch_max_keys": 1}, "try a=AD; try b=AD; try a=AD"),
+    (
+        "H keys are few: the expired go first",
+        {**ONE, "dispatch_max_keys": 2, "dispatch_window_s": 10},
+        "at 50; try a=A; at 41; try b=A; at 51; try c=A; try a=D; try b=A",
+    ),
+]
+
+
+@rows(SCENARIOS)
+def test_dispatch_plays_the_scenario(lab: Lab, config: dict[str, Any], script: str) -> None:
+    play(lab, config, script)
+
+
+def counts(lab: Lab) -> dict[str, Any]:
+    return json.loads((lab.folder / "dispatch.json").read_text())
+
+
+REFUSALS: dict[str, dict[str, Any] | None] = {
+    "claude": {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": REASON,
+        }
+    },
+    "gemini": {"decision": "deny", "reason": REASON},
+    "copilot": {"permissionDecision": "deny", "permissionDecisionReason": REASON},
+    "openhands": {"decision": "deny", "reason": REASON},
+    "cursor": {"permission": "deny", "user_message": REASON, "agent_message": REASON},
+    "antigravity": {"decision": "deny", "reason": REASON},
+    "hermes": {"decision": "block", "reason": REASON},
+    "codex": None,
+    "qwen": None,
+    "droid": None,
+}
+
+
+@pytest.mark.parametrize("host", REFUSALS)
+def test_h7_a_refusal_is_the_same_bytes_every_time_in_the_hosts_words(lab: Lab, host: str) -> None:
+    lab.config(**DIS)
+    lab.host = host
+    call = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
+    answers = [lab.call("pre-tool", **call) for _ in range(7)]
+    assert answers[:3] == [""] * 3
+    assert len(set(answers[3:])) == 1
+    assert (json.loads(answers[3]) if answers[3] else None) == REFUSALS[host]
+
+
+def test_h13_refusals_are_counted(lab: Lab) -> None:
+    lab.config(**DIS)
+    lab.attempts("a", 6)
+    assert counts(lab)["trips"] == 3
+    lab.attempts("b", 4)
+    assert counts(lab)["trips"] == 4
+    assert sorted(count for _, count in counts(lab)["w"].values()) == [4, 6]
+
+
+def test_h11_a_corrupt_count_starts_over(lab: Lab) -> None:
+    lab.config(**DIS)
+    assert lab.attempts("a", 4) == "AAAD"
+    (lab.folder / "dispatch.json").write_text("{{")
+    assert lab.attempts("a", 4) == "AAAD"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["[]", "null", "", "\0\0", '{"w": []}', '{"w": 5, "trips": "x"}', '{"trips": 1}', '{"w": null}'],
+        *["[" * 60_000, '{"w": {"x": 5}, "trips": 0}', '{"w": {"x": [1]}, "trips": 0}'],
+        *['{"w": {"x": ["a", "b"], "y": [null, true], "z": [1, 2, 3]}, "trips": -1}', '{"w": {"x": [1e999, 2]}}'],
+    ],
+    ids=lambda text: repr(text[:30]),
+)
+def test_counts_of_another_kind_start_over(lab: Lab, text: str) -> None:
+    lab.config(**DIS, dispatch_max_keys=2)
+    lab.folder.mkdir(parents=True)
+    (lab.folder / "dispatch.json").write_text(text)
+    assert lab.attempts("a", 5) == "AAADD"
+    assert lab.attempts("b", 4) == "AAAD"
+
+
+@pytest.mark.parametrize("entry", [5, [], ["x", "y"], [None, 9], [0, "9"], {"a": 1}, True, "text", [[0], [9]], None])
+def test_an_entry_of_another_kind_starts_over(lab: Lab, entry: object) -> None:
+    lab.config(**DIS)
+    assert lab.attempts("a", 4) == "AAAD"
+    stored = counts(lab)
+    (name,) = stored["w"]
+    (lab.folder / "dispatch.json").write_text(json.dumps({**stored, "w": {name: entry}}))
+    assert lab.attempts("a", 4) == "AAAD"
+
+
+def test_only_the_named_tools_are_counted_and_by_their_exact_names(lab: Lab) -> None:
+    lab.config(**ONE)
+    assert lab.attempt("a", "spawn") + lab.attempt("a", "spawn") == "AD"
+    for tool in ("task", "mcp__x__Task", "x.Task", "Task ", "", "Tas"):
+        assert lab.attempts("a", 3, tool=tool) == "AAA"
+    assert lab.attempts("a", 2) == "AD"
+
+
+@pytest.mark.parametrize("tool", [None, 5, ["Task"], {}])
+def test_a_tool_without_a_readable_name_is_not_gated(lab: Lab, tool: object) -> None:
+    lab.config(**ONE)
+    assert lab.attempts("a", 3, tool=tool) == "AAA"
+
+
+def test_tools_have_counts_of_their_own(lab: Lab) -> None:
+    lab.config(**ONE)
+    assert [lab.attempts("a", 2), lab.attempts("a", 2, tool="spawn")] == ["AD", "AD"]
+
+
+def test_the_order_of_keys_is_nothing_and_everything_else_is(lab: Lab) -> None:
+    lab.config(**ONE)
+    same = [{"a": 1, "b": {"x": [1, 2], "y": None}}, {"b": {"y": None, "x": [1, 2]}, "a": 1}]
+    assert [lab.attempt(0, tool_input=value) for value in same] == ["A", "D"]
+    others: list[Any] = [
+        {"a": 1, "b": {"x": [2, 1], "y": None}},
+        {"a": 2, "b": {"x": [1, 2], "y": None}},
+        {"a": "1", "b": {"x": [1, 2], "y": None}},
+        {"a": 1},
+        {},
+        "text",
+        ["a"],
+    ]
+    assert [lab.attempt(0, tool_input=value) for value in others] == ["A"] * len(others)
+    assert [lab.attempt(0, tool_input=value) for value in others] == ["D"] * len(others)
+
+
+@pytest.mark.parametrize("field", ["tool_input", "toolArgs", "tool_args", "args"])
+@pytest.mark.parametrize("name", ["tool_name", "toolName"])
+def test_every_hosts_names_of_tool_and_arguments_are_known(lab: Lab, field: str, name: str) -> None:
+    lab.config(**ONE)
+    answers = [lab.call("pre-tool", **{name: "Task", field: {"prompt": "a"}}) for _ in range(2)]
+    assert answers[0] == "" and "permissionDecision" in answers[1]
+
+
+def test_a_call_without_arguments_is_never_gated(lab: Lab) -> None:
+    lab.config(**ONE)
+    assert [lab.call("pre-tool", tool_name="Task") for _ in range(4)] == [""] * 4
+
+
+def test_a_call_of_a_subagent_is_counted_too(lab: Lab) -> None:
+    lab.config(**ONE)
+    assert lab.attempt("a") + lab.attempt("a", agent_id="a1") == "AD"
+
+
+def test_a_project_needs_no_session_and_a_session_does(lab: Lab) -> None:
+    lab.config(**ONE)
+    assert lab.attempts("a", 2, session_id="") == "AD"
+    lab.config(**ONE, dispatch_scope="session")
+    assert lab.attempts("b", 3, session_id="") == "AAA"
+    assert lab.attempts("b", 2) == "AD"
+
+
+def test_projects_have_counts_of_their_own(lab: Lab) -> None:
+    lab.config(**ONE)
+    other = lab.root / "other" / ".hookctl"
+    other.mkdir(parents=True)
+    assert lab.attempts("a", 2) == "AD"
+    assert lab.attempts("a", 2, cwd=str(other.parent)) == "AD"
+
+
+@pytest.mark.parametrize("stdin", [b"", b"{nope", b"[]", b" " * 17_000_000], ids=["empty", "cut", "list", "large"])
+def test_unusable_input_is_let_through(lab: Lab, stdin: bytes) -> None:
+    lab.config(**{**ONE, "dispatch_tools": ["*"]})
+    assert [lab.raw("pre-tool", stdin) for _ in range(2)] == ["", ""]
+
+
+def test_a_broken_configuration_lets_it_through(lab: Lab) -> None:
+    lab.environment["HOOKCTL_DISPATCH_TOOLS"] = "Task"
+    lab.environment["HOOKCTL_DISPATCH_MAX"] = "1"
+    assert lab.attempts("a", 2) == "AD"
+    lab.hook.with_name("config.json").write_text("{")
+    assert lab.attempts("b", 2) == "AA"
+
+
+def test_nothing_is_written_where_nothing_is_gated(lab: Lab) -> None:
+    lab.config(dispatch_tools=["Task"])
+    lab.attempt("a", "Read")
+    lab.call("pre-tool", tool_name="Task")
+    assert not lab.state.exists()
+    lab.attempt("a")
+    assert not list(lab.state.glob("**/events.jsonl*"))
+
+
+def test_the_log_has_one_line_a_refusal_and_none_for_the_rest(lab: Lab) -> None:
+    lab.config(**DIS)
+    lab.environment["HOOKCTL_NOW"] = "1763755200"
+    lab.attempts("a", 5)
+    lines = lab.log()
+    assert len(lines) == 2
+    for line in lines:
+        assert set(line) == {"t", "host", "session", "event", "decision", "code", "blocks", "attempts", "progress"}
+        shown = {name: line[name] for name in ("t", "host", "session", "event", "decision", "code")}
+        assert shown == {
+            "t": 1763755200,
+            "host": "claude",
+            "session": name_of("S1"),
+            "event": "pre-tool",
+            "decision": "refuse",
+            "code": "dispatch_refused",
+        }
+
+
+def test_no_more_keys_are_kept_than_wanted(lab: Lab) -> None:
+    lab.config(**ONE, dispatch_max_keys=5)
+    for number in range(12):
+        lab.attempt(number)
+        assert len(counts(lab)["w"]) == min(number + 1, 5)
+
+
+def test_a_thousand_live_keys_are_bounded_and_counted(lab: Lab) -> None:
+    lab.config(**DIS)
+    lab.environment["HOOKCTL_NOW"] = "1000"
+    assert lab.attempts("a", 1) == "A"
+    stored = counts(lab)
+    stored["w"].update({f"{number:016x}": [999, 1] for number in range(2000)})
+    (lab.folder / "dispatch.json").write_text(json.dumps(stored))
+    assert lab.attempts("b", 4) == "AAAD"
+    assert len(counts(lab)["w"]) == 1024
+    assert lab.attempts("a", 3) == "AAD"
+
+
+def test_a_larger_bound_is_a_larger_file_and_still_counts(lab: Lab) -> None:
+    lab.config(**DIS, dispatch_max_keys=4000)
+    lab.environment["HOOKCTL_NOW"] = "1000"
+    assert lab.attempts("a", 1) == "A"
+    stored = counts(lab)
+    stored["w"].update({f"{number:016x}": [999, 1] for number in range(3000)})
+    (lab.folder / "dispatch.json").write_text(json.dumps(stored))
+    assert lab.attempts("a", 3) == "AAD"
+
+
+@pytest.mark.parametrize("name", ["dispatch.json", "dispatch.json.lock"])
+@pytest.mark.parametrize("how", ["folder", "fifo", "zero", "loop"])
+def test_counts_that_cannot_be_kept_let_it_through(lab: Lab, name: str, how: str) -> None:
+    lab.config(**ONE, lock_ms=100)
+    lab.folder.mkdir(parents=True)
+    path = lab.folder / name
+    if how == "folder":
+        path.mkdir()
+    elif how == "fifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if how == "zero" else name)
+    begin = time.monotonic()
+    answers = lab.attempts("a", 2)
+    assert time.monotonic() - begin < 4
+    if how == "folder" or name.endswith("lock"):
+        assert answers == "AA"
+    else:
+        assert answers in ("AA", "AD")  # a rename replaces a pipe or a link: then it counts
+
+
+def test_a_full_disk_lets_it_through(lab: Lab) -> None:
+    lab.config(**ONE)
+    assert lab.attempts("a", 2) == "AD"
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))"
+    full = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
+    stdin = json.dumps({**lab.payload, "tool_name": "Task", "tool_input": {"prompt": "b"}}).encode()
+    command = [PYTHON, "-c", full, *lab.command("pre-tool")]
+    for _ in range(2):
+        done = subprocess.run(command, input=stdin, capture_output=True, env=lab.environment, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_state_folder_that_is_a_file_lets_it_through(lab: Lab) -> None:
+    lab.config(**ONE)
+    lab.state.write_text("a file")
+    assert lab.attempts("a", 3) == "AAA"
+
+
+def test_a_lock_that_is_held_lets_it_through_in_time(lab: Lab) -> None:
+    lab.config(**ONE, lock_ms=200)
+    assert lab.attempts("a", 2) == "AD"
+    with open(lab.folder / "dispatch.json.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        begin = time.monotonic()
+        assert lab.attempt("a") == "A"
+        assert 0.2 <= time.monotonic() - begin < 1.4
+    assert lab.attempt("a") == "D"
+
+
+def test_a_stop_of_the_session_does_not_wait_for_the_counts(lab: Lab) -> None:
+    lab.config(**ONE, lock_ms=5000).task(remaining=1)
+    lab.attempt("a")
+    with open(lab.folder / "dispatch.json.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        begin = time.monotonic()
+        assert lab.stop() == "B"
+        assert time.monotonic() - begin < 2
+
+
+def test_forty_identical_calls_at_once_with_ten_allowed(lab: Lab) -> None:
+    lab.config(**{**DIS, "dispatch_max": 10}, lock_ms=5000)
+    with ThreadPoolExecutor(40) as pool:
+        letters = sorted(pool.map(lambda _: lab.attempt("a"), range(40)))
+    assert "".join(letters) == "A" * 10 + "D" * 30
+    assert counts(lab)["trips"] == 30
+
+
+def test_an_hour_of_a_loop_is_ten_windows(lab: Lab) -> None:
+    lab.config(**DIS)
+    answers = ""
+    for minute in range(60):
+        lab.environment["HOOKCTL_NOW"] = str(1_000_000 + 60 * minute)
+        answers += lab.attempt("a")
+    assert answers == "AAADD" * 12
+
+
+def test_the_files_are_private_and_hold_no_arguments(lab: Lab) -> None:
+    lab.config(**DIS, dispatch_scope="session")
+    lab.attempts("secret", 5)
+    lab.config(**DIS)
+    lab.attempts("secret", 5)
+    files = [path for path in lab.state.rglob("*") if path.is_file()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert lab.folder.stat().st_mode & 0o777 == 0o700
+    assert not [path for path in files if b"secret" in path.read_bytes() or "secret" in path.name]
+
+
+def test_a_hostile_session_has_its_counts_inside_the_state_folder(lab: Lab) -> None:
+    lab.config(**ONE, dispatch_scope="session")
+    before = sorted(path for path in lab.root.rglob("*") if lab.state not in path.parents)
+    for session in ("../../../x", "a/b\0c", "\ud800", "x" * 100_000):
+        assert lab.attempts("a", 2, session_id=session) == "AD"
+    assert sorted(path for path in lab.root.rglob("*") if lab.state not in path.parents) == sorted([*before, lab.state])
+
+
+def test_a_link_to_the_project_is_the_project(lab: Lab) -> None:
+    lab.config(**ONE)
+    (lab.root / "link").symlink_to(lab.project)
+    assert lab.attempt("a") + lab.attempt("a", cwd=str(lab.root / "link")) == "AD"

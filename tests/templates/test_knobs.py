@@ -1,0 +1,182 @@
+"""Every knob of every policy: the environment over config.json over the default, and what cannot be read is ignored."""
+
+from typing import Any
+
+import pytest
+
+from .lab import Lab
+from .play import HIGH_CAP, play
+
+ARMED = "armed 9000000000"
+TASK = {"dispatch_tools": ["Task"]}
+
+# knob: what else is configured; a value and a script that shows it; another value and its script; what is no value
+KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[Any]]] = {
+    "mode": ({}, ("off", "work 1; 0=A[off]"), ("guard", "work 1; 0=A[allowed]"), ["on", 5, ["off"], "Guard"]),
+    "max_stop_blocks": ({}, (1, "work 1; 01=BR"), (2, "work 1; 011=BBR"), ["x", 1.5, True, [1], "1e1"]),
+    "count": ({"max_stop_blocks": 3}, ("attempts", "work 1; 011=BBR"), ("blocks", "work 1; 0111=BBBR"), ["stops", 5]),
+    "keepalive_cap": (
+        {"mode": "keepalive"},
+        (1, f"{ARMED}; 01=BR"),
+        (2, f"{ARMED}; 011=BBR"),
+        ["x", 1.5, True, None],
+    ),
+    "chain_reset": (
+        {"max_stop_blocks": 1, "latch": False},
+        ("fresh", "work 1; 000=BBB"),
+        ("progress", "work 1; 00=BR"),
+        ["active", 0],
+    ),
+    "latch": ({"max_stop_blocks": 1}, (False, "work 1; 010=BRB"), (True, "work 1; 010=BRA"), ["maybe", 0, [False]]),
+    "honor_stop_hook_active": ({}, (True, "work 1; 1=A"), (False, "work 1; 1=B"), ["maybe", 1]),
+    "progress": (
+        {"max_stop_blocks": 1},
+        (["remaining"], "work 2 a; 0=B; work 2 b; 1=R"),
+        (["heartbeat"], "work 2 a; 0=B; work 1 a; 1=R"),
+        ["speed", 5, ["x"]],
+    ),
+    "action_novelty": (
+        {"max_stop_blocks": 1},
+        (False, "work 1; calls a; 0=B; calls a; 1=B"),
+        (True, "work 1; calls a; 0=B; calls a; 1=R"),
+        ["maybe", 0],
+    ),
+    "max_soft_resets": (
+        {"max_stop_blocks": 1},
+        (1, "work 1; calls a; 0=B; calls b; 1=B; calls c; 1=R"),
+        (2, "work 1; calls a; 0=B; calls b; 1=B; calls c; 1=B; calls d; 1=R"),
+        ["x", 1.5],
+    ),
+    "end_foreign_chains": ({}, (False, "011111=AAAAAA"), (True, "01111=AAAAH"), ["maybe", 0]),
+    "owner": ({}, ("S1", "work 1; S2:0=A; S1:0=B"), ("S2", "work 1; S1:0=A; S2:0=B"), [5, ["S9"]]),
+    "require_arm": ({}, (True, "work 1; 0=A[inactive]"), (False, "work 1; 0=B"), ["maybe", 1]),
+    "child_env": (
+        {},
+        (["C1", "C2"], "work 1; env C2=1; 0=A[child]"),
+        (["C3"], "work 1; env C2=1; 0=B; env C3=on; 0=A[child]"),
+        [5],
+    ),
+    "yield_on_background": ({}, (False, "work 1; waits; 0=B"), (True, "work 1; waits; 0=A[background]"), ["maybe", 0]),
+    "required_tools": ({}, (["a", "b"], "uses b; 0=A"), (["c"], "uses b; 0=B[nudged]"), [5]),
+    "required_scope_env": (
+        {"required_tools": ["a"]},
+        ("SCOPE", "0=A; env SCOPE=1; 0=B[nudged]"),
+        ("OTHER", "env SCOPE=1; 0=A; env OTHER=1; 0=B[nudged]"),
+        [5, ["SCOPE"]],
+    ),
+    "max_nudges": ({"required_tools": ["a"]}, (2, "011=BBA"), (3, "0111=BBBA"), ["x", 1.5, True]),
+    "dispatch_tools": ({"dispatch_max": 1}, (["Task"], "try a=AD"), (["*"], "try a=AD"), [5]),
+    "dispatch_max": (TASK, (1, "try a=AD"), (2, "try a=AAD"), ["x", 1.5, True]),
+    "dispatch_window_s": (
+        {**TASK, "dispatch_max": 1},
+        (10, "at 0; try a=A; at 10; try a=A"),
+        (20, "at 0; try a=A; at 10; try a=D; at 20; try a=A"),
+        ["x", 1.5, True],
+    ),
+    "dispatch_scope": (
+        {**TASK, "dispatch_max": 1},
+        ("session", "try x:a=A; try y:a=A"),
+        ("project", "try x:a=A; try y:a=D"),
+        ["user", 5],
+    ),
+    "dispatch_max_keys": (
+        {**TASK, "dispatch_max": 1},
+        (1, "try a=A; try b=A; try a=A"),
+        (2, "try a=A; try b=A; try a=D"),
+        ["x", 1.5, True],
+    ),
+}
+
+
+def variable(knob: str) -> str:
+    return "MAX_STOP_BLOCKS" if knob == "max_stop_blocks" else "HOOKCTL_" + knob.upper()
+
+
+def text(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+@pytest.mark.parametrize("knob", KNOBS)
+def test_the_file_sets_a_knob(lab: Lab, knob: str) -> None:
+    others, (value, script), _, _ = KNOBS[knob]
+    play(lab, {**others, knob: value}, f"{HIGH_CAP}; {script}")
+
+
+@pytest.mark.parametrize("knob", KNOBS)
+def test_the_environment_comes_before_the_file(lab: Lab, knob: str) -> None:
+    others, (value, _), (other, script), _ = KNOBS[knob]
+    lab.environment[variable(knob)] = text(other)
+    play(lab, {**others, knob: value}, f"{HIGH_CAP}; {script}")
+
+
+@pytest.mark.parametrize("knob", KNOBS)
+@pytest.mark.parametrize("nothing", ["", "  "])
+def test_an_empty_variable_is_ignored(lab: Lab, knob: str, nothing: str) -> None:
+    others, (value, script), _, _ = KNOBS[knob]
+    lab.environment[variable(knob)] = nothing
+    play(lab, {**others, knob: value}, f"{HIGH_CAP}; {script}")
+
+
+TEXTS = [(knob, bad) for knob, row in KNOBS.items() for bad in row[3] if isinstance(bad, str)]
+VALUES = [(knob, bad) for knob, row in KNOBS.items() for bad in row[3]]
+
+
+@pytest.mark.parametrize(("knob", "bad"), TEXTS, ids=[f"{knob}-{bad}" for knob, bad in TEXTS])
+def test_the_file_counts_where_the_environment_cannot_be_read(lab: Lab, knob: str, bad: str) -> None:
+    others, (value, script), _, _ = KNOBS[knob]
+    lab.environment[variable(knob)] = bad
+    play(lab, {**others, knob: value}, f"{HIGH_CAP}; {script}")
+
+
+@pytest.mark.parametrize(("knob", "bad"), VALUES, ids=[f"{knob}-{bad!r}" for knob, bad in VALUES])
+def test_the_environment_counts_where_the_file_cannot_be_read(lab: Lab, knob: str, bad: object) -> None:
+    others, _, (value, script), _ = KNOBS[knob]
+    lab.environment[variable(knob)] = text(value)
+    play(lab, {**others, knob: bad}, f"{HIGH_CAP}; {script}")
+
+
+@pytest.mark.parametrize(
+    ("config", "script"),
+    [
+        ({"mode": "sometimes"}, "work 1; 0=B"),
+        ({"mode": "keepalive", "keepalive_cap": "10"}, f"{HIGH_CAP}; {ARMED}; 0{'1' * 11}={'B' * 12}"),
+        ({"required_tools": "kanban_complete"}, "0=A"),
+        ({"required_tools": ["a"], "max_nudges": "3"}, "01=BA"),
+        ({"required_tools": ["a"], "required_scope_env": 5}, "0=B"),
+        ({**TASK, "dispatch_max": "1"}, f"try a={'A' * 30}D"),
+        ({**TASK, "dispatch_max": 1, "dispatch_window_s": "10"}, "at 0; try a=A; at 10; try a=D; at 300; try a=A"),
+        ({**TASK, "dispatch_max": 1, "dispatch_scope": "all"}, "try x:a=A; try y:a=D"),
+        ({"dispatch_tools": "Task", "dispatch_max": 1}, "try a=AA"),
+        ({"dispatch_tools": [], "dispatch_max": 1}, "try a=AA"),
+        ({"required_tools": []}, "0=A"),
+        ({"child_env": "X"}, "work 1; env HOOKCTL_CHILD=1; 0=A[child]"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ",".join(value),
+)
+def test_the_default_counts_where_no_source_can_be_read(lab: Lab, config: dict[str, Any], script: str) -> None:
+    play(lab, config, script)
+
+
+@pytest.mark.parametrize("number", [" 1 ", "1", "01"])
+def test_a_number_of_the_environment_may_have_blanks_around(lab: Lab, number: str) -> None:
+    lab.environment["HOOKCTL_DISPATCH_MAX"] = number
+    lab.config(**TASK, dispatch_max=2)
+    assert lab.attempts("a", 3) == "ADD"
+
+
+def test_a_list_of_the_environment_may_have_blanks_around_its_words(lab: Lab) -> None:
+    lab.environment["HOOKCTL_REQUIRED_TOOLS"] = " kanban_complete , kanban_block "
+    assert lab.stop() == "B"
+    lab.calls("x", name="kanban_block")
+    assert lab.stop(session_id="S2") == "A"
+
+
+def test_no_file_of_the_project_configures(lab: Lab) -> None:
+    for folder in (lab.project, lab.project / ".hookctl", lab.run):
+        (folder / "config.json").write_text('{"mode": "off", "dispatch_tools": ["*"], "dispatch_max": 1}')
+    lab.mark("ACTIVE", "9000000000")
+    lab.task(remaining=1, mode="off", max_stop_blocks=1, dispatch_tools=["*"], required_tools=["x"])
+    assert lab.stops("01") == "BB"
+    assert lab.attempts("a", 2) == "AA"

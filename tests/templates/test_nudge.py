@@ -1,0 +1,307 @@
+"""The nudge: one reminder before the agent leaves without having called a required tool."""
+
+import json
+from typing import Any
+
+import pytest
+
+from .lab import WAKE_TEXT, Lab
+from .play import Row, play, rows
+
+N: dict[str, Any] = {
+    "required_tools": ["kanban_complete", "kanban_block"],
+    "required_scope_env": "HERMES_KANBAN_TASK",
+}
+SCOPE = "env HERMES_KANBAN_TASK=T7"
+UNSCOPED: dict[str, Any] = {"required_tools": ["kanban_complete"]}
+
+SCENARIOS: list[Row] = [
+    ("G1 no scope", N, "0=A[no_work]"),
+    ("G1 a blank scope", N, "env HERMES_KANBAN_TASK= ; 0=A[no_work]"),
+    ("G1 no scope is asked for", UNSCOPED, "0=B[nudged]"),
+    ("G1 any scope, also a false one", N, "env HERMES_KANBAN_TASK=0; 0=B[nudged]"),
+    ("G1 no tools", {"required_scope_env": "HERMES_KANBAN_TASK"}, f"{SCOPE}; 0=A[no_work]"),
+    ("G2 once", N, f"{SCOPE}; 0=B[nudged]; 1=A[no_work]"),
+    ("G2 once, both fresh", N, f"{SCOPE}; 00=BA"),
+    ("G2 once a session", N, f"{SCOPE}; a:0=B; b:0=B; a:1=A; b:1=A"),
+    ("G2 the state says so", N, f"{SCOPE}; 0=B; state nudges 1; 1=A; state nudges 1"),
+    ("G3 the transcript has the call", N, f"{SCOPE}; uses kanban_complete; 0=A[no_work]"),
+    ("G3 the other tool", N, f"{SCOPE}; uses kanban_block; 0=A[no_work]"),
+    ("G3 after the nudge", {**N, "max_nudges": 5}, f"{SCOPE}; 0=B; uses kanban_complete; 1=A; 0=A"),
+    ("G3 among others", N, f"{SCOPE}; calls ls; uses kanban_complete; calls ls; says; 0=A"),
+    ("G3 remembered", N, f"{SCOPE}; uses kanban_complete; 0=A; says; 00=AA"),
+    ("G4 other tools", N, f"{SCOPE}; uses kanban_show; uses kanban_heartbeat; 0=B[nudged]"),
+    ("G4 text about it", N, f'{SCOPE}; says kanban_complete; says {{"type":"tool_use","name":"kanban_complete"}}; 0=B'),
+    ("G4 as an argument", N, f"{SCOPE}; calls kanban_complete; 0=B"),
+    ("G6 an event", N, f"{SCOPE}; done mcp__board__kanban_block; 0=A[no_work]"),
+    ("G6 an event after the nudge", {**N, "max_nudges": 5}, f"{SCOPE}; 0=B; done kanban_block; 1=A"),
+    ("G6 an event of another tool", N, f"{SCOPE}; done mcp__board__kanban_show; 0=B"),
+    ("G6 the transcript tells it although events come", N, f"{SCOPE}; done Bash; uses kanban_block; 0=A"),
+    ("G7 a prompt event", N, f"{SCOPE}; 01=BA; prompt go on; 0=B"),
+    ("G7 a new prompt", N, f"{SCOPE}; turn p; 01=BA; turn q; 01=BA"),
+    ("G7 the call before the prompt", N, f"{SCOPE}; done kanban_complete; 0=A; prompt go on; 0=B"),
+    (
+        "G7 a call a turn",
+        {**N, "max_nudges": 2},
+        f"{SCOPE}; turn p; done kanban_block; 0=A; turn q; 0=B; done kanban_block; 1=A",
+    ),
+    ("G7 a wake-up event", N, f"{SCOPE}; 01=BA; prompt {WAKE_TEXT}; 0=A"),
+    ("G7 a wake-up", N, f"{SCOPE}; asks go; turn p; 01=BA; woken; turn w; 0=A"),
+    ("G7 a wake-up after the call", N, f"{SCOPE}; asks go; turn p; done kanban_block; 0=A; woken; turn w; 0=A"),
+    ("G9 STOP", N, f"{SCOPE}; mark STOP; 0=A[stop]"),
+    ("G9 CONCLUDE", N, f"{SCOPE}; mark CONCLUDE; 0=B[nudged]; 1=A[conclude]"),
+    ("G9 CONCLUDE with work", N, f"{SCOPE}; work 2; 0=B[blocked]; mark CONCLUDE; 1=B[nudged]; 1=A[conclude]"),
+    ("G9 STOP and CONCLUDE", N, f"{SCOPE}; mark STOP; mark CONCLUDE; 0=A[stop]"),
+    ("G10 two", {**N, "max_nudges": 2}, f"{SCOPE}; 0111=BBAA"),
+    ("G10 none", {**N, "max_nudges": 0}, f"{SCOPE}; 01=AA"),
+    ("G10 below none", {**N, "max_nudges": -1}, f"{SCOPE}; 01=AA"),
+    ("G10 the environment's number", N, f"{SCOPE}; env HOOKCTL_MAX_NUDGES=2; 011=BBA"),
+    ("G mode off", {**N, "mode": "off"}, f"{SCOPE}; 0=A[off]"),
+    ("G mode guard", {**N, "mode": "guard"}, f"{SCOPE}; work 3; 0=B[nudged]; 1=A[allowed]"),
+    ("G mode guard, STOP", {**N, "mode": "guard"}, f"{SCOPE}; mark STOP; 0=A"),
+    ("G keepalive, not armed", {**N, "mode": "keepalive"}, f"{SCOPE}; 0=A[inactive]"),
+    ("G keepalive, armed", {**N, "mode": "keepalive"}, f"{SCOPE}; armed 9000000000; 01=BB[blocked]"),
+    (
+        "G keepalive, concluded",
+        {**N, "mode": "keepalive"},
+        f"{SCOPE}; armed 9000000000; 0=B[blocked]; mark CONCLUDE; 1=B[nudged]; 1=A[conclude]",
+    ),
+    ("G disabled", N, f"{SCOPE}; env HOOKCTL_DISABLE=1; 0=A[off]"),
+    ("G a child that inherits the scope", N, f"{SCOPE}; env HOOKCTL_CHILD=1; 0=A[child]"),
+    ("G a bystander", N, f"{SCOPE}; owner S1; S2:0=A[not_owner]; S1:0=B[nudged]"),
+    ("G must be armed", {**N, "require_arm": True}, f"{SCOPE}; 0=A[inactive]; armed 9000000000; 0=B[nudged]"),
+    ("G the host waits itself", N, f"{SCOPE}; waits; 0=A[background]; no waits; 1=B[nudged]"),
+    ("G while work remains", N, f"{SCOPE}; work 1; 01=BB[blocked]; work 0; 1=B[nudged]; 1=A[no_work]"),
+    ("G not on the release", {**N, "max_stop_blocks": 1}, f"{SCOPE}; work 2; 01=BR[tripped]; 1=A[open]; 0=A[open]"),
+    (
+        "G not on the host's release",
+        N,
+        f"{SCOPE}; env CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=2; work 2; 01=BB; 1=R; 0=A[open]",
+    ),
+    (
+        "G not where the flag is honoured",
+        {**N, "honor_stop_hook_active": True},
+        f"{SCOPE}; work 2; 01=BA[honor_active]",
+    ),
+    (
+        "G not on an end, though it forced the chain itself",
+        {**N, "mode": "guard", "max_stop_blocks": 2, "max_nudges": 5},
+        f"{SCOPE}; 01=BH[stop_loop]",
+    ),
+]
+
+
+@rows(SCENARIOS)
+def test_the_nudge_plays_the_scenario(lab: Lab, config: dict[str, Any], script: str) -> None:
+    play(lab, config, script)
+
+
+@pytest.mark.parametrize(
+    ("name", "required"),
+    [
+        ("kanban_complete", True),
+        ("mcp__board__kanban_complete", True),
+        ("mcp__a__b__kanban_complete", True),
+        ("board.kanban_complete", True),
+        ("a.b.kanban_complete", True),
+        ("my_kanban_complete", False),
+        ("mykanban_complete", False),
+        ("board-kanban_complete", False),
+        ("board/kanban_complete", False),
+        ("kanban_complete2", False),
+        ("kanban_complete.board", False),
+        ("mcp__kanban_complete__x", False),
+        ("Kanban_Complete", False),
+        ("complete", False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("how", ["event", "transcript"])
+def test_a_required_tool_is_known_by_its_whole_name_or_its_end(lab: Lab, name: str, required: bool, how: str) -> None:
+    lab.config(**UNSCOPED)
+    if how == "event":
+        lab.call("post-tool", tool_name=name, tool_input={"id": 1})
+    else:
+        lab.calls("x", name=name)
+    assert lab.stop() == ("A" if required else "B")
+
+
+def test_a_dot_in_a_required_name_is_a_dot(lab: Lab) -> None:
+    lab.config(required_tools=["board.done"], max_nudges=2)
+    lab.calls("x", name="boardXdone")
+    assert lab.stop() == "B"
+    lab.calls("x", name="board.done")
+    assert lab.stop(True) == "A"
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"),
+    [
+        ("claude", {"decision": "block"}),
+        ("codex", {"decision": "block"}),
+        ("gemini", {"decision": "deny"}),
+        ("qwen", {"decision": "block"}),
+        ("copilot", {"decision": "block"}),
+        ("openhands", {"decision": "deny"}),
+        ("antigravity", {"decision": "deny"}),
+        ("droid", {"decision": "block"}),
+        ("hermes", {"decision": "block"}),
+        ("cursor", {}),
+    ],
+)
+def test_the_nudge_names_the_tools_and_asks_for_nothing_else(lab: Lab, host: str, answer: dict[str, str]) -> None:
+    lab.config(**N)
+    lab.environment["HERMES_KANBAN_TASK"] = "evil-task"
+    lab.host = host
+    said = json.loads(lab.call("stop", last_assistant_message="evil"))
+    text = said.pop("reason", "") or said.pop("followup_message", "")
+    assert said == answer
+    assert "kanban_complete" in text.split(". ")[0] and "kanban_block" in text
+    assert not [word for word in ("evil", "remain", "deliverable", "continue", "None", "-1") if word in text]
+
+
+def test_the_nudge_is_one_line_in_the_log(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.environment["HOOKCTL_NOW"] = "1763755200"
+    assert lab.stops("01") == "BA"
+    first, second = lab.log()
+    assert (first["event"], first["decision"], first["code"], first["t"]) == ("stop", "block", "nudged", 1763755200)
+    assert set(first) == {"t", "host", "session", "event", "decision", "code", "blocks", "attempts", "progress"}
+    assert (second["decision"], second["code"]) == ("allow", "no_work")
+
+
+def test_a_delegated_child_is_exempt_by_each_of_its_signs(lab: Lab) -> None:
+    lab.config(**N, child_env=["KANBAN_CHILD", "OTHER"])
+    lab.environment.update(HERMES_KANBAN_TASK="T7", OTHER="yes")
+    assert (lab.stop(), lab.codes()[-1]) == ("A", "child")
+    lab.environment["OTHER"] = "no"
+    assert (lab.stop(agent_id="a1"), lab.codes()[-1]) == ("A", "subagent")
+    assert (lab.stop(hook_event_name="SubagentStop"), lab.codes()[-1]) == ("A", "subagent")
+    assert lab.call("subagent-stop") == ""
+    assert lab.stop() == "B"
+
+
+def test_a_call_of_an_earlier_turn_does_not_count_in_this_one(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.asks("one")
+    lab.calls("x", name="kanban_complete")
+    assert lab.stop(prompt_id="p") == "A"
+    lab.asks("two")
+    lab.says()
+    assert lab.stop(prompt_id="q") == "B"
+    lab.asks("three")
+    lab.calls("x", name="kanban_complete")
+    assert lab.stop(prompt_id="r") == "A"
+
+
+def test_a_call_before_the_last_prompt_in_the_transcript_does_not_count_and_before_a_wake_up_it_does(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.asks("one")
+    lab.calls("x", name="kanban_complete")
+    lab.asks("two")
+    assert lab.stop(prompt_id="q", session_id="a") == "B"
+    lab.calls("x", name="kanban_complete")
+    lab.asks(WAKE_TEXT)
+    assert lab.stop(prompt_id="w", session_id="b") == "A"
+
+
+def test_tool_results_and_feedback_between_call_and_stop_are_no_prompts(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.asks("one")
+    lab.calls("x", name="kanban_complete")
+    lab.append({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]}})
+    lab.asks("Stop hook feedback:\ngo on", isMeta=True)
+    assert lab.stop(prompt_id="p") == "A"
+
+
+def test_a_call_far_back_is_not_seen_without_events_and_remembered_with_them(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.calls("x", name="kanban_complete")
+    lab.says("x" * 300 * 1024)
+    assert lab.stops("01") == "BA"
+    lab.call("post-tool", session_id="S2", tool_name="kanban_complete", tool_input={})
+    lab.says("x" * 300 * 1024)
+    assert lab.stop(session_id="S2") == "A"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "null",
+        '{"tool_calls": [null, "garbage", {"function": null}]}',
+        '{"message": {"content": [null, "kanban_complete", {"type": "tool_use", "name": null, "input": {}}]}}',
+        '{"message": {"content": [{"type": "tool_use", "name": ["kanban_complete"], "input": {}}]}}',
+        '{"message": {"content": [{"type": "tool_use", "name": {"kanban_complete": 1}, "input": {}}]}}',
+        '{"message": {"content": [{"type": "text", "name": "kanban_complete", "x": "tool_use"}]}}',
+        '{"type": "function_call_output", "name": "kanban_complete", "x": "function_call"}',
+        '{"message": {"content": [{"type": "tool_use", "name": "kanban_complete", "inp',
+    ],
+    ids=["null", "hermes", "no name", "a list", "an object", "text", "an output", "cut"],
+)
+def test_garbage_in_the_transcript_is_no_call_and_hides_none(lab: Lab, line: str) -> None:
+    lab.config(**UNSCOPED, max_nudges=2)
+    lab.append(line)
+    assert lab.stop() == "B"
+    lab.append(line)
+    lab.calls("x", name="kanban_complete")
+    lab.append(line)
+    assert lab.stop(True) == "A"
+
+
+@pytest.mark.parametrize("fields", [{}, {"tool_name": 5}, {"tool_name": None}, {"tool_name": ["kanban_complete"]}])
+def test_an_event_without_a_readable_name_is_no_required_tool(lab: Lab, fields: dict[str, Any]) -> None:
+    lab.config(**UNSCOPED)
+    assert lab.call("post-tool", tool_input={}, **fields) == ""
+    assert lab.stop() == "B"
+
+
+def test_codexs_call_is_found(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.host = "codex"
+    lab.append({"type": "function_call", "name": "board.kanban_complete", "arguments": "{}"})
+    assert lab.stop() == "A"
+
+
+def test_the_nudge_never_becomes_the_block_that_the_host_overrides(lab: Lab) -> None:
+    lab.config(**UNSCOPED, max_nudges=9)
+    lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "2"
+    assert lab.stops("01") == "BB"
+    assert lab.stop(True) != "B"
+
+
+def test_the_nudge_counts_as_a_block_of_the_host(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "2"
+    assert lab.stop() == "B"
+    lab.task(remaining=3)
+    assert lab.stops("11") == "BR"
+    assert lab.codes() == ["nudged", "blocked", "host_cap"]
+
+
+def test_a_nudge_that_cannot_be_counted_is_not_given(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.stop(session_id="S1")
+    path = lab.session_file()
+    path.unlink()
+    path.mkdir()
+    assert lab.stop() != "B"
+    assert lab.codes()[-1] == "state_error"
+
+
+def test_two_registrations_give_one_nudge_with_the_same_words(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    other = lab.root / "other"
+    other.mkdir()
+    for file in lab.hook.parent.iterdir():
+        (other / file.name).write_bytes(file.read_bytes())
+    assert lab.call("stop") == lab.call("stop", other) != ""
+    assert [lab.stop(True), lab.stop(True, other)] == ["A", "A"]
+    assert lab.codes() == ["nudged", "no_work"]
+
+
+def test_a_long_tool_name_does_not_bloat_the_state(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    lab.call("post-tool", tool_name="x" * 100_000 + "__kanban_complete", tool_input={})
+    assert lab.session_file().stat().st_size < 2000
+    assert lab.stop() == "A"
+    assert lab.session_file().stat().st_size < 2000
