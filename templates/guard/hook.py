@@ -30,7 +30,8 @@ LOG_LIMIT = 256 * KIB
 RING_LIMIT = 32
 CEILING = 200  # blocks a session since its last human prompt, whatever settings and progress say
 ARMED_CEILING = 5000  # the same while keepalive is armed
-DISPATCH_KEYS = 1024  # as many fit into a file of FILE_LIMIT
+DISPATCH_KEYS = 16 * KIB  # whatever dispatch_max_keys says
+DISPATCH_LIMIT = 64 * DISPATCH_KEYS  # dispatch.json
 WAITS = (0.01, 0.02, 0.03, 0)  # seconds between two looks at a transcript that is being written
 SWEEP_AFTER = 30 * 24 * 3600
 LONGEST_LOCK_MS = 60_000
@@ -60,7 +61,7 @@ KNOBS = {
     "dispatch_max": 30,
     "dispatch_window_s": 300,
     "dispatch_scope": "project",
-    "dispatch_max_keys": DISPATCH_KEYS,
+    "dispatch_max_keys": 1024,
     "reason": "",  # of a block; empty: the mode's own words
     "release_reason": "",
     "nudge_reason": "Before you finish, call {tools}. Then stop.",
@@ -242,10 +243,10 @@ def open_file(path, flags):
     return fd
 
 
-def read_object(path):
+def read_object(path, limit=FILE_LIMIT):
     """The object in a small file; OSError or ValueError where there is none."""
-    data = posix.read(open_file(path, posix.O_RDONLY), FILE_LIMIT + 1)
-    if len(data) > FILE_LIMIT:
+    data = posix.read(open_file(path, posix.O_RDONLY), limit + 1)
+    if len(data) > limit:
         raise ValueError
     return parse(data)
 
@@ -319,6 +320,10 @@ def leading_number(text, default):
     return default
 
 
+def clock():
+    return leading_number(env("HOOKCTL_NOW"), time.time())
+
+
 # --- the call: what the host sent, where the project and our own files are -------------------------------------------
 
 
@@ -373,7 +378,7 @@ def find_project(start, home):
 
 def read_call(event, host):
     """Everything that this call depends on, except the files that change while the agent works: each name below."""
-    now = leading_number(env("HOOKCTL_NOW"), time.time())
+    now = clock()
     here = enter(".")
     beside = (here + "/" + __file__ if __file__[0] != "/" else __file__).rpartition("/")[0]
     try:
@@ -394,8 +399,8 @@ def read_call(event, host):
     block, release, end, refuse, project_variable, session_variable = HOSTS[host]
     session = first_text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "taskId")
     session = session or env(session_variable)
-    active = true(payload.get("stop_hook_active", payload.get("stopHookActive")))
-    active = active or (type(payload.get("loop_count")) is int and payload["loop_count"] > 0)
+    flag = payload.get("stop_hook_active", payload.get("stopHookActive", payload.get("loop_count")))
+    active = true(flag) if "loop_count" not in payload else type(flag) is int and flag > 0
     subagent = event == "subagent-stop" or payload.get("hook_event_name") == "SubagentStop" or payload.get("agent_id")
 
     home = home_folder()
@@ -425,7 +430,7 @@ def read_task(call):
 # --- state, a file a session and one for dispatch --------------------------------------------------------------------
 
 
-def open_state(call, name):
+def open_state(call, name, limit=FILE_LIMIT):
     """Path and content of a state file, locked until the process ends; BlockingIOError where it stays held."""
     make_folder(call.folder)
     path = call.folder + "/" + name
@@ -440,7 +445,7 @@ def open_state(call, name):
                 raise
             time.sleep(0.005)
     try:
-        return path, read_object(path)
+        return path, read_object(path, limit)
     except FileNotFoundError:
         sweep(call)
     except (OSError, ValueError):
@@ -597,7 +602,7 @@ def observe(call, state, heartbeat, remaining):
 
     turn, line = first_text(call.payload, "prompt_id", "turn_id", "prompt"), last_prompt(entries)
     if not turn and not call.active and not state.asked:
-        state.streak, turn = 0, line.decode("utf-8", "replace")
+        state.streak, turn = 0 if call.flag is not None else state.streak, line.decode("utf-8", "replace")
     if turn and digest(turn) != state.turn:
         begin_turn(state, digest(turn), not is_wake_up(line))
     state.terminal = state.terminal or required_since_prompt(call, entries)
@@ -620,7 +625,7 @@ def observe(call, state, heartbeat, remaining):
 
     state.host = state.host + 1 if call.active and not state.ran else 0
     state.attempts += 1
-    state.streak += 1
+    state.streak += state.said[:1] != ["block"]  # what our own block forces on, nobody else does
     state.hb, state.rem, state.acts_seen, state.ran = heartbeat, remaining, state.acts, False
     return progress
 
@@ -646,8 +651,9 @@ def silent_gate(call):
 
 
 def armed(call):
+    text = read_line(call.folder + "/ACTIVE")
     try:
-        return call.now < float(read_line(call.folder + "/ACTIVE"))
+        return call.now < float(text) and len(text) < 32 and text.isascii() and "n" not in text.lower()  # nan, inf
     except ValueError:
         return False
 
@@ -711,14 +717,13 @@ def settle(call, state, decision, code):
     """What the decision itself changes."""
     if decision == "block":
         state.total += 1
-        if code == "nudged":
-            state.nudges += 1
-            state.streak -= 1  # the next stop is our own doing, and nobody else's
-        else:
-            state.blocks += 1
+        state.nudges += code == "nudged"
+        state.blocks += code != "nudged"
     elif decision != "allow":
         state.streak = 0
         state.trips += 1
+    if decision == "end":
+        state.host = 0
     if decision == "release":
         state.blocks = state.attempts = 0
         state.open = call.knobs.latch and code != "ceiling"
@@ -788,6 +793,10 @@ def on_prompt(call):
 def on_tool(call):
     if not silent_gate(call):
         path, state = open_session(call)
+        turn = first_text(call.payload, "prompt_id", "turn_id")
+        if turn and digest(turn) != state.turn:
+            entries = read_tail(first_text(call.payload, "transcript_path"), Values(vars(state)), b"")
+            begin_turn(state, digest(turn), not is_wake_up(last_prompt(entries)))
         name, arguments = event_call(call.payload)
         count_call(state, name, arguments, call.knobs.action_novelty)
         state.terminal = state.terminal or required(call, name)
@@ -798,18 +807,25 @@ def on_tool(call):
 # --- dispatch --------------------------------------------------------------------------------------------------------
 
 
-def windows_of(stored, call):
-    """The windows that are still open: the hash of a call, and its start and count."""
-    found = stored.get("w") if type(stored.get("w")) is dict else {}
-    return {key: window for key, window in found.items() if is_open(window, call)}
-
-
 def is_open(window, call):
-    try:
-        start, count = window
-        return 0 <= call.now - start < call.knobs.dispatch_window_s and type(count) is int
-    except (TypeError, ValueError):
-        return False
+    return 0 <= call.now - window[0] < call.knobs.dispatch_window_s
+
+
+def windows_of(stored):
+    """The windows on file: the hash of a call, and its start and count."""
+    found = stored.get("w") if type(stored.get("w")) is dict else {}
+    kinds = (int, int), (float, int)
+    return {key: one for key, one in found.items() if type(one) is list and tuple(map(type, one)) in kinds}
+
+
+def make_room(windows, key, call):
+    """Without windows that are too many: those that are over go first, then the oldest."""
+    room = min(max(call.knobs.dispatch_max_keys, 1), DISPATCH_KEYS) - 1
+    others = [name for name in windows if name != key]
+    if len(others) > room:
+        others = sorted((is_open(windows[name], call), windows[name][0], name) for name in others)[len(others) - room :]
+        others = [name for _, _, name in others if is_open(windows[name], call)]
+    return {name: windows[name] for name in [*others, key]}
 
 
 def admit(call, key):
@@ -817,20 +833,20 @@ def admit(call, key):
 
     A call that several registrations ask about is counted once, as a stop is.
     """
-    knobs = call.knobs
-    own = digest(call.session) + ".calls" if knobs.dispatch_scope == "session" else ""
-    path, stored = open_state(call, own or "dispatch.json")
-    windows = windows_of(stored, call)
-    start, count = windows.pop(key, (call.now, 0))
-    asked = [one for one in stored.get("asked", []) if type(one) is str]
+    own = digest(call.session) + ".calls" if call.knobs.dispatch_scope == "session" else ""
+    path, stored = open_state(call, own or "dispatch.json", DISPATCH_LIMIT)
+    call.now = clock()  # whoever had the lock before may have begun a window since we started
+    windows = windows_of(stored)
+    start, count = windows.get(key, (call.now, 0))
+    start, count = (start, count) if is_open((start,), call) else (call.now, 0)
+    asked = stored.get("asked") if type(stored.get("asked")) is list else []
+    asked = [one for one in asked if type(one) is str]
     mine, others = call.key + digest(call.beside), [one for one in asked if one[:16] != call.key]
     if mine in asked or others == asked:
         count, asked = count + 1, others
-    room = min(max(knobs.dispatch_max_keys, 1), DISPATCH_KEYS) - 1
-    kept = sorted(windows, key=lambda name: windows[name][0])[-room:] if room else []
-    refused = count > knobs.dispatch_max
+    windows = make_room({**windows, key: [start, count]}, key, call)
+    refused = count > call.knobs.dispatch_max
     trips = stored["trips"] if type(stored.get("trips")) is int else 0
-    windows = {**{name: windows[name] for name in kept}, key: [start, count]}
     state = {"w": windows, "trips": trips + refused, "asked": [*asked, mine][-RING_LIMIT:]}
     return not (save(path, state) and refused)
 

@@ -72,7 +72,7 @@ SCENARIOS: list[Row] = [
     ("G must be armed", {**N, "require_arm": True}, f"{SCOPE}; 0=A[inactive]; armed 9000000000; 0=B[nudged]"),
     ("G the host waits itself", N, f"{SCOPE}; waits; 0=A[background]; no waits; 1=B[nudged]"),
     ("G while work remains", N, f"{SCOPE}; work 1; 01=BB[blocked]; work 0; 1=B[nudged]; 1=A[no_work]"),
-    ("G not on the release", {**N, "max_stop_blocks": 1}, f"{SCOPE}; work 2; 01=BR[tripped]; 1=A[open]; 0=A[open]"),
+    ("G not on the release", {**N, "max_stop_blocks": 2}, f"{SCOPE}; work 2; 011=BBR[tripped]; 1=A[open]; 0=A[open]"),
     (
         "G not on the host's release",
         N,
@@ -84,9 +84,9 @@ SCENARIOS: list[Row] = [
         f"{SCOPE}; work 2; 01=BA[honor_active]",
     ),
     (
-        "G not on an end, though it forced the chain itself",
-        {**N, "mode": "guard", "max_stop_blocks": 2, "max_nudges": 5},
-        f"{SCOPE}; 01=BH[stop_loop]",
+        "G a chain that it forced itself is no foreign one",
+        {**N, "mode": "guard", "max_stop_blocks": 2, "max_nudges": 3},
+        f"{SCOPE}; 0111=BBBA[allowed]; 1=H[stop_loop]",
     ),
 ]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.packs import guard
+from hookctl.packs import presets as known
 
 from .lab import Lab
 from .oracles.bmad import Bmad
@@ -38,14 +38,14 @@ def odds(dice: random.Random, chance: float) -> bool:
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_has_the_knobs_of_the_documents(name: str) -> None:
     """Where the documents leave the mode to the user, the preset may name one."""
-    found = dict(guard.PRESETS[name])
+    found = dict(known.PRESETS[name])
     if "mode" not in PRESETS[name]:
         assert found.pop("mode", "breaker") != "off" or name == "rockbot"
     assert found == PRESETS[name]
 
 
 def test_there_is_a_preset_for_every_published_system() -> None:
-    assert sorted(guard.PRESETS) == sorted(PRESETS)
+    assert sorted(known.PRESETS) == sorted(PRESETS)
 
 
 @several
