@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl import scopes
 from hookctl.checks import Finding, Scene
@@ -45,20 +45,41 @@ def check(scene: Scene) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
     if scene.guard is None or settings_from(scene.guard.settings).mode == "off":
         return
-    found = scene.sources
+    found, config = scene.sources, guard.live_configuration(scene.guard)
+    mode = guard.mode_of(config, {})
     keys = LIMIT_KEY, scene.host.data["cap"]["key"]
-    for key in keys:
+    for key in keys if mode == "breaker" else keys[1:]:
         yield from _masked(scene, found, key)
     limit, cap = (_effective(scene, found, key) for key in keys)
-    config = guard.live_configuration(scene.guard)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.there and not guard.is_limit(limit.text):
         message = f"{LIMIT_KEY}={masked_text(limit.text)!r} is not a whole number; the hook takes {blocks}"
         yield scene.find("limit_invalid", "warning", message, "Write it as a decimal number.", limit.path)
     yield from _number(scene, cap)
     limits = _Limits(keys[1], cap.path, blocks, read_cap(scene.host, cap.text), config.get("count") == "attempts")
-    yield from _ends(scene, limits, cap.text)
-    yield from _lifted(scene, limits, cap.text)
+    if mode == "keepalive":
+        yield from _kept_alive(scene, limits, cap.text, config.get("keepalive_cap"))
+    elif mode == "breaker":
+        yield from _ends(scene, limits, cap.text)
+        yield from _lifted(scene, limits, cap.text)
+
+
+def _kept_alive(scene: Scene, limits: _Limits, text: str, own: Any) -> Iterator[Finding]:
+    """A host's cap under which keepalive cannot do what it is for."""
+    wanted = own if type(own) is int and 0 < own < guard.ARMED_CEILING else guard.ARMED_CEILING
+    fix = f"Set {limits.key} to {guard.UNLIMITED_CAP}."
+    if limits.cap <= 0:
+        yield _switched_off(scene, limits, text, fix)
+    elif limits.cap < wanted:
+        message = f"the cap is {limits.cap:g}: keepalive lets go after {limits.cap:g} blocks in a row, not {wanted}"
+        yield scene.find("cap_below_limit", "warning", message, fix, limits.path)
+
+
+def _switched_off(scene: Scene, limits: _Limits, text: str, fix: str) -> Finding:
+    message = (
+        f"{limits.key}={masked_text(text)!r} switches the cap of {scene.host.title} itself off; only the guard is left"
+    )
+    return scene.find("cap_off", "warning", message, fix, limits.path)
 
 
 def _effective(scene: Scene, found: list[Source], key: str) -> _Value:
@@ -96,10 +117,7 @@ def _ends(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
     key, limit, cap, path = limits.key, limits.limit, limits.cap, limits.path
     fix = f"Set {key} to {guard.cap_for(str(limit))}."
     if cap <= 0:
-        message = (
-            f"{key}={masked_text(text)!r} switches the cap of {scene.host.title} itself off; only the guard is left"
-        )
-        yield scene.find("cap_off", "warning", message, fix, path)
+        yield _switched_off(scene, limits, text, fix)
     elif limit <= 0:
         blocks = f"{min(cap, guard.CEILING):g} blocks"
         message = f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
