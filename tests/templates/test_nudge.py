@@ -45,6 +45,7 @@ SCENARIOS: list[Row] = [
         {**N, "max_nudges": 2},
         f"{SCOPE}; turn p; done kanban_block; 0=A; turn q; 0=B; done kanban_block; 1=A",
     ),
+    ("G7 an event of the new turn before its first stop", N, f"{SCOPE}; turn p; 0=B; turn q; done kanban_block; 0=A"),
     ("G7 a wake-up event", N, f"{SCOPE}; 01=BA; prompt {WAKE_TEXT}; 0=A"),
     ("G7 a wake-up", N, f"{SCOPE}; asks go; turn p; 01=BA; woken; turn w; 0=A"),
     ("G7 a wake-up after the call", N, f"{SCOPE}; asks go; turn p; done kanban_block; 0=A; woken; turn w; 0=A"),
@@ -72,7 +73,7 @@ SCENARIOS: list[Row] = [
     ("G must be armed", {**N, "require_arm": True}, f"{SCOPE}; 0=A[inactive]; armed 9000000000; 0=B[nudged]"),
     ("G the host waits itself", N, f"{SCOPE}; waits; 0=A[background]; no waits; 1=B[nudged]"),
     ("G while work remains", N, f"{SCOPE}; work 1; 01=BB[blocked]; work 0; 1=B[nudged]; 1=A[no_work]"),
-    ("G not on the release", {**N, "max_stop_blocks": 1}, f"{SCOPE}; work 2; 01=BR[tripped]; 1=A[open]; 0=A[open]"),
+    ("G not on the release", {**N, "max_stop_blocks": 2}, f"{SCOPE}; work 2; 011=BBR[tripped]; 1=A[open]; 0=A[open]"),
     (
         "G not on the host's release",
         N,
