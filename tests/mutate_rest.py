@@ -26,12 +26,7 @@ FILES, APPLY, PLANNER, RUNTIME, LEDGER = (
 TESTS = {
     FILES: [["tests/test_files.py"], ["tests/test_overrides.py"], ["tests/test_moved.py"]],
     APPLY: [["tests/test_overrides.py", "tests/test_ledger.py"], ["tests/test_crash.py"], ["tests/test_moved.py"]],
-    PLANNER: [
-        ["tests/test_overrides.py"],
-        ["tests/test_crash.py", "-k", "hard"],
-        ["tests/test_properties.py"],
-        ["tests/test_moved.py"],
-    ],
+    PLANNER: [["tests/test_overrides.py"], ["tests/test_crash.py", "-k", "hard"], ["tests/test_properties.py"], ["tests/test_moved.py"]],
     RUNTIME: [["tests/test_overrides.py"], ["tests/test_moved.py"]],
     LEDGER: [["tests/test_ledger.py"], ["tests/test_moved.py"]],
 }

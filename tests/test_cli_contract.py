@@ -496,7 +496,9 @@ SECRETS = {
 
 @pytest.mark.parametrize("text", [json.dumps(SECRETS), json.dumps(SECRETS, indent=2)], ids=["minified", "indented"])
 @pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
-def test_secrets_are_masked_everywhere(hookctl: Hookctl, settings: Path, text: str, flags: tuple[str, ...]) -> None:
+def test_secrets_are_masked_everywhere(
+    hookctl: Hookctl, settings: Path, text: str, flags: tuple[str, ...]
+) -> None:
     put(settings, text)
     commands = [("plan", *CLAUDE), ("install", *CLAUDE), ("status",), ("doctor",), ("uninstall", "--dry-run")]
     outcomes = [hookctl(*command, *flags) for command in [*commands, ("uninstall",)]]

@@ -159,7 +159,7 @@ def test_zsh_completes_at_a_terminal(way: str, keys: str, got: str, script, isol
     assert f"GOT:{got}" in typed(["zsh", "-i"], f"hookctl {keys}", ZDOTDIR=str(isolated / "rc"))
 
 
-ODD = 'it\'s [a] \\b] `c` $d: "e" (f) *'
+ODD = "it's [a] \\b] `c` $d: \"e\" (f) *"
 
 
 def odd(one: str = typer.Option("", help=ODD), two: bool = typer.Option(False, help=ODD)) -> None: ...

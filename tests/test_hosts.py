@@ -151,10 +151,9 @@ def test_two_settings_files_get_a_hook_folder_each(
     folders = sorted(os.listdir(isolated / "data" / "guard"))
     assert len(folders) == 2
     assert folders[0] == "claude-user"
-    assert (
-        str(isolated / "data" / "guard" / folders[1] / "hook.py")
-        in (isolated / "elsewhere" / "settings.json").read_text()
-    )
+    assert str(isolated / "data" / "guard" / folders[1] / "hook.py") in (
+        isolated / "elsewhere" / "settings.json"
+    ).read_text()
     assert hookctl("uninstall", "--all", "--json").code == 0
     assert not settings.exists()
     assert not (isolated / "elsewhere").exists()

@@ -261,7 +261,9 @@ def everything(hookctl: Hookctl, secrets: Secrets, flags: tuple[str, ...], *writ
 
 @FORMS
 @FLAGS
-def test_settings_full_of_secrets(hookctl: Hookctl, settings: Path, indent: int | None, flags: tuple[str, ...]) -> None:
+def test_settings_full_of_secrets(
+    hookctl: Hookctl, settings: Path, indent: int | None, flags: tuple[str, ...]
+) -> None:
     secrets = Secrets()
     text = json.dumps(full_of(secrets), indent=indent)
     put(settings, text)
