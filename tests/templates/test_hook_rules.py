@@ -226,6 +226,42 @@ def test_the_session_may_come_from_the_hosts_variable(lab: Lab) -> None:
     assert lab.codes() == ["no_input", "no_input", "blocked"]
 
 
+@pytest.mark.parametrize(
+    ("host", "variable"),
+    [
+        ("codex", "CODEX_SESSION_ID"),
+        ("gemini", "GEMINI_SESSION_ID"),
+        ("qwen", "QWEN_CODE_SESSION_ID"),
+        ("openhands", "OPENHANDS_SESSION_ID"),
+    ],
+)
+def test_each_hosts_variable_names_the_session_that_the_payload_does_not(lab: Lab, host: str, variable: str) -> None:
+    lab.task(remaining=2)
+    lab.host = host
+    lab.environment[variable] = "S9"
+    assert lab.stop() + lab.stop(session_id="") == "BB"
+    assert sorted(path.stem for path in lab.folder.glob("*.json")) == sorted([name_of("S1"), name_of("S9")])
+
+
+@pytest.mark.parametrize(
+    ("host", "variable"),
+    [
+        ("gemini", "GEMINI_PROJECT_DIR"),
+        ("qwen", "QWEN_PROJECT_DIR"),
+        ("copilot", "COPILOT_PROJECT_DIR"),
+        ("openhands", "OPENHANDS_PROJECT_DIR"),
+        ("droid", "FACTORY_PROJECT_DIR"),
+    ],
+)
+def test_each_hosts_variable_names_the_project_before_the_payload(lab: Lab, host: str, variable: str) -> None:
+    other = lab.root / "other"
+    other.mkdir()
+    lab.host = host
+    lab.environment[variable] = str(other)
+    lab.stop()
+    assert project_of(lab) == name_of(other)
+
+
 @pytest.mark.parametrize("session", ["../../../x", "a/b\0c", "\ud800", "x" * 100_000, "..", "\n"])
 def test_a_hostile_session_id_stays_inside_the_state_folder(lab: Lab, session: str) -> None:
     lab.task(remaining=2)

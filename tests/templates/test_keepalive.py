@@ -126,7 +126,7 @@ def test_a_breadcrumb_that_cannot_be_written_is_ignored(lab: Lab, how: str) -> N
     assert lab.codes() == ["blocked"] * 3
 
 
-@pytest.mark.parametrize("how", ["folder", "fifo", "zero", "long"])
+@pytest.mark.parametrize("how", ["folder", "fifo", "zero"])
 def test_a_spoilt_active_file_does_not_arm(lab: Lab, how: str) -> None:
     lab.config(**KA)
     lab.folder.mkdir(parents=True)
@@ -135,10 +135,8 @@ def test_a_spoilt_active_file_does_not_arm(lab: Lab, how: str) -> None:
         active.mkdir()
     elif how == "fifo":
         os.mkfifo(active)
-    elif how == "zero":
-        active.symlink_to("/dev/zero")
     else:
-        active.write_text("9" * 100_000 + "x")
+        active.symlink_to("/dev/zero")
     assert (lab.stop(), lab.codes()) == ("A", ["inactive"])
 
 

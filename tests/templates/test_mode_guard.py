@@ -16,7 +16,7 @@ SCENARIOS: list[Row] = [
     ("F1 it never blocks by itself", GUARD, "work 9; 0=A[allowed]"),
     ("F2 the fifth attempt", GUARD, "01111=AAAAH[stop_loop]"),
     ("F2 work is nothing to it", GUARD, "work 9; 01111=AAAAH"),
-    ("F2 it counts anew after the end", GUARD, "01111=AAAAH; 1111=AAAA; 1=H"),
+    ("F2 it counts anew after the end", GUARD, "01111=AAAAH; 0111=AAAA; 1=H"),
     ("F2 counted in attempts, too", {**GUARD, "count": "attempts"}, "01111=AAAAH"),
     ("F2 its rule is not the breaker's knob", {**GUARD, "end_foreign_chains": False}, "01111=AAAAH"),
     ("F4 two", TWO, "01=AH"),

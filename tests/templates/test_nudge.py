@@ -45,6 +45,7 @@ SCENARIOS: list[Row] = [
         {**N, "max_nudges": 2},
         f"{SCOPE}; turn p; done kanban_block; 0=A; turn q; 0=B; done kanban_block; 1=A",
     ),
+    ("G7 an event of the new turn before its first stop", N, f"{SCOPE}; turn p; 0=B; turn q; done kanban_block; 0=A"),
     ("G7 a wake-up event", N, f"{SCOPE}; 01=BA; prompt {WAKE_TEXT}; 0=A"),
     ("G7 a wake-up", N, f"{SCOPE}; asks go; turn p; 01=BA; woken; turn w; 0=A"),
     ("G7 a wake-up after the call", N, f"{SCOPE}; asks go; turn p; done kanban_block; 0=A; woken; turn w; 0=A"),

@@ -1,0 +1,206 @@
+"""All policies at once: what their files hold, how large they grow, and how long a spoilt folder may hold the agent."""
+
+import json
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .lab import Lab, name_of
+
+EVERYTHING: dict[str, Any] = {
+    "mode": "keepalive",
+    "keepalive_cap": 4,
+    "required_tools": ["finish"],
+    "max_nudges": 2,
+    "dispatch_tools": ["*"],
+    "dispatch_max": 1,
+    "lock_ms": 200,
+}
+SECRET = "hunter2-secret"
+EVENTS = ("stop", "prompt", "pre-tool", "post-tool")
+
+
+def live(lab: Lab) -> None:
+    """A day of an agent: kept alive, released, reminded and refused, with a secret in everything that it says."""
+    lab.environment.update(API_KEY=SECRET, HOOKCTL_REASON=SECRET, HERMES_KANBAN_TASK=SECRET)
+    lab.payload.update(last_assistant_message=SECRET, prompt_id=SECRET)
+    lab.task(remaining=1, heartbeat=SECRET, note=SECRET)
+    lab.arm()
+    for number in range(3):
+        lab.asks(f"{SECRET} {number}")
+        lab.call("prompt", prompt=SECRET)
+        lab.attempts(SECRET, 3)
+        lab.call("post-tool", tool_name="Bash", tool_input={"command": SECRET}, tool_response=SECRET)
+        lab.calls(SECRET)
+        lab.stops("0111111")
+    lab.mark("CONCLUDE", SECRET)
+    lab.stops("0111")
+
+
+def test_no_file_of_the_state_tells_anything(lab: Lab) -> None:
+    lab.config(**EVERYTHING)
+    live(lab)
+    assert {"blocked", "tripped", "nudged", "dispatch_refused"} <= set(lab.codes())
+    paths = [lab.state, *lab.state.rglob("*")]
+    files = [path for path in paths if path.is_file()]
+    told = [path for path in paths if SECRET in path.name or (path in files and SECRET.encode() in path.read_bytes())]
+    assert told == []
+    assert not [path for path in files if b"S1" in path.read_bytes() or str(lab.project).encode() in path.read_bytes()]
+
+
+def test_every_file_is_private_and_nothing_lies_elsewhere(lab: Lab) -> None:
+    lab.config(**EVERYTHING)
+    lab.environment["HOME"] = str(lab.home)
+    old = os.umask(0)
+    try:
+        live(lab)
+    finally:
+        os.umask(old)
+    active = lab.folder / "ACTIVE"
+    for path in lab.state.rglob("*"):
+        if path != active and path.is_file():
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+    assert not list(lab.home.rglob("*"))
+    assert {path.name for path in lab.hook.parent.iterdir()} == {"hook.py", "config.json"}
+    assert {path.name for path in lab.run.iterdir()} == {"task.json", "CONCLUDE"}
+
+
+def test_the_folders_that_the_hook_makes_are_private(lab: Lab) -> None:
+    lab.config(**{**EVERYTHING, "mode": "breaker"})
+    lab.attempts("a", 2)
+    lab.stops("01")
+    folders = [lab.state, *(path for path in lab.state.rglob("*") if path.is_dir())]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
+
+
+def test_a_long_life_leaves_small_files(lab: Lab) -> None:
+    lab.config(**{**EVERYTHING, "dispatch_max_keys": 20})
+    lab.arm()
+    for number in range(40):
+        lab.call("post-tool", tool_name="x" * 3000, tool_input={"n": number})
+        lab.attempt(number)
+    lab.task(remaining=2, heartbeat="h" * 60_000)
+    lab.stops("0111111", prompt_id="p" * 10_000)
+    assert lab.session_file().stat().st_size < 2000
+    assert (lab.folder / "dispatch.json").stat().st_size < 2000
+    assert lab.breadcrumb.stat().st_size < 200
+
+
+def test_refusals_turn_the_log_over_too(lab: Lab) -> None:
+    lab.config(**EVERYTHING)
+    lab.attempts("a", 2)
+    log = lab.folder / "events.jsonl"
+    log.write_bytes(b"x" * 256 * 1024)
+    lab.attempt("a")
+    assert log.stat().st_size < 1000
+    assert log.with_name("events.jsonl.1").stat().st_size == 256 * 1024
+
+
+def test_a_months_old_session_is_swept_with_its_counts_and_the_project_keeps_its_own(lab: Lab) -> None:
+    lab.config(**{**EVERYTHING, "mode": "breaker"})
+    lab.stop(session_id="old")
+    lab.attempt("a", session_id="old")
+    lab.arm()
+    for path in lab.folder.iterdir():
+        os.utime(path, (time.time() - 40 * 24 * 3600,) * 2)
+    lab.stop(session_id="new")
+    names = {path.name for path in lab.folder.iterdir()}
+    assert not [name for name in names if name.startswith(name_of("old"))]
+    assert {"ACTIVE", "dispatch.json", "events.jsonl"} <= names
+
+
+def spoil(path: Path, how: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if how == "folder":
+        path.mkdir()
+    elif how == "fifo":
+        os.mkfifo(path)
+    elif how == "loop":
+        path.symlink_to(path.name)
+    else:
+        path.symlink_to(f"/dev/{how}")
+
+
+@pytest.mark.parametrize("how", ["folder", "fifo", "loop", "zero", "full"])
+@pytest.mark.parametrize("mode", ["keepalive", "guard", "breaker"])
+def test_a_folder_full_of_pipes_and_devices_holds_nobody(lab: Lab, mode: str, how: str) -> None:
+    session = name_of("S1") + ".json"
+    lab.config(**{**EVERYTHING, "mode": mode}).task(remaining=1)
+    if mode == "keepalive":
+        lab.arm()
+    for name in (session, "dispatch.json"):
+        for ending in ("", ".lock", ".tmp"):
+            spoil(lab.folder / (name + ending), how)
+    for name in ("RESPAWN_REQUESTED", "events.jsonl", "events.jsonl.1"):
+        spoil(lab.folder / name, how)
+    for event in EVENTS:
+        begin = time.monotonic()
+        said = lab.call(event, tool_name="Bash", tool_input={"a": 1}, prompt="x", stop_hook_active=True)
+        assert time.monotonic() - begin < 0.2 + 1 + 1  # lock_ms, a second, and a busy machine
+        assert not said or "decision" not in json.loads(said), event
+
+
+@pytest.mark.parametrize("how", ["fifo", "loop", "zero", "full"])
+def test_a_run_folder_full_of_pipes_and_devices_holds_nobody(lab: Lab, how: str) -> None:
+    lab.config(**EVERYTHING)
+    for name in ("task.json", "OWNER"):
+        spoil(lab.run / name, how)
+    spoil(lab.folder / "ACTIVE", how)
+    lab.payload["transcript_path"] = str(lab.root / "spoilt")
+    spoil(lab.root / "spoilt", how)
+    begin = time.monotonic()
+    assert lab.stops("01") == "AA"
+    assert time.monotonic() - begin < 4
+    assert lab.codes() == ["inactive"] * 2
+
+
+@pytest.mark.parametrize("event", ["stop", "pre-tool", "post-tool", "prompt"])
+def test_an_odd_payload_never_fails(lab: Lab, event: str) -> None:
+    lab.config(**EVERYTHING)
+    lab.arm()
+    odd: list[Any] = [None, True, -1, 1.5, "", "x", [], [[]], {}, {"a": {"b": None}}]
+    for value in odd:
+        names = ("tool_name", "tool_input", "prompt", "prompt_id", "transcript_path", "stop_hook_active", "loop_count")
+        said = lab.call(event, **dict.fromkeys(names, value))
+        assert said == "" or isinstance(json.loads(said), dict)
+
+
+@pytest.mark.parametrize("event", ["session-start", "pre-compact", "notification", "session-end"])
+def test_events_without_a_meaning_answer_and_write_nothing(lab: Lab, event: str) -> None:
+    lab.config(**EVERYTHING)
+    assert lab.call(event, tool_name="Bash", tool_input={}) == ""
+    assert not lab.state.exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "environment", "blocks"),
+    [
+        ("qwen", {}, 7),
+        ("qwen", {"QWEN_CODE_STOP_HOOK_BLOCK_CAP": "4"}, 3),
+        ("copilot", {}, 8),
+        ("codex", {}, 12),
+        ("gemini", {}, 12),
+        ("openhands", {}, 12),
+        ("droid", {}, 12),
+    ],
+    ids=["qwen", "qwen-4", "copilot", "codex", "gemini", "openhands", "droid"],
+)
+@pytest.mark.parametrize("calls", [False, True], ids=["text", "calls"])
+def test_it_lets_go_before_each_hosts_own_cap(
+    lab: Lab, host: str, environment: dict[str, str], blocks: int, calls: bool
+) -> None:
+    """Qwen honours one block less than its number; there and on Copilot a tool call does not start the count anew."""
+    lab.config(max_stop_blocks=0).task(remaining=1)
+    lab.environment.update(environment)
+    lab.host = host
+    answers = ""
+    for number in range(min(blocks + 1, 12)):
+        if calls:
+            lab.call("post-tool", tool_name="Bash", tool_input={"command": f"{number}"})
+        answers += lab.stop(number > 0)
+    assert answers.rstrip("RA") == "B" * blocks
+    assert lab.codes()[-1] == ("blocked" if blocks == 12 else "host_cap")
