@@ -246,6 +246,23 @@ def _log(
     return _show("log", lambda f: log(f, session, since), json)
 
 
+def _verify(
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The verifier: 0 holds, 1 to 125 not yet.")
+    ] = None,
+    rechecks: Annotated[int, typer.Option(metavar="N", min=0, help="How often it is run at most; 0 is 1.")] = 3,
+    grace: Annotated[str, typer.Option(metavar="S", help="Seconds before the next look; or a time, as 2m.")] = "15",
+    timeout: Annotated[
+        str, typer.Option(metavar="S", help="Seconds in all; or a time, as 30m. Without it there is no limit.")
+    ] = "",
+    json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.verbs.verify import Request, verify
+
+    request = Request(tuple(command or ()), rechecks, grace, timeout)
+    return _show("verify", lambda f: verify(f, request, as_json=json), json)
+
+
 def _completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="One of: bash, zsh, fish.")], json: _Json = False
 ) -> int:
@@ -298,6 +315,15 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "log": (
         _log, "Show what the guard decided, and why.",
         "  hookctl log --since 2h\n  hookctl log --follow",
+    ),
+    "verify": (
+        _verify, "Run a check until it holds, in one call that blocks; look again before saying no.\n\n\b\n"
+        "Exit codes:\n  0    it holds\n  1    incomplete: it said no at every look\n"
+        "  4    broken contract: it cannot be started, was killed, or ended with 126 or more; no second look\n"
+        "  124  out of time; it and what it started are ended\n  130  interrupted; the same",
+        "  hookctl verify -- pytest -q\n"
+        "  hookctl verify --rechecks 5 --grace 30 --timeout 10m -- ./deployed.sh\n"
+        "  hookctl verify -- sh -c 'test -s report.md && ! grep -q TODO report.md'",
     ),
     "completion": (
         _completion, "Print a script that completes hookctl in a shell; it edits no file of yours.",

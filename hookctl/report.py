@@ -41,6 +41,12 @@ def say(line: str) -> None:
     _write(sys.stderr, "hookctl: " + "\n".join(map(_plain, by_look(line).split("\n"))) + "\n")
 
 
+def progress(line: str) -> None:
+    """What goes on, for a person who waits at a terminal; nobody else needs it."""
+    if sys.stderr and sys.stderr.isatty():
+        say(line)
+
+
 def emit(line: str) -> bool:
     """One line of a result that goes on; whether somebody still reads it."""
     return _write(sys.stdout, _plain(by_look(line)) + "\n")
