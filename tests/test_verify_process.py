@@ -103,11 +103,12 @@ def test_the_signal_that_ended_it_is_named(hookctl: Hookctl) -> None:
 # What it sees.
 
 
-def test_it_is_marked_as_a_child_has_no_input_and_gets_its_words_as_given(process: Hookctl) -> None:
+def test_it_is_marked_as_a_child_has_no_input_and_gets_its_words_as_given() -> None:
     code = "import os, sys; print(os.environ['HOOKCTL_CHILD'], sys.argv[1:], repr(sys.stdin.read()))"
-    outcome = process("verify", "--", sys.executable, "-c", code, "$HOME", "*", "--json", HOOKCTL_CHILD="")
-    assert outcome.err == "1 ['$HOME', '*', '--json'] ''\n"
-    assert outcome.code == 0
+    running = start("--", sys.executable, "-c", code, "$HOME", "*", "--json", stdin=subprocess.PIPE)
+    _, err = running.communicate("not for you")
+    assert err == "1 ['$HOME', '*', '--json'] ''\n"
+    assert running.returncode == 0
 
 
 def test_it_has_no_terminal_to_ask_at(process: Hookctl) -> None:
@@ -181,9 +182,10 @@ def test_out_of_time_it_is_ended_with_all_that_it_started(hookctl: Hookctl, trap
     assert time.monotonic() - begin < 20
 
 
-def test_one_that_listens_may_clear_up(hookctl: Hookctl) -> None:
-    line = "trap 'sleep 0.2; echo cleared > cleared; exit 0' TERM; while :; do sleep 0.05; done"
-    assert hookctl("verify", "--timeout", "1", "--", "sh", "-c", line).code == 124
+def test_whoever_listens_may_clear_up(hookctl: Hookctl) -> None:
+    """What the verifier started too, although the verifier itself ends at once."""
+    inner = 'trap "sleep 0.2; echo cleared > cleared; exit 0" TERM; while :; do sleep 0.05; done'
+    assert hookctl("verify", "--timeout", "1", "--", "sh", "-c", f"sh -c '{inner}' & wait").code == 124
     assert Path("cleared").read_text() == "cleared\n"
 
 
@@ -238,7 +240,11 @@ def test_signals_are_as_before_when_it_is_over(hookctl: Hookctl) -> None:
         assert [signal.getsignal(number) for number in numbers] == before
 
 
-# What is said meanwhile.
+# What is said.
+
+
+def test_a_recheck_of_none_is_one_look(hookctl: Hookctl) -> None:
+    assert hookctl("verify", "--rechecks", "0", "--", "true").out == "holds: true said so at look 1 of 1\n"
 
 
 def test_the_next_look_is_announced_at_a_terminal_only(process: Hookctl) -> None:
