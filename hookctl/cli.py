@@ -233,17 +233,27 @@ def _run(
 def _log(
     session: Annotated[str, typer.Option(metavar="ID", help="Only this session: its id, or its hash.")] = "",
     since: Annotated[str, typer.Option(metavar="TIME", help="Only what is newer: 2h, 30m, or a date.")] = "",
-    follow: Annotated[bool, typer.Option("--follow", help="Go on printing what comes.")] = False,
+    code: Annotated[list[str] | None, typer.Option(help="Only this reason, as tripped; several times if need be.")] = (
+        None
+    ),
+    decision: Annotated[
+        list[str] | None, typer.Option(help="Only allow, block, release, end or refuse; several times if need be.")
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on printing what comes; --json: one object a line.")] = (
+        False
+    ),
+    project: Annotated[str, typer.Option(metavar="DIR", help="Only what was decided in this project.")] = "",
     json: _Json = False,
-) -> int:
+) -> int:  # fmt: skip
+    from hookctl.verbs.log import Filter, log
     from hookctl.verbs.log import follow as follow_log
-    from hookctl.verbs.log import log
 
+    wanted = Filter(session, since, tuple(code or ()), tuple(decision or ()), project)
     if follow:
         from hookctl.folders import here
 
-        return follow_log(here(), session, since, as_json=json)
-    return _show("log", lambda f: log(f, session, since), json)
+        return follow_log(here(), wanted, as_json=json)
+    return _show("log", lambda f: log(f, wanted), json)
 
 
 def _verify(
@@ -314,7 +324,8 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "log": (
         _log, "Show what the guard decided, and why.",
-        "  hookctl log --since 2h\n  hookctl log --follow",
+        "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
+        "  hookctl log --decision release --decision end --since 2026-11-21    where it let go, or ended a chain",
     ),
     "verify": (
         _verify, "Run a check until it holds, in one call that blocks; look again before saying no.\n\n\b\n"
@@ -381,19 +392,14 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
 
 def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Place]:
     """The settings files of these hosts at a scope of the project that was named, or that the working folder is in."""
-    import os
-
     from hookctl import places
-    from hookctl.project import find
+    from hookctl.project import find, named
 
-    if project and not os.path.isdir(project):
-        hint = "Give the project's folder with --project."
-        raise HookctlError("usage", f"no such folder: {project}", hint=hint, exit_code=USAGE)
+    root = named(project) if project else ""
     if project and scope == "user":
         from hookctl.report import say
 
         say("--project counts with --scope project and --scope local only; this is user scope")
-    root = os.path.realpath(project) if project else ""
     if scope != "user":
         root = root or find(folders.cwd, folders.environ)
     return [places.find(host, scope, folders, root) for host in hosts]

@@ -52,6 +52,25 @@ def emit(line: str) -> bool:
     return _write(sys.stdout, _plain(by_look(line)) + "\n")
 
 
+def is_unread(seconds: float) -> bool:
+    """Let so much time pass; at once, and true, where nobody reads stdout any more."""
+    import select
+    import time
+
+    if sys.stdout is None:
+        return True
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):  # it is no file
+        poll = None
+    ends = sum(how for _, how in poll.poll(seconds * 1000)) if poll else select.POLLNVAL
+    if ends & select.POLLNVAL:  # or one that cannot be asked
+        time.sleep(seconds)
+        return False
+    return bool(ends)
+
+
 def envelope(command: str, result: Result) -> dict[str, Any]:
     """The versioned result for machines (schemas/result.schema.json)."""
     return {

@@ -244,6 +244,9 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     (("verify", "--timeout", "0", "true"), "nothing can be verified in 0"),
     (("log", "--since", "yore"), "yore"),
     (("log", "--since", "0001-01-01"), "0001-01-01"),
+    (("log", "--code", "red"), "tripped"),
+    (("log", "--decision", "no"), "release"),
+    (("log", "--project", "no/such/folder"), "no/such/folder"),
 ]  # fmt: skip
 
 
@@ -603,7 +606,7 @@ CONTRACT = {
     "render": {"--host", "--scope", "--hook-dir", "--python", "--json"},
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
-    "log": {"--session", "--since", "--follow", "--json"},
+    "log": {"--session", "--since", "--code", "--decision", "--project", "--follow", "--json"},
     "verify": {"--rechecks", "--grace", "--timeout", "--json"},
     "completion": {"--json"},
 }

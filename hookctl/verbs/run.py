@@ -81,11 +81,9 @@ def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]
 
 
 def _place(folders: Folders, request: Request) -> _Run:
-    if request.project and not os.path.isdir(request.project):
-        raise _usage(f"no such folder: {request.project}", "Give the project's folder with --project.")
     variables = [hosts.load(name).data["environment"]["project"] for name in hosts.names()]
     named = next((at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd)
-    root = os.path.realpath(request.project) if request.project else project.find(named, folders.environ)
+    root = project.named(request.project) if request.project else project.find(named, folders.environ)
     knobs = _installed_knobs(folders, root)
     folder = project.run_folder(root, folders.environ, knobs.get("run_dir", ""))
     task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or knobs.get("task_file", "")
