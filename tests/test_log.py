@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -281,10 +282,12 @@ def test_follow_survives_many_rotations(guard: Path) -> None:
     assert follower.end()[:2] == (130, "")
 
 
-def test_follow_reads_only_what_has_changed(guard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log lies in a folder for each project ever worked in; it is looked at twice a second."""
+def test_follow_reads_only_what_has_changed_and_shows_nothing_twice(
+    guard: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A log lies in a folder for each project ever worked in, and they are looked at twice a second."""
     path = write(guard / "x" / "events.jsonl", event(0))
-    reads, looks = [], iter(range(4))
+    reads, looks = [], iter(range(6))
     real = events.read
     monkeypatch.setattr(events, "read", lambda state: reads.append(state) or real(state))
 
@@ -292,11 +295,26 @@ def test_follow_reads_only_what_has_changed(guard: Path, monkeypatch: pytest.Mon
         look = next(looks)
         if look == 1:
             append(path, event(1))
-        return look == 3
+        if look == 3:
+            path.rename(path.with_name("away"))
+        if look == 4:
+            path.with_name("away").rename(path)
+        return look == 5
 
     monkeypatch.setattr(report, "is_unread", unread)
     assert follow(folders.here(), Filter(), as_json=True) == 0
-    assert len(reads) == 2
+    assert [json.loads(line)["t"] for line in capsys.readouterr().out.splitlines()] == [0, 1]
+    assert len(reads) == 4
+
+
+@pytest.mark.parametrize(("stdout", "expected"), [(None, True), (io.StringIO(), False)], ids=["none", "no file"])
+def test_a_stdout_that_is_no_file_can_be_waited_at(
+    monkeypatch: pytest.MonkeyPatch, stdout: io.StringIO | None, expected: bool
+) -> None:
+    monkeypatch.setattr(sys, "stdout", stdout)
+    begin = time.monotonic()
+    assert report.is_unread(0.1) is expected
+    assert (time.monotonic() - begin >= 0.1) is not expected
 
 
 def test_follow_waits_for_a_log_that_is_not_there_yet(guard: Path) -> None:
