@@ -261,17 +261,44 @@ def _run(
 def _log(
     session: Annotated[str, typer.Option(metavar="ID", help="Only this session: its id, or its hash.")] = "",
     since: Annotated[str, typer.Option(metavar="TIME", help="Only what is newer: 2h, 30m, or a date.")] = "",
-    follow: Annotated[bool, typer.Option("--follow", help="Go on printing what comes.")] = False,
+    code: Annotated[list[str] | None, typer.Option(help="Only this reason, as tripped; several times if need be.")] = (
+        None
+    ),
+    decision: Annotated[
+        list[str] | None, typer.Option(help="Only allow, block, release, end or refuse; several times if need be.")
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on printing what comes; --json: one object a line.")] = (
+        False
+    ),
+    project: Annotated[str, typer.Option(metavar="DIR", help="Only what was decided in this project.")] = "",
     json: _Json = False,
-) -> int:
+) -> int:  # fmt: skip
+    from hookctl.verbs.log import Filter, log
     from hookctl.verbs.log import follow as follow_log
-    from hookctl.verbs.log import log
 
+    wanted = Filter(session, since, tuple(code or ()), tuple(decision or ()), project)
     if follow:
         from hookctl.folders import here
 
-        return follow_log(here(), session, since, as_json=json)
-    return _show("log", lambda f: log(f, session, since), json)
+        return follow_log(here(), wanted, as_json=json)
+    return _show("log", lambda f: log(f, wanted), json)
+
+
+def _verify(
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The verifier: 0 holds, 1 to 125 not yet.")
+    ] = None,
+    rechecks: Annotated[int, typer.Option(metavar="N", min=0, help="How often it is run at most; 0 is 1.")] = 3,
+    grace: Annotated[str, typer.Option(metavar="S", help="Seconds before the next look; or a time, as 2m.")] = "15",
+    timeout: Annotated[
+        str, typer.Option(metavar="S", help="Seconds in all; or a time, as 30m. Without it there is no limit.")
+    ] = "",
+    json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.verbs.verify import Request, verify
+
+    request = Request(tuple(command or ()), rechecks, grace, timeout)
+    return _show("verify", lambda f: verify(f, request, as_json=json), json)
 
 
 def _completion(
@@ -325,7 +352,17 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "log": (
         _log, "Show what the guard decided, and why.",
-        "  hookctl log --since 2h\n  hookctl log --follow",
+        "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
+        "  hookctl log --decision release --decision end --since 2026-11-21    where it let go, or ended a chain",
+    ),
+    "verify": (
+        _verify, "Run a check until it holds, in one call that blocks; look again before saying no.\n\n\b\n"
+        "Exit codes:\n  0    it holds\n  1    incomplete: it said no at every look\n"
+        "  4    broken contract: it cannot be started, was killed, or ended with 126 or more; no second look\n"
+        "  124  out of time; it and what it started are ended\n  130  interrupted; the same",
+        "  hookctl verify -- pytest -q\n"
+        "  hookctl verify --rechecks 5 --grace 30 --timeout 10m -- ./deployed.sh\n"
+        "  hookctl verify -- sh -c 'test -s report.md && ! grep -q TODO report.md'",
     ),
     "completion": (
         _completion, "Print a script that completes hookctl in a shell; it edits no file of yours.",
@@ -392,19 +429,14 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
 
 def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Place]:
     """The settings files of these hosts at a scope of the project that was named, or that the working folder is in."""
-    import os
-
     from hookctl import places
-    from hookctl.project import find
+    from hookctl.project import find, named
 
-    if project and not os.path.isdir(project):
-        hint = "Give the project's folder with --project."
-        raise HookctlError("usage", f"no such folder: {project}", hint=hint, exit_code=USAGE)
+    root = named(project) if project else ""
     if project and scope == "user":
         from hookctl.report import say
 
         say("--project counts with --scope project and --scope local only; this is user scope")
-    root = os.path.realpath(project) if project else ""
     if scope != "user":
         root = root or find(folders.cwd, folders.environ)
     return [places.find(host, scope, folders, root) for host in hosts]

@@ -11,6 +11,7 @@ from hookctl.errors import USAGE, HookctlError
 
 END = 250_000_000_000  # seconds: the year 9892, near the end of what a date can say
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_NAMES = {"d": 86400, "h": 3600, "min": 60, "s": 1}  # as they are shown, the largest first
 
 
 def now(environ: Mapping[str, str]) -> float:
@@ -61,9 +62,10 @@ def local(at: float) -> str:
 
 
 def age(span: float) -> str:
-    """How long ago, in its largest unit."""
-    span = max(0, span)
-    for unit in "dhm":
-        if span >= _UNITS[unit]:
-            return f"{span / _UNITS[unit]:.0f} {unit}"
-    return f"{span:.0f} s"
+    """How long, in its two largest units: 11 h 58 min; what is smaller is left out."""
+    left, parts = int(max(0, span)), []
+    for name, size in _NAMES.items():
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append((count, name))
+    return " ".join(f"{count} {name}" for count, name in parts[:2] if count) or "0 s"

@@ -8,6 +8,7 @@ USAGE = 2
 UNEXPECTED = 3
 UNREADABLE = 4  # something could not be read, parsed or checked; nothing was written
 PENDING = 10  # plan --exit-code: a settings file would change
+TIMED_OUT = 124  # verify: the time is used up
 INTERRUPTED = 130
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
@@ -10,14 +11,39 @@ from typing import Any
 from hookctl import clock, files
 from hookctl.errors import HookctlError
 
+DECISIONS = ("allow", "block", "release", "end", "refuse")
+CODES = {  # each with what it says of the moment
+    "no_input": "what the host sent cannot be read, or names no session",
+    "config_error": "the guard's configuration cannot be read",
+    "off": "the guard is switched off",
+    "child": "this agent was started by another one",
+    "subagent": "this is a subagent, which nobody keeps from its end",
+    "not_owner": "the work belongs to another session",
+    "inactive": "no run is armed",
+    "stop": "STOP is there",
+    "conclude": "CONCLUDE is there",
+    "background": "the host itself waits for background tasks",
+    "no_work": "no work remains",
+    "blocked": "there is more to do, so the agent was asked to go on",
+    "tripped": "it was asked to go on as often as the limit allows, and nothing moved",
+    "open": "the guard had let go before, and nothing has moved since",
+    "honor_active": "the guard had blocked the stop before this one, and does not do so twice in a row",
+    "host_cap": "the host would have overridden the next block",
+    "ceiling": "no prompt buys more blocks than these",
+    "stop_loop": "another hook forced the agent on without progress, so its turn was ended",
+    "nudged": "a tool that must be called was not, so the agent was reminded of it",
+    "state_error": "the guard's state cannot be saved",
+    "lock_timeout": "another process held the guard's state for too long",
+    "dispatch_refused": "the same tool call came too often in a short time, so it was not run",
+    "allowed": "the guard had nothing against it",
+}
 _TEXTS = ("host", "event", "decision", "code")
 
 
 def read(state: str) -> list[dict[str, Any]]:
     """Every line that the hook logged, in the order of time; what is no line of it is passed over."""
     events = []
-    pattern = os.path.join(glob.escape(os.path.join(state, "guard")), "**", "events.jsonl*")
-    for path in sorted(glob.glob(pattern, recursive=True), reverse=True):
+    for path in _paths(state):
         try:
             data = files.read(path).data or b""
         except HookctlError:
@@ -29,6 +55,22 @@ def read(state: str) -> list[dict[str, Any]]:
             except (ValueError, TypeError, KeyError, RecursionError):
                 continue
     return sorted(events, key=lambda event: event["t"])
+
+
+def marks(state: str) -> list[tuple[str, int, int, int]]:
+    """What changes with the logs: each file's path, number, size and time."""
+    found = []
+    for path in _paths(state):
+        with contextlib.suppress(OSError):
+            about = os.stat(path)
+            found.append((path, about.st_ino, about.st_size, about.st_mtime_ns))
+    return found
+
+
+def _paths(state: str) -> list[str]:
+    """Every log, the older one of a folder first."""
+    pattern = os.path.join(glob.escape(os.path.join(state, "guard")), "**", "events.jsonl*")
+    return sorted(glob.glob(pattern, recursive=True), reverse=True)
 
 
 def _event(line: dict[str, Any]) -> dict[str, Any]:

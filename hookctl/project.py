@@ -6,6 +6,8 @@ import hashlib
 import os
 from collections.abc import Mapping
 
+from hookctl.errors import USAGE, HookctlError
+
 
 def find(start: str, environ: Mapping[str, str]) -> str:
     """The nearest folder upwards that has .hookctl or .git, else `start` (design, section 3).
@@ -20,6 +22,14 @@ def find(start: str, environ: Mapping[str, str]) -> str:
             return folder
         folder = os.path.dirname(folder)
     return start
+
+
+def named(folder: str) -> str:
+    """The real path of the folder that --project names."""
+    if not os.path.isdir(folder):
+        hint = "Give the project's folder with --project."
+        raise HookctlError("usage", f"no such folder: {folder}", hint=hint, exit_code=USAGE)
+    return os.path.realpath(folder)
 
 
 def _home(environ: Mapping[str, str]) -> str:

@@ -41,9 +41,34 @@ def say(line: str) -> None:
     _write(sys.stderr, "hookctl: " + "\n".join(map(_plain, by_look(line).split("\n"))) + "\n")
 
 
+def progress(line: str) -> None:
+    """What goes on, for a person who waits at a terminal; nobody else needs it."""
+    if sys.stderr and sys.stderr.isatty():
+        say(line)
+
+
 def emit(line: str) -> bool:
     """One line of a result that goes on; whether somebody still reads it."""
     return _write(sys.stdout, _plain(by_look(line)) + "\n")
+
+
+def is_unread(seconds: float) -> bool:
+    """Let so much time pass; at once, and true, where nobody reads stdout any more."""
+    import select
+    import time
+
+    if sys.stdout is None:
+        return True
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):  # it is no file
+        poll = None
+    ends = sum(how for _, how in poll.poll(seconds * 1000)) if poll else select.POLLNVAL
+    if ends & select.POLLNVAL:  # or one that cannot be asked
+        time.sleep(seconds)
+        return False
+    return bool(ends)
 
 
 def envelope(command: str, result: Result) -> dict[str, Any]:

@@ -24,7 +24,7 @@ LAYERS = [
     ["places"],
     ["hosts", "ledger", "events", "project", "interpreter", "documents.jsonc"],
     ["documents", "files"],
-    ["folders", "clock"],
+    ["folders", "clock", "child"],
     ["model", "errors", "masking"],
     ["__init__"],
 ]

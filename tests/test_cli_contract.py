@@ -24,7 +24,8 @@ from .conftest import Hookctl, Outcome, put
 from .trees import tree
 
 COMMANDS = (
-    "install", "uninstall", "plan", "status", "doctor", "hosts", "render", "restore", "run", "log", "completion",
+    "install", "uninstall", "plan", "status", "doctor", "hosts", "render", "restore", "run", "log", "verify",
+    "completion",
 )  # fmt: skip
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
@@ -135,6 +136,8 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, nothing, ("run", "start", "--remaining", "3", "--owner", "S1", "--for", "2h")),
     (0, nothing, ("log",)),
     (0, nothing, ("log", "--since", "2h", "--session", "S1")),
+    (0, nothing, ("verify", "--", "true")),
+    (1, nothing, ("verify", "--rechecks", "1", "--", "false")),
     (1, read_only, ("install", *CLAUDE)),
     (1, another_pack, ("install", *CLAUDE)),
     (1, another_pack, ("plan", *CLAUDE, "--exit-code")),
@@ -151,6 +154,7 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (3, a_bug, ("restore", "x")),
     (3, a_bug, ("run", "status")),
     (3, a_bug, ("log",)),
+    (3, a_bug, ("verify", "--", "true")),
     (3, a_bug, ("completion", "zsh")),
     (4, torn, ("install", *CLAUDE)),
     (4, torn, ("plan", *CLAUDE)),
@@ -161,7 +165,9 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (4, broken_ledger, ("restore", "settings.json")),
     (4, bad_pack, ("install", "./bad.toml", *CLAUDE)),
     (4, leaving, ("install", *CLAUDE, "--scope", "project")),
+    (4, nothing, ("verify", "--", "./no-such-program")),
     (10, nothing, ("plan", *CLAUDE, "--exit-code")),
+    (124, nothing, ("verify", "--timeout", "0.2", "--", "sleep", "60")),
 ]
 
 
@@ -176,7 +182,7 @@ def test_the_exit_code_and_the_envelope(
 ) -> None:  # fmt: skip
     """The same exit code with and without --json, and an envelope that says the same as the text."""
     arrange(hookctl, settings, monkeypatch)
-    as_json = hookctl(*arguments, "--json")
+    as_json = hookctl(arguments[0], "--json", *arguments[1:])
     assert as_json.code == code, as_json
     envelope = check_envelope(as_json, arguments[0])
 
@@ -231,8 +237,16 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     (("run", "start", "--for", "12"), "12"),
     (("run", "start", "--remaining", "x"), "x"),
     (("run", "status", "--project", "no/such/folder"), "no/such/folder"),
+    (("verify",), "which command"),
+    (("verify", ""), "which command"),
+    (("verify", "--rechecks", "-1"), "--rechecks"),
+    (("verify", "--grace", "soon", "true"), "soon"),
+    (("verify", "--timeout", "0", "true"), "nothing can be verified in 0"),
     (("log", "--since", "yore"), "yore"),
     (("log", "--since", "0001-01-01"), "0001-01-01"),
+    (("log", "--code", "red"), "tripped"),
+    (("log", "--decision", "no"), "release"),
+    (("log", "--project", "no/such/folder"), "no/such/folder"),
 ]  # fmt: skip
 
 
@@ -592,7 +606,8 @@ CONTRACT = {
     "render": {"--host", "--scope", "--hook-dir", "--python", "--json"},
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
-    "log": {"--session", "--since", "--follow", "--json"},
+    "log": {"--session", "--since", "--code", "--decision", "--project", "--follow", "--json"},
+    "verify": {"--rechecks", "--grace", "--timeout", "--json"},
     "completion": {"--json"},
 }
 
@@ -607,7 +622,7 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
         assert re.search(rf"^  {option}\b", outcome.out, re.MULTILINE), option
     examples = outcome.out.partition("Examples:")[2].partition("\n\n")[0]
     for example in examples.split("hookctl ")[1:]:
-        words = example.split()
+        words = example.partition(" -- ")[0].split()
         assert words[0] == command
         assert {word for word in words if word.startswith("--")} <= options_of(command)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from hookctl import cli, hosts
+from hookctl import cli, events, hosts
 from hookctl.places import SCOPES
 from hookctl.verbs import completion
 
@@ -83,6 +83,10 @@ def test_what_fits_is_offered(ask, script, isolated: Path) -> None:  # type: ign
     assert offered("render", "--scope", "") == {*SCOPES, "managed"}
     assert offered("install", "--scope", "") == set(SCOPES)
     assert "guard" in offered("install", "")
+    assert offered("log", "--code", "ho") == {"honor_active", "host_cap"}
+    assert offered("log", "--decision", "") == set(events.DECISIONS)
+    assert offered("verify", "--re") == {"--rechecks"}
+    assert offered("verify", "--grace", "5", "--ti") == {"--timeout"}
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash here")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +16,9 @@ from typing import Any
 
 import pytest
 
-from hookctl.project import session_hash
+from hookctl import events, folders, report
+from hookctl.project import session_hash, state_folder
+from hookctl.verbs.log import Filter, follow
 
 from .conftest import Hookctl, Outcome, put
 
@@ -94,9 +98,76 @@ def test_a_line_says_when_who_what_and_why(hookctl: Hookctl, guard: Path) -> Non
           event(NOW + 1, session=None))  # fmt: skip
     first, second = hookctl("log").out.splitlines()
     assert first == (
-        f"2023-11-14 22:13:20  {session_hash('S1')}  stop   block    blocked       2 blocks, 3 stops, hard progress"
+        f"2023-11-14 22:13:20  {session_hash('S1')}  stop      block    blocked           "
+        "there is more to do, so the agent was asked to go on (2 blocks, 3 stops, hard progress)"
     )
-    assert second.split() == ["2023-11-14", "22:13:21", "-", "stop", "allow", "no_work", "0", "blocks,", "1", "stop"]
+    assert second.startswith(f"2023-11-14 22:13:21  {'-':16}  stop      allow    no_work           ")
+    assert second.endswith("  no work remains (0 blocks, 1 stop)")
+
+
+def test_what_was_not_counted_is_not_told(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "x" / "events.jsonl", event(code="off", blocks=None, attempts=None), event(code="of tomorrow"))
+    off, unknown = hookctl("log").out.splitlines()
+    assert off.endswith("  allow    off               the guard is switched off")
+    assert unknown.endswith("  allow    of tomorrow       (0 blocks, 1 stop)")
+
+
+CODES = (
+    "no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive", "stop", "conclude", "background",
+    "no_work", "blocked", "tripped", "open", "honor_active", "host_cap", "ceiling", "stop_loop", "nudged",
+    "state_error", "lock_timeout", "dispatch_refused", "allowed",
+)  # fmt: skip
+
+
+def test_every_code_of_the_hook_is_told_in_words_of_its_own(hookctl: Hookctl, guard: Path) -> None:
+    assert tuple(events.CODES) == CODES
+    write(guard / "x" / "events.jsonl", *(event(code=code, blocks=None, attempts=None) for code in CODES))
+    lines = hookctl("log").out.splitlines()
+    told = [re.split(r"\s{2,}", line)[5] for line in lines]
+    assert len(set(told)) == len(CODES)
+    assert all(len(words.split()) >= 3 for words in told)
+    assert max(map(len, CODES)) <= 16, "the column is that wide"
+
+
+def test_the_hook_says_nothing_that_log_does_not_know() -> None:
+    root = Path(__file__).parents[1]
+    source = (root / "templates" / "guard" / "hook.py").read_text()
+    decided = set(re.findall(rf'"(?:{"|".join(events.DECISIONS)})", "(\w+)"', source))
+    assert {"tripped", "stop_loop", "no_work"} <= decided <= set(events.CODES)
+    documented = re.findall(r"\[([a-z_]+)\](?!\()", (root / "docs" / "guard.md").read_text())
+    assert {"off", "not_owner"} <= set(documented) <= set(events.CODES)
+
+
+def test_only_these_reasons_and_decisions(hookctl: Hookctl, guard: Path) -> None:
+    lines = [("block", "blocked"), ("release", "tripped"), ("release", "host_cap"), ("end", "stop_loop")]
+    write(guard / "x" / "events.jsonl", *(event(t, decision=d, code=c) for t, (d, c) in enumerate(lines)))
+
+    def shown(*options: str) -> list[float]:
+        return times(hookctl("log", "--json", *options))
+
+    assert shown("--code", "tripped") == [1]
+    assert shown("--code", "tripped", "--code", "blocked") == [0, 1]
+    assert shown("--decision", "release") == [1, 2]
+    assert shown("--decision", "release", "--decision", "end") == [1, 2, 3]
+    assert shown("--decision", "release", "--code", "host_cap", "--code", "stop_loop") == [2], "both must fit"
+    assert shown("--code", "nudged") == []
+
+
+def test_only_this_project(hookctl: Hookctl, guard: Path, isolated: Path) -> None:
+    one, other = isolated / "one", isolated / "other"
+    for t, folder in enumerate((one, other)):
+        folder.mkdir()
+        write(Path(state_folder(str(isolated / "state"), str(folder))) / "events.jsonl", event(t))
+    write(guard / "events.jsonl", event(5))
+    (isolated / "link").symlink_to(other)
+    assert times(hookctl("log", "--json", "--project", str(one))) == [0]
+    assert times(hookctl("log", "--json", "--project", "../link")) == [1]
+    assert hookctl("log", "--project", ".").out == "the guard has decided nothing of that kind\n"
+
+
+def test_a_session_that_is_no_text_fits_no_filter(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "x" / "events.jsonl", event(session={"a": 1}), event(session=[]))
+    assert times(hookctl("log", "--json", "--session", "S1")) == []
 
 
 GARBAGE = [
@@ -185,6 +256,67 @@ def test_follow_filters_and_speaks_json(guard: Path) -> None:
     assert follower.end()[:2] == (130, "")
 
 
+def test_follow_filters_by_reason_decision_and_project(guard: Path, isolated: Path) -> None:
+    here = Path(state_folder(str(isolated / "state"), str(isolated / "work")))
+    path = write(here / "events.jsonl", event(code="no_work"), event(1, decision="release", code="tripped"))
+    write(guard / "other" / "events.jsonl", event(2, decision="release", code="tripped"))
+    follower = Follower("--json", "--decision", "release", "--code", "tripped", "--project", ".")
+    assert json.loads(follower.line())["t"] == 1
+    append(path, event(3, decision="block", code="blocked"), event(4, decision="release", code="tripped"))
+    assert json.loads(follower.line()) == {**event(4, decision="release", code="tripped"), "project": here.name}
+    assert follower.end()[:2] == (130, "")
+
+
+def test_follow_survives_many_rotations(guard: Path) -> None:
+    """Each line once, whatever is renamed or gone while it looks."""
+    path = write(guard / "x" / "events.jsonl", event(0))
+    follower = Follower("--json")
+    assert json.loads(follower.line())["t"] == 0
+    for t in range(1, 5):
+        path.rename(path.with_name("events.jsonl.1"))
+        write(path, event(t))
+        assert json.loads(follower.line())["t"] == t
+    path.with_name("events.jsonl.1").unlink()
+    append(path, event(9))
+    assert json.loads(follower.line())["t"] == 9
+    assert follower.end()[:2] == (130, "")
+
+
+def test_follow_reads_only_what_has_changed_and_shows_nothing_twice(
+    guard: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A log lies in a folder for each project ever worked in, and they are looked at twice a second."""
+    path = write(guard / "x" / "events.jsonl", event(0))
+    reads, looks = [], iter(range(6))
+    real = events.read
+    monkeypatch.setattr(events, "read", lambda state: reads.append(state) or real(state))
+
+    def unread(seconds: float) -> bool:
+        look = next(looks)
+        if look == 1:
+            append(path, event(1))
+        if look == 3:
+            path.rename(path.with_name("away"))
+        if look == 4:
+            path.with_name("away").rename(path)
+        return look == 5
+
+    monkeypatch.setattr(report, "is_unread", unread)
+    assert follow(folders.here(), Filter(), as_json=True) == 0
+    assert [json.loads(line)["t"] for line in capsys.readouterr().out.splitlines()] == [0, 1]
+    assert len(reads) == 4
+
+
+@pytest.mark.parametrize(("stdout", "expected"), [(None, True), (io.StringIO(), False)], ids=["none", "no file"])
+def test_a_stdout_that_is_no_file_can_be_waited_at(
+    monkeypatch: pytest.MonkeyPatch, stdout: io.StringIO | None, expected: bool
+) -> None:
+    monkeypatch.setattr(sys, "stdout", stdout)
+    begin = time.monotonic()
+    assert report.is_unread(0.1) is expected
+    assert (time.monotonic() - begin >= 0.1) is not expected
+
+
 def test_follow_waits_for_a_log_that_is_not_there_yet(guard: Path) -> None:
     follower = Follower()
     time.sleep(0.3)
@@ -205,5 +337,31 @@ def test_follow_ends_where_nobody_reads_it_any_more(guard: Path) -> None:
     follower.running.stderr.close()
 
 
-def test_follow_says_what_is_wrong_use(process: Hookctl) -> None:
-    assert process("log", "--follow", "--since", "yore").code == 2
+@pytest.mark.parametrize("log", [True, False], ids=["a log", "no log"])
+def test_follow_ends_where_its_reader_goes_although_nothing_comes(guard: Path, log: bool) -> None:
+    if log:
+        write(guard / "x" / "events.jsonl", event())
+    follower = Follower()
+    if log:
+        follower.line()
+    assert follower.running.stdout and follower.running.stderr
+    time.sleep(0.3)
+    follower.running.stdout.close()
+    assert follower.running.wait(20) == 0
+    assert follower.running.stderr.read() == ""
+    follower.running.stderr.close()
+
+
+@pytest.mark.parametrize("out", ["/dev/null", "file"])
+def test_follow_goes_on_where_stdout_is_no_pipe(guard: Path, out: str) -> None:
+    command = [sys.executable, "-m", "hookctl", "log", "--follow"]
+    with open(out, "w") as stream, subprocess.Popen(command, stdout=stream, stderr=subprocess.DEVNULL) as running:
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.wait(1.5)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(20) == 130
+
+
+@pytest.mark.parametrize("words", [("--since", "yore"), ("--code", "red"), ("--decision", "red"), ("--project", "no")])
+def test_follow_says_what_is_wrong_use(process: Hookctl, words: tuple[str, str]) -> None:
+    assert process("log", "--follow", *words).code == 2

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hookctl import project
+from hookctl import clock, project
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
@@ -351,6 +351,83 @@ def test_status_writes_nothing(run: Run) -> None:
     assert (data["remaining"], data["heartbeat"], data["owner"], data["stop"]) == (None, None, None, False)
     assert run.hookctl("run", "status").code == 0
     assert tree(run.root) == before
+
+
+def aged(path: Path, seconds: float) -> None:
+    os.utime(path, (NOW - seconds, NOW - seconds))
+
+
+def test_status_says_how_old_everything_is(run: Run) -> None:
+    run.does("start", "--remaining", "3", "--owner", "S1")
+    run.does("heartbeat")
+    run.does("stop")
+    run.does("conclude")
+    put(run.state / "RESPAWN_REQUESTED", "")
+    for name, seconds in {"STOP": 300, "CONCLUDE": 3660, "OWNER": 90000, "task.json": 5}.items():
+        aged(run.folder / name, seconds - 120)
+    aged(run.state / "RESPAWN_REQUESTED", 7)
+    run.monkeypatch.setenv("HOOKCTL_NOW", str(NOW + 120))
+    data = run.does("status")
+    assert data["ages"] == {
+        "STOP": 300, "CONCLUDE": 3660, "OWNER": 90000, "task.json": 5, "heartbeat": 120, "RESPAWN_REQUESTED": 127,
+    }  # fmt: skip
+    assert (data["active_until"], data["active_seconds"]) == (NOW + 12 * 3600, 12 * 3600 - 120)
+    lines = run.hookctl("run", "status").out.splitlines()
+    assert lines[3:] == [
+        'heartbeat  "2001-09-09T01:46:40.000000Z" (2 min ago)',
+        "owner      S1 (since 1 d 1 h)",
+        lines[5],
+        "STOP       since 5 min: the guard lets the agent go at once",
+        "CONCLUDE   since 1 h 1 min: the guard no longer asks the agent to go on",
+        "breadcrumb 2 min 7 s old: the guard kept the agent going then; if no agent runs now, it did not end of its own"
+        " will",
+        "task.json  written 5 s ago",
+    ]
+    assert lines[5].startswith("armed      until 20") and "(in 11 h 58 min); counts in" in lines[5]
+
+
+def test_status_says_that_a_run_is_over(run: Run) -> None:
+    assert run.does("status")["active_seconds"] is None
+    assert "armed" not in run.hookctl("run", "status").out
+    run.does("start", "--for", "1h")
+    run.monkeypatch.setenv("HOOKCTL_NOW", str(NOW + 3600))
+    assert "armed      no longer: the run ended 0 s ago" in run.hookctl("run", "status").out
+    run.monkeypatch.setenv("HOOKCTL_NOW", str(NOW + 3700))
+    data = run.does("status")
+    assert (data["active_until"], data["active_seconds"]) == (None, -100)
+    assert "armed      no longer: the run ended 1 min 40 s ago" in run.hookctl("run", "status").out
+
+
+@pytest.mark.parametrize(
+    ("heartbeat", "age"),
+    [
+        ('"2001-09-09T01:46:30Z"', 10), ('"2001-09-09T01:46:30.000000Z++"', 10), ('"2001-09-09T03:46:30+02:00"', 10),
+        ('"2001-09-09T01:47:00Z"', 0), ('"step 4"', None), ("7", None), ("{}", None), ('"0001-01-01"', None),
+        ("null", None), ('""', None),
+    ],
+)  # fmt: skip
+def test_a_heartbeat_is_as_old_as_it_says(run: Run, heartbeat: str, age: float | None) -> None:
+    put(run.folder / "task.json", f'{{"heartbeat": {heartbeat}}}')
+    assert run.does("status")["ages"].get("heartbeat") == age
+
+
+@pytest.mark.parametrize(
+    ("span", "text"),
+    [
+        (-5, "0 s"), (0.9, "0 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (3605, "1 h"),
+        (43080, "11 h 58 min"), (86400, "1 d"), (86400 + 59, "1 d"), (2 * 86400 + 3 * 3600 + 60, "2 d 3 h"),
+    ],
+)  # fmt: skip
+def test_ages_are_told_in_their_two_largest_units(span: float, text: str) -> None:
+    assert clock.age(span) == text
+
+
+def test_an_owner_that_the_guard_could_not_read_whole_is_refused(run: Run) -> None:
+    outcome = run("start", "--owner", "x" * 257)
+    assert (outcome.code, run.names()) == (2, set())
+    run.does("start", "--remaining", "1", "--owner", f" {'x' * 256} ")
+    assert run.says("x" * 256) == "block"
+    assert run.says("S2") == ""
 
 
 def test_status_says_it_in_words(run: Run) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hookctl import hosts, packs
+from hookctl import events, hosts, packs
 from hookctl.errors import USAGE, HookctlError
 from hookctl.model import Result
 from hookctl.packs.presets import PRESETS
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from typer.core import TyperCommand, TyperGroup
 
 SHELLS = ("bash", "zsh", "fish")
-_PATHS = {"pack": "files", "file": "files", "python": "files", "project": "folders", "hook_dir": "folders"}
+_PATHS = {
+    "pack": "files", "file": "files", "python": "files", "command": "files",
+    "project": "folders", "hook_dir": "folders",
+}  # fmt: skip
 
 
 class _Parameter(NamedTuple):
@@ -55,7 +58,8 @@ def completion(shell: str, table: TyperGroup, choices: Mapping[str, Sequence[str
         raise HookctlError("usage", f"unknown shell {shell!r}", hint=f"Shells: {', '.join(SHELLS)}.", exit_code=USAGE)
     values = {
         "host": (*hosts.names(), "all"), "pack": packs.names(), "mode": MODES, "shell": SHELLS,
-        "preset": tuple(PRESETS), "scope": SCOPES, "render.scope": (*SCOPES, "managed"), **choices,
+        "preset": tuple(PRESETS), "scope": SCOPES, "render.scope": (*SCOPES, "managed"), "code": tuple(events.CODES),
+        "decision": events.DECISIONS, **choices,
     }  # fmt: skip
     lines = scripts[shell]([_command(name, command, values) for name, command in table.commands.items()])
     return Result({"shell": shell, "script": "\n".join(lines) + "\n"}, tuple(lines))

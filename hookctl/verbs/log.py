@@ -3,65 +3,93 @@
 from __future__ import annotations
 
 import json
-import time
+import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from hookctl import clock, report
-from hookctl.errors import OK
-from hookctl.events import read
+from hookctl import clock, events, project, report
+from hookctl.errors import OK, USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Result
-from hookctl.project import session_hash
 
 _PAUSE = 0.5  # seconds between two looks when following
 
 
-def log(folders: Folders, session: str, since: str) -> Result:
+class Filter(NamedTuple):
+    """Which decisions are asked for, still as text; what is empty leaves out none."""
+
+    session: str = ""  # its id, or its hash
+    since: str = ""
+    codes: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    project: str = ""
+
+
+def log(folders: Folders, wanted: Filter) -> Result:
     """The guard's decisions in every project, the oldest first."""
-    events = list(_wanted(read(folders.state), folders, session, since))
-    text = [_line(event) for event in events] or ["the guard has decided nothing yet"]
-    return Result({"events": events}, tuple(text))
+    found = list(_wanted(folders, wanted))
+    nothing = "the guard has decided nothing" + (" yet" if wanted == Filter() else " of that kind")
+    text = [_line(event) for event in found] or [nothing]
+    return Result({"events": found}, tuple(text))
 
 
-def follow(folders: Folders, session: str, since: str, *, as_json: bool) -> int:
+def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
     """Print the decisions and go on printing what comes, until interrupted or nobody reads it."""
     shown: Counter[str] = Counter()
+    seen: object = None
     while True:
+        marks = events.marks(folders.state)
         now: Counter[str] = Counter()
-        for event in _wanted(read(folders.state), folders, session, since):
+        for event in _wanted(folders, wanted) if marks != seen else ():
             line = json.dumps(event)
             now[line] += 1  # two stops in the same second may leave equal lines
             if now[line] > shown[line] and not report.emit(line if as_json else _line(event)):
                 return OK  # nobody reads it any more
-        shown |= now
-        time.sleep(_PAUSE)
+        shown |= now  # what a rotation took away for a moment is not shown again
+        seen = marks
+        if report.is_unread(_PAUSE):
+            return OK
 
 
-def _wanted(
-    events: list[dict[str, Any]], folders: Folders, session: str, since: str
-) -> Iterator[dict[str, Any]]:
-    after = clock.moment(since, clock.now(folders.environ)) if since else float("-inf")
-    names = {session, session_hash(session)} if session else set()
-    for event in events:
-        if event["t"] >= after and (not names or event.get("session") in names):
+def _wanted(folders: Folders, wanted: Filter) -> Iterator[dict[str, Any]]:
+    after = clock.moment(wanted.since, clock.now(folders.environ)) if wanted.since else float("-inf")
+    sessions = (wanted.session, project.session_hash(wanted.session)) if wanted.session else ()
+    _check("code", wanted.codes, events.CODES)
+    _check("decision", wanted.decisions, events.DECISIONS)
+    folder = project.state_folder(folders.state, project.named(wanted.project)) if wanted.project else ""
+    places = (os.path.basename(folder),) if folder else ()
+    asked = {"session": sessions, "code": wanted.codes, "decision": wanted.decisions, "project": places}
+    for event in events.read(folders.state):
+        if event["t"] >= after and all(not words or event.get(name) in words for name, words in asked.items()):
             yield event
+
+
+def _check(what: str, words: tuple[str, ...], known: tuple[str, ...] | dict[str, str]) -> None:
+    for word in words:
+        if word not in known:
+            hint = f"Known: {', '.join(known)}."
+            raise HookctlError("usage", f"unknown {what} {word!r}", hint=hint, exit_code=USAGE)
 
 
 _COUNTED = {"blocks": "block", "attempts": "stop"}
 
 
-def _count(event: dict[str, Any], name: str) -> str:
-    count = event.get(name) or 0
-    return f"{count} {_COUNTED[name]}{'' if count == 1 else 's'}"
-
-
 def _line(event: dict[str, Any]) -> str:
-    progress = f", {event['progress']} progress" if event.get("progress") else ""
-    counts = f"{_count(event, 'blocks')}, {_count(event, 'attempts')}{progress}"
     session = str(event.get("session") or "-")
+    code = event.get("code", "")
+    counts = ", ".join(_counts(event))
+    why = " ".join(filter(None, (events.CODES.get(code, ""), f"({counts})" if counts else "")))
     return (
-        f"{clock.local(event['t'])}  {session:16}  {event.get('event', ''):5}  "
-        f"{event.get('decision', ''):7}  {event.get('code', ''):12}  {counts}"
-    )
+        f"{clock.local(event['t'])}  {session:16}  {event.get('event', ''):8}  "
+        f"{event.get('decision', ''):7}  {code:16}  {why}"
+    ).rstrip()
+
+
+def _counts(event: dict[str, Any]) -> Iterator[str]:
+    for name, word in _COUNTED.items():
+        count = event.get(name)
+        if count is not None:
+            yield f"{count} {word}{'' if count == 1 else 's'}"
+    if event.get("progress"):
+        yield f"{event['progress']} progress"

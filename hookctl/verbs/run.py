@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from hookctl import clock, files, hosts, ledger, project, project_ledger
@@ -16,6 +17,14 @@ from hookctl.model import PackRecord, Record, Result
 from hookctl.packs import guard
 
 DEFAULT_SPAN = "12h"
+_BREADCRUMB = "RESPAWN_REQUESTED"
+_ARMED = "counts in mode keepalive, or with require_arm"
+_MEANINGS = {
+    "STOP": "the guard lets the agent go at once",
+    "CONCLUDE": "the guard no longer asks the agent to go on",
+}
+_CRUMB = "the guard kept the agent going then; if no agent runs now, it did not end of its own will"
+_LONGEST_OWNER = 256
 _PUBLIC = 0o666  # less the umask: these files are the project's
 
 
@@ -72,11 +81,9 @@ def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]
 
 
 def _place(folders: Folders, request: Request) -> _Run:
-    if request.project and not os.path.isdir(request.project):
-        raise _usage(f"no such folder: {request.project}", "Give the project's folder with --project.")
     variables = [hosts.load(name).data["environment"]["project"] for name in hosts.names()]
     named = next((at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd)
-    root = os.path.realpath(request.project) if request.project else project.find(named, folders.environ)
+    root = project.named(request.project) if request.project else project.find(named, folders.environ)
     knobs = _installed_knobs(folders, root)
     folder = project.run_folder(root, folders.environ, knobs.get("run_dir", ""))
     task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or knobs.get("task_file", "")
@@ -132,17 +139,19 @@ def _start(folders: Folders, place: _Run, request: Request) -> list[str]:
     end = place.now + span
     if request.remaining:
         _set_task(place, "remaining", _count(request.remaining))
-    owner = request.owner or _session(folders)
+    owner = (request.owner or _session(folders)).strip()
+    if len(os.fsencode(owner)) > _LONGEST_OWNER:
+        raise _usage("the owner's id is too long", f"The guard reads {_LONGEST_OWNER} bytes of it.")
     _refuse_links(place, os.path.join(place.folder, "STOP"))
     for name in ("STOP", "CONCLUDE", *(() if owner else ("OWNER",))):
         _clear(os.path.join(place.folder, name))
-    _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
+    _clear(os.path.join(place.state, _BREADCRUMB))
     if owner:
         _write(place, "OWNER", owner + "\n")
     files.write_own(os.path.join(place.state, "ACTIVE"), f"{end:.0f}\n".encode())
     whose = f"session {owner}" if owner else "every session"
     lines = [f"a run of {place.project} begins, for {whose}: STOP and CONCLUDE are cleared"]
-    lines.append(f"armed until {clock.local(end)}, which counts where the guard was installed with require_arm")
+    lines.append(f"armed until {clock.local(end)} (in {clock.age(span)}); {_ARMED}")
     return [*lines, *_work_line(place)]
 
 
@@ -163,30 +172,40 @@ def _remaining(folders: Folders, place: _Run, request: Request) -> list[str]:
 
 def _conclude(folders: Folders, place: _Run, request: Request) -> list[str]:
     _write(place, "CONCLUDE", "")
-    _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
+    _clear(os.path.join(place.state, _BREADCRUMB))
     return ["concluded: the guard no longer asks the agent to go on"]
 
 
 def _stop(folders: Folders, place: _Run, request: Request) -> list[str]:
     _write(place, "STOP", "")
-    _clear(os.path.join(place.state, "RESPAWN_REQUESTED"))
+    _clear(os.path.join(place.state, _BREADCRUMB))
     return ["stopped: the guard lets the agent go at once; `hookctl run start` ends that"]
 
 
 def _status(folders: Folders, place: _Run, request: Request) -> list[str]:
     data = _data(place)
-    lines = [f"project    {place.project}", f"run folder {place.folder}"]
-    lines.append(f"remaining  {_remaining_text(place, data['remaining'])}")
-    lines.append(f"heartbeat  {'none' if data['heartbeat'] is None else json.dumps(data['heartbeat'])}")
-    lines.append(f"owner      {data['owner'] or 'every session'}")
-    if data["active_until"]:
-        lines.append(f"armed      until {clock.local(data['active_until'])}; counts with require_arm only")
-    for name in ("STOP", "CONCLUDE"):
-        made = data["ages"].get(name)
-        if made is not None:
-            lines.append(f"{name:10} made {clock.age(made)} ago")
-    task = data["ages"].get("task.json")
-    return lines if task is None else [*lines, f"task.json  written {clock.age(task)} ago"]
+    ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
+    heartbeat = "none" if data["heartbeat"] is None else json.dumps(data["heartbeat"])
+    owner = (data["owner"] or "every session") + (f" (since {ages['OWNER']})" if "OWNER" in ages else "")
+    return [
+        f"project    {place.project}",
+        f"run folder {place.folder}",
+        f"remaining  {_remaining_text(place, data['remaining'])}",
+        f"heartbeat  {heartbeat}" + (f" ({ages['heartbeat']} ago)" if "heartbeat" in ages else ""),
+        f"owner      {owner}",
+        *_armed_line(place, data["active_seconds"]),
+        *(f"{name:10} since {ages[name]}: {meaning}" for name, meaning in _MEANINGS.items() if name in ages),
+        *([f"breadcrumb {ages[_BREADCRUMB]} old: {_CRUMB}"] if _BREADCRUMB in ages else []),
+        *([f"task.json  written {ages['task.json']} ago"] if "task.json" in ages else []),
+    ]
+
+
+def _armed_line(place: _Run, left: float | None) -> list[str]:
+    if left is None:
+        return []
+    if left <= 0:
+        return [f"armed      no longer: the run ended {clock.age(-left)} ago"]
+    return [f"armed      until {clock.local(place.now + left)} (in {clock.age(left)}); {_ARMED}"]
 
 
 def _data(place: _Run) -> dict[str, Any]:
@@ -195,22 +214,32 @@ def _data(place: _Run) -> dict[str, Any]:
         owner = _read(place, os.path.join(place.folder, "OWNER"))
     with contextlib.suppress(HookctlError, UnicodeDecodeError):
         active = clock.timestamp((files.read(os.path.join(place.state, "ACTIVE")).data or b"").decode())
-    ages = {}
-    names = {name: os.path.join(place.folder, name) for name in ("STOP", "CONCLUDE", "OWNER")}
-    for name, path in {"task.json": place.task, **names}.items():
-        with contextlib.suppress(OSError):
-            ages[name] = max(0.0, place.now - os.lstat(path).st_mtime)
+    left = None if active is None else active - place.now
     return {
         "project": place.project,
         "run_dir": place.folder,
         "remaining": task.get("remaining"),
         "heartbeat": task.get("heartbeat"),
         "owner": owner[:256].decode("utf-8", "replace").strip() if owner else None,
-        "stop": "STOP" in ages,
-        "conclude": "CONCLUDE" in ages,
-        "active_until": active if active and active > place.now else None,
-        "ages": ages,
+        "stop": os.path.lexists(os.path.join(place.folder, "STOP")),
+        "conclude": os.path.lexists(os.path.join(place.folder, "CONCLUDE")),
+        "active_until": active if left is not None and left > 0 else None,
+        "active_seconds": left,
+        "ages": _ages(place, task.get("heartbeat")),
     }
+
+
+def _ages(place: _Run, heartbeat: Any) -> dict[str, float]:
+    """How old each file of the run is, in seconds; the heartbeat, where it says a time, is as old as it says."""
+    since = {}
+    names = {name: os.path.join(place.folder, name) for name in ("STOP", "CONCLUDE", "OWNER")}
+    names |= {"task.json": place.task, _BREADCRUMB: os.path.join(place.state, _BREADCRUMB)}
+    for name, path in names.items():
+        with contextlib.suppress(OSError):
+            since[name] = os.lstat(path).st_mtime
+    with contextlib.suppress(TypeError, ValueError, OverflowError, AttributeError):
+        since["heartbeat"] = datetime.fromisoformat(heartbeat.rstrip("+")).timestamp()
+    return {name: max(0.0, place.now - at) for name, at in since.items()}
 
 
 def _work_line(place: _Run) -> list[str]:

@@ -1,0 +1,264 @@
+"""hookctl verify with real verifiers: what their ends mean, what they see, and that nothing of them is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Hookctl, put
+
+QUICK = ("--grace", "0")
+
+
+def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "hookctl", "verify", *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, **{**pipes, **options})
+
+
+def until(path: Path) -> str:
+    """What a file says, once it says something."""
+    end = time.monotonic() + 20
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < end, path
+        time.sleep(0.02)
+    return path.read_text()
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process; one that has ended and waits to be reaped is none."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+    return bool(state) and not state.startswith("Z")
+
+
+def assert_all_ended(pids: str) -> None:
+    end = time.monotonic() + 10
+    while alive := [pid for pid in map(int, pids.split()) if is_running(pid)]:
+        assert time.monotonic() < end, alive
+        time.sleep(0.05)
+
+
+# What an end means.
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "runs"),
+    [
+        ("exit 0", 0, 1), ("exit 1", 1, 3), ("exit 125", 1, 3), ("exit 126", 4, 1), ("exit 127", 4, 1),
+        ("exit 128", 4, 1), ("exit 255", 4, 1), ("kill -9 $$", 4, 1), ("kill -15 $$", 4, 1),
+    ],
+)  # fmt: skip
+def test_what_a_verifiers_end_means(hookctl: Hookctl, line: str, code: int, runs: int) -> None:
+    assert hookctl("verify", *QUICK, "--", "sh", "-c", f"echo x >> runs; {line}").code == code
+    assert Path("runs").read_text() == "x\n" * runs
+
+
+def test_one_that_holds_at_the_second_look_holds(hookctl: Hookctl) -> None:
+    outcome = hookctl("verify", *QUICK, "--", "sh", "-c", "test -e made || { touch made; exit 1; }")
+    assert outcome == (0, "holds: sh said so at look 2 of 3\n", "")
+
+
+@pytest.mark.parametrize(("rechecks", "runs"), [("0", 1), ("1", 1), ("2", 2)])
+def test_so_many_looks_and_no_more(hookctl: Hookctl, rechecks: str, runs: int) -> None:
+    outcome = hookctl("verify", *QUICK, "--rechecks", rechecks, "--", "sh", "-c", "echo x >> runs; exit 7")
+    times = "once" if runs == 1 else f"{runs} times"
+    assert outcome == (1, f"incomplete: sh said no {times} (exit status 7)\n", "")
+    assert Path("runs").read_text() == "x\n" * runs
+
+
+BROKEN = {
+    "./missing": "No such file or directory", "./plain": "Permission denied", "./folder": "Permission denied",
+    "./no-format": "Exec format error", "./no-interpreter": "No such file or directory",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_cannot_be_started_is_said_at_once(hookctl: Hookctl, name: str) -> None:
+    put(Path("plain"), "#!/bin/sh\n")
+    Path("folder").mkdir()
+    put(Path("no-format"), b"\x7fELF nothing").chmod(0o755)
+    put(Path("no-interpreter"), "#!/no/such/program\n").chmod(0o755)
+    outcome = hookctl("verify", "--json", "--grace", "60", "--", name)
+    assert outcome.code == 4
+    assert outcome.result["errors"][0]["code"] == "broken_contract"
+    assert BROKEN[name] in outcome.result["errors"][0]["message"]
+    assert (outcome.data["verdict"], outcome.data["looks"], outcome.data["exit_status"]) == ("broken", 1, None)
+
+
+def test_the_signal_that_ended_it_is_named(hookctl: Hookctl) -> None:
+    outcome = hookctl("verify", "--json", "--", "sh", "-c", "kill -SEGV $$")
+    assert (outcome.code, outcome.data["signal"], outcome.data["exit_status"]) == (4, "SIGSEGV", None)
+
+
+# What it sees.
+
+
+def test_it_is_marked_as_a_child_has_no_input_and_gets_its_words_as_given() -> None:
+    code = "import os, sys; print(os.environ['HOOKCTL_CHILD'], sys.argv[1:], repr(sys.stdin.read()))"
+    running = start("--", sys.executable, "-c", code, "$HOME", "*", "--json", stdin=subprocess.PIPE)
+    _, err = running.communicate("not for you")
+    assert err == "1 ['$HOME', '*', '--json'] ''\n"
+    assert running.returncode == 0
+
+
+def test_it_has_no_terminal_to_ask_at(process: Hookctl) -> None:
+    assert process("verify", *QUICK, "--rechecks", "1", "--", "sh", "-c", ": < /dev/tty || exit 9").code == 1
+
+
+def test_its_output_goes_to_stderr_and_the_result_to_stdout(process: Hookctl) -> None:
+    outcome = process("verify", *QUICK, "--rechecks", "2", "--", "sh", "-c", "echo out; echo err >&2; exit 1")
+    assert outcome.out == "incomplete: sh said no 2 times (exit status 1)\n"
+    assert outcome.err == "out\nerr\nout\nerr\n"
+
+
+def test_in_json_its_last_output_is_data_masked_and_bounded(process: Hookctl) -> None:
+    lines = "echo API_KEY=hush-hush; seq 1 30000; echo TOKEN=hush-hush; echo last >&2; exit 1"
+    outcome = process("verify", "--json", *QUICK, "--", "sh", "-c", lines)
+    assert (outcome.code, outcome.err) == (1, "")
+    assert outcome.data["output"].endswith("\n30000\nTOKEN=***\nlast\n")
+    assert len(outcome.data["output"]) == 8 * 1024
+    assert "hush" not in outcome.out
+    data = {name: value for name, value in outcome.data.items() if name not in ("output", "seconds", "command")}
+    assert data == {
+        "verdict": "incomplete", "looks": 3, "exit_status": 1, "signal": None, "rechecks": 3, "grace": 0.0,
+        "timeout": None,
+    }  # fmt: skip
+
+
+def test_a_secret_that_the_cut_goes_through_is_masked(process: Hookctl) -> None:
+    code = f"print('TOKEN=' + 'z' * 9000 + '\\n' + 'a' * {8 * 1024 - 100})"
+    output = process("verify", "--json", "--", sys.executable, "-c", code).data["output"]
+    assert "z" not in output
+
+
+def test_output_without_end_takes_no_memory(hookctl: Hookctl) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    outcome = hookctl("verify", "--json", "--timeout", "2", "--", "yes")
+    assert outcome.code == 124
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
+def test_what_it_leaves_behind_does_not_hold_the_answer_up(flags: tuple[str, ...]) -> None:
+    begin = time.monotonic()
+    running = start(*flags, "--", "sh", "-c", "echo begun; sleep 30 & echo $! > pid", stderr=subprocess.DEVNULL)
+    out, _ = running.communicate(timeout=20)
+    os.kill(int(Path("pid").read_text()), signal.SIGKILL)
+    assert running.returncode == 0
+    assert time.monotonic() - begin < 20
+    if flags:
+        assert json.loads(out)["data"]["output"] == "begun\n"
+
+
+def test_it_runs_where_stderr_is_closed() -> None:
+    command = f"exec {sys.executable} -m hookctl verify -- sh -c 'echo said' 2>&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "holds: sh said so at look 1 of 3\n")
+
+
+# How it is ended.
+
+FAMILY = "sh -c 'trap \"\" TERM; echo $$ > second; while :; do sleep 1; done' & {} echo $$ > first; wait"
+HARD = "trap '' TERM;"  # it does not listen to TERM
+
+
+@pytest.mark.parametrize("trap", ["", HARD], ids=["listens", "deaf"])
+def test_out_of_time_it_is_ended_with_all_that_it_started(hookctl: Hookctl, trap: str) -> None:
+    begin = time.monotonic()
+    outcome = hookctl("verify", "--timeout", "1", "--", "sh", "-c", FAMILY.format(trap))
+    assert (outcome.code, outcome.out) == (124, "")
+    assert "out of time after 1 s, at look 1 of 3: sh did not hold" in outcome.err
+    assert_all_ended(Path("first").read_text() + Path("second").read_text())
+    assert time.monotonic() - begin < 20
+
+
+def test_whoever_listens_may_clear_up(hookctl: Hookctl) -> None:
+    """What the verifier started too, although the verifier itself ends at once."""
+    inner = 'trap "sleep 0.2; echo cleared > cleared; exit 0" TERM; while :; do sleep 0.05; done'
+    assert hookctl("verify", "--timeout", "1", "--", "sh", "-c", f"sh -c '{inner}' & wait").code == 124
+    assert Path("cleared").read_text() == "cleared\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_interrupted_it_is_ended_with_all_that_it_started(number: signal.Signals) -> None:
+    running = start("--", "sh", "-c", FAMILY.format(""))
+    pids = until(Path("first")) + until(Path("second"))
+    running.send_signal(number)
+    out, err = running.communicate(timeout=20)
+    assert (running.returncode, out, err) == (130, "", "\nhookctl: interrupted\n")
+    assert_all_ended(pids)
+
+
+def test_interrupted_while_it_waits_it_ends_at_once() -> None:
+    running = start("--grace", "60", "--", "sh", "-c", "echo x > ran; exit 1")
+    until(Path("ran"))
+    time.sleep(0.3)
+    begin = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    assert running.communicate(timeout=20)[1] == "\nhookctl: interrupted\n"
+    assert running.returncode == 130
+    assert time.monotonic() - begin < 5
+
+
+def test_a_signal_that_is_to_be_passed_over_is_passed_over() -> None:
+    """As nohup has it for SIGHUP."""
+    line = "echo $PPID > parent; while [ ! -e go ]; do sleep 0.05; done"
+    command = ["sh", "-c", f'trap "" HUP; exec {sys.executable} -m hookctl verify -- sh -c "$0"', line]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
+        os.kill(int(until(Path("parent"))), signal.SIGHUP)
+        time.sleep(0.2)
+        Path("go").touch()
+        assert running.wait(20) == 0
+
+
+def test_waiting_costs_nothing() -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = {}
+    for seconds in ("0", "3"):
+        subprocess.run([sys.executable, "-m", "hookctl", "verify", "--", "sleep", seconds], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent[seconds] = after.ru_nvcsw - before.ru_nvcsw
+        before = after
+    assert spent["3"] - spent["0"] < 30, "it was woken up again and again"
+
+
+def test_signals_are_as_before_when_it_is_over(hookctl: Hookctl) -> None:
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    for arguments in (("true",), ("./missing",), ("--timeout", "0.1", "--", "sleep", "9")):
+        hookctl("verify", *arguments)
+        assert [signal.getsignal(number) for number in numbers] == before
+
+
+# What is said.
+
+
+def test_a_recheck_of_none_is_one_look(hookctl: Hookctl) -> None:
+    assert hookctl("verify", "--rechecks", "0", "--", "true").out == "holds: true said so at look 1 of 1\n"
+
+
+def test_the_next_look_is_announced_at_a_terminal_only(process: Hookctl) -> None:
+    arguments = ("--grace", "0.1", "--rechecks", "2", "--", "false")
+    assert process("verify", *arguments).err == ""
+    ours, theirs = pty.openpty()
+    with start(*arguments, stderr=theirs) as running:
+        os.close(theirs)
+        seen = b""
+        try:
+            while piece := os.read(ours, 4096):
+                seen += piece
+        except OSError:  # the other end was closed
+            pass
+        assert running.wait(20) == 1
+    os.close(ours)
+    assert seen.decode() == "hookctl: recheck 2 of 2 in 0 s\r\n"
