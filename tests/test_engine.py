@@ -909,7 +909,8 @@ def test_where_a_command_was_taken_over_the_matcher_stays_theirs_and_their_later
     second = engine.install(first.entries, plain.live(forced), "p", "2", [hook(OLDER, matcher="y", timeout=20)])
     then = plain.carried_out(forced, second.edits)
     assert then == stop(group(handler(OLDER, timeout=99), matcher="x"))
-    assert [keep.reason for keep in second.kept] == ['kept your timeout=99, matcher="x" (ours: timeout=20, matcher="y")']
+    (keep,) = second.kept
+    assert keep.reason == 'kept your timeout=99, matcher="x" (ours: timeout=20, matcher="y")'
     again = engine.install(second.entries, plain.live(then), "p", "2", [hook(OLDER, timeout=20)], force=True)
     then = plain.carried_out(then, again.edits)
     assert then == stop(group(handler(OLDER, timeout=20), matcher="x"))
