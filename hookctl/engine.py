@@ -159,7 +159,7 @@ class _Desk:
             self.edits.append(Put(entry.path, value))
             self._contain(entry.path, itself=False)
         word = "write" if from_state in ("free", "missing", "adopted-gone") else "replace"
-        self.act(word, written, (from_state, "owned"), reason)
+        self.act(word, written, (from_state, "owned"), "; ".join(filter(None, [reason, _over(written)])))
 
     def _contain(self, path: Path, *, itself: bool) -> None:
         for length in range(1, len(path) + itself):
@@ -343,6 +343,15 @@ def _wish(entry: Entry, pack: str = "") -> Any:
     if pack:
         return entry.owners[pack].value
     return next((value for value in wishes if same(value, entry.written)), wishes[-1])
+
+
+def _over(entry: Entry) -> str:
+    """The packs whose wish a value goes against; none where a rule that all have in common decides."""
+    if entry.kind != "leaf" or _rule(entry):
+        return ""
+    lost = {pack: wish.value for pack, wish in entry.owners.items() if not same(wish.value, entry.written)}
+    named = [f"{pack}, which wants {_show(value, str(entry.path[-1]))}" for pack, value in lost.items()]
+    return f"over {', and '.join(named)}" if named else ""
 
 
 def _install_element(desk: _Desk, want: Want, pack: str, version: str, *, force: bool, wiped: bool) -> None:

@@ -946,6 +946,7 @@ WHY = {
     "row 3 install": ["your value is the wanted one already"],
     "row 4 uninstall": ["it was there before us and stays"],
     "row 7 uninstall before comes back": ["back to 7"],
+    "row 8 upgrade element to another event, the operator's fields with it": ["it goes to another event"],
     "row 8 upgrade all of a doubled element to another event": ["it was registered twice", "it goes to another event"],
     "row 11 uninstall": ["it was gone already", ""],
     "row 12 install the entries of every pack": ["", "all our entries were gone"],
