@@ -140,13 +140,14 @@ def _uninstall(
 ) -> int:  # fmt: skip
     from hookctl import hosts as known
     from hookctl import packs
-    from hookctl.verbs.uninstall import What, uninstall
+    from hookctl.folders import here
+    from hookctl.verbs.uninstall import What, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     hosts = _chosen("uninstall", host or known.names(), scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     what = What(name, all_, content, tuple(one.name for one in hosts) if host else (), scope)
-    if all_ and not dry_run and not json and not _agreed(_everywhere(what.name)):
+    if all_ and not dry_run and not json and not _agreed(question(here(), what)):
         message, hint = "--all asks first, and there is no terminal", "With --json it does not ask."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
@@ -380,15 +381,6 @@ def _named(names: list[str] | None) -> list[Host]:
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     return [known.load(name) for name in known.names()]
-
-
-def _everywhere(pack: str) -> str:
-    from hookctl import project_ledger
-    from hookctl.folders import here
-
-    records, _ = project_ledger.read_known(here())
-    places = [record.known_as or path for path, record in records.items() if not pack or pack in record.packs]
-    return f"Uninstall {pack or 'every pack'} from {', '.join(places) or 'nowhere'}?"
 
 
 def _agreed(question: str) -> bool:
