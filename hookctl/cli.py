@@ -179,7 +179,7 @@ def _render(
     python: Annotated[
         str, typer.Option(metavar="P", help="The Python that will run the guard.", show_default=False)
     ] = "",
-    json: _Json = False,
+    mode: _Mode = "", assign: _Set = None, json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl.packs import load
     from hookctl.verbs.render import Request, render
@@ -188,7 +188,8 @@ def _render(
     if len(host or ()) != 1:
         raise HookctlError("usage", "which host?", hint="Name one: --host claude.", exit_code=USAGE)
     chosen = _chosen("render", host, "user", json)[0]
-    return _show("render", lambda f: render(f, content, chosen, Request(scope, hook_dir, python)), json)
+    request = Request(scope, hook_dir, python, _choice(mode, assign, reset=False, force=False))
+    return _show("render", lambda f: render(f, content, chosen, request), json)
 
 
 def _status(json: _Json = False) -> int:
@@ -282,7 +283,8 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "render": (
         _render, "Print the settings text alone, for managed settings, MDM or Nix; nothing is written.",
         "  hookctl render --host claude --scope managed --hook-dir /usr/local/lib/hookctl/guard/claude\n"
-        "  hookctl render --host claude --scope user --python /usr/bin/python3",
+        "  hookctl render --host claude --scope user --python /usr/bin/python3\n"
+        "  hookctl render --host claude --set MAX_STOP_BLOCKS=8 --set latch=false",
     ),
     "restore": (
         _restore, "Put a settings file back as it was before hookctl's first write, or as in a later backup.",

@@ -595,7 +595,7 @@ CONTRACT = {
     "status": {"--json"},
     "doctor": {"--host", "--strict", "--json"},
     "hosts": {"--json"},
-    "render": {"--host", "--scope", "--hook-dir", "--python", "--json"},
+    "render": {"--host", "--scope", "--hook-dir", "--python", "--mode", "--set", "--json"},
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
     "log": {"--session", "--since", "--follow", "--json"},

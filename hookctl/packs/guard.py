@@ -67,6 +67,16 @@ def choose(settings: Settings, mode: str, assignments: list[str]) -> Settings:
     return settings._replace(mode=mode or settings.mode, knobs=knobs)
 
 
+def require_portable(settings: Settings) -> None:
+    """Refuses knobs with a path of this machine: what is committed must hold in every clone."""
+    for name in ("run_dir", "task_file"):
+        path = str(settings.knobs.get(name, ""))
+        if os.path.isabs(path) or ".." in path.split("/"):
+            hint = "Give a path within the project."
+            message = f"{name}={path} leaves the project, which at project scope it must not"
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+
+
 def _knobs() -> dict[str, Any]:
     """The knobs that --set takes; the mode has an option of its own, and the state folder is hookctl's."""
     with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:

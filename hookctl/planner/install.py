@@ -57,13 +57,13 @@ class _Desk(NamedTuple):
 def plan_install(folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice) -> Plan:
     """What an install of the pack at these places would do."""
     places = tuple(places)
-    _check(pack, choice)
+    check(pack, choice)
     records = project_ledger.read(folders, [place.project for place in places if place.shared])
     return assemble(folders, records, [_one(folders, records, pack, place, choice) for place in places], install=True)
 
 
-def _check(pack: Pack, choice: Choice) -> None:
-    """A slip on the command line is said before anything that a file has."""
+def check(pack: Pack, choice: Choice) -> None:
+    """Refuse what this pack cannot be told: a slip on the command line is said before anything that a file has."""
     if pack.name == GUARD:
         guard.choose(guard.Settings(), choice.mode, list(choice.assignments))
     elif choice.mode or choice.assignments:
@@ -168,7 +168,7 @@ def _guard(desk: _Desk) -> Content:
     settings = guard.choose(base, choice.mode, list(choice.assignments))
     messages: tuple[str, ...] = ()
     if place.shared:
-        _require_portable(settings)
+        guard.require_portable(settings)
         settings = settings._replace(python="")
         messages = interpreter.on_path(desk.folders.environ)
     elif not _runs(settings.python):
@@ -183,16 +183,6 @@ def _guard(desk: _Desk) -> Content:
         wants = _guard_wants(desk, settings)
     page = {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": wanted}
     return Content(wants, contents, page, messages)
-
-
-def _require_portable(settings: guard.Settings) -> None:
-    """What is committed must hold in every clone, so no knob may name a path of this machine."""
-    for name in ("run_dir", "task_file"):
-        path = str(settings.knobs.get(name, ""))
-        if os.path.isabs(path) or ".." in path.split("/"):
-            hint = "Give a path within the project."
-            message = f"{name}={path} leaves the project, which at project scope it must not"
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
 def _guard_wants(desk: _Desk, settings: guard.Settings) -> list[Want]:
