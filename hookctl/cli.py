@@ -168,13 +168,14 @@ def _uninstall(
 ) -> int:  # fmt: skip
     from hookctl import hosts as known
     from hookctl import packs
-    from hookctl.verbs.uninstall import What, uninstall
+    from hookctl.folders import here
+    from hookctl.verbs.uninstall import What, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     hosts = _chosen("uninstall", host or known.names(), scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     what = What(name, all_, content, tuple(one.name for one in hosts) if host else (), scope)
-    if all_ and not dry_run and not json and not _agreed(_everywhere(what.name)):
+    if all_ and not dry_run and not json and not _agreed(question(here(), what)):
         message, hint = "--all asks first, and there is no terminal", "With --json it does not ask."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
@@ -206,7 +207,8 @@ def _render(
     python: Annotated[
         str, typer.Option(metavar="P", help="The Python that will run the guard.", show_default=False)
     ] = "",
-    json: _Json = False,
+    mode: _Mode = "", preset: _Preset = "", assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None,
+    dispatch: _Dispatch = None, json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl.packs import load
     from hookctl.verbs.render import Request, render
@@ -215,7 +217,8 @@ def _render(
     if len(host or ()) != 1:
         raise HookctlError("usage", "which host?", hint="Name one: --host claude.", exit_code=USAGE)
     chosen = _chosen("render", host, "user", json)[0]
-    return _show("render", lambda f: render(f, content, chosen, Request(scope, hook_dir, python)), json)
+    request = Request(scope, hook_dir, python, _settings(mode, preset, assign, nudge, nudge_env, dispatch))
+    return _show("render", lambda f: render(f, content, chosen, request), json)
 
 
 def _status(json: _Json = False) -> int:
@@ -336,7 +339,8 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "render": (
         _render, "Print the settings text alone, for managed settings, MDM or Nix; nothing is written.",
         "  hookctl render --host claude --scope managed --hook-dir /usr/local/lib/hookctl/guard/claude\n"
-        "  hookctl render --host claude --scope user --python /usr/bin/python3",
+        "  hookctl render --host claude --scope user --python /usr/bin/python3\n"
+        "  hookctl render --host claude --set MAX_STOP_BLOCKS=8 --set latch=false",
     ),
     "restore": (
         _restore, "Put a settings file back as it was before hookctl's first write, or as in a later backup.",
@@ -449,15 +453,6 @@ def _named(names: list[str] | None) -> list[Host]:
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     return [known.load(name) for name in known.names()]
-
-
-def _everywhere(pack: str) -> str:
-    from hookctl import project_ledger
-    from hookctl.folders import here
-
-    records, _ = project_ledger.read_known(here())
-    places = [record.known_as or path for path, record in records.items() if not pack or pack in record.packs]
-    return f"Uninstall {pack or 'every pack'} from {', '.join(places) or 'nowhere'}?"
 
 
 def _agreed(question: str) -> bool:

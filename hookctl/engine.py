@@ -75,30 +75,38 @@ def uninstall(entries: Sequence[Entry], live: Live, pack: str, wants: Sequence[W
     return desk.decision()
 
 
-def repair(
-    entries: Sequence[Entry], live: Live, orphans: Mapping[str, tuple[str, Sequence[Want]]] | None = None
-) -> Decision:
-    """What `doctor --fix` mends in one file, and nothing that the operator has; `orphans` are packs without a page."""
+def repair(entries: Sequence[Entry], live: Live, orphans: Mapping[str, tuple[str, Sequence[Want]]]) -> Decision:
+    """What `doctor --fix` mends in one file, and nothing that the operator has.
+
+    `orphans` are packs without a page in the ledger: the version that they have, and what it wants.
+    """
     desk = _Desk(entries, live)
     if desk.wiped():
         desk.write_back(set())  # 12
-    for pack, (version, wants) in (orphans or {}).items():
+    for pack, (version, wants) in orphans.items():
         _rebuild(desk, pack, version, wants)
     for entry in list(desk.entries.values()):
-        desk.remove_doubles(entry)
-        desk.merge(entry)
+        mend = desk.remove_doubles if entry.kind == "element" else desk.merge
+        mend(entry)
     return desk.decision()
 
 
 def state(entry: Entry | None, live: Live, path: Path, id: str = "") -> str:
     """The state of one place as the table names it; `missing` is not yet split into partial and total."""
-    if id:
-        found = _all(live, id)
-        if entry is None:
-            return "orphan" if found else "free"
-        if not found:
-            return "missing"
-        return "owned" if same((_copies(live, entry) or found)[0].fields, entry.written) else "overridden"
+    return _state_of_element(entry, live, id) if id else _state_of_leaf(entry, live, path)
+
+
+def _state_of_element(entry: Entry | None, live: Live, id: str) -> str:
+    found = _all(live, id)
+    if entry is None:
+        return "orphan" if found else "free"
+    if not found:
+        return "missing"
+    counts = (_copies(live, entry) or found)[0]
+    return "owned" if same(counts.fields, entry.written) else "overridden"
+
+
+def _state_of_leaf(entry: Entry | None, live: Live, path: Path) -> str:
     current = live.values.get(path, _ABSENT)
     if entry is None:
         return "free" if current is _ABSENT else "foreign"
@@ -151,7 +159,7 @@ class _Desk:
             self.edits.append(Put(entry.path, value))
             self._contain(entry.path, itself=False)
         word = "write" if from_state in ("free", "missing", "adopted-gone") else "replace"
-        self.act(word, written, (from_state, "owned"), reason)
+        self.act(word, written, (from_state, "owned"), "; ".join(filter(None, [reason, _over(written)])))
 
     def _contain(self, path: Path, *, itself: bool) -> None:
         for length in range(1, len(path) + itself):
@@ -189,10 +197,9 @@ class _Desk:
             self.act("replace", entry, ("owned", "foreign"), f"back to {_masked(entry.path, entry.before)}")  # 7
 
     def _leave_shared(self, entry: Entry, at: str) -> None:
-        wish = _wish(entry)
         self.entries[_name(entry)] = entry
-        if at == "owned" and not same(wish, entry.written):
-            self.write(entry, wish, "owned", reason="the remaining pack's value")
+        if at == "owned" and not same(_wish(entry), entry.written):
+            self.write(entry, _wish(entry), "owned", reason="the remaining pack's value")
         else:
             self.act("drop", entry, (at, at), "another pack still wants it")  # 14
 
@@ -223,15 +230,13 @@ class _Desk:
 
     def merge(self, entry: Entry) -> None:
         """13: wishes that differ, where all packs have the same rule for them; else it is the operator's to say."""
-        wishes = [wish.value for wish in entry.owners.values()]
-        differ = any(not same(value, wishes[0]) for value in wishes)
-        if state(entry, self.live, entry.path) == "owned" and _rule(entry) and differ:
-            value = _wish(entry)
-            if not same(value, entry.written):
-                self.write(entry, value, "owned", reason="what the packs' common rule gives")
+        value = _wish(entry)
+        agreed = all(same(wish.value, value) for wish in entry.owners.values()) or same(value, entry.written)
+        if state(entry, self.live, entry.path) == "owned" and _rule(entry) and not agreed:
+            self.write(entry, value, "owned", reason="what the packs' common rule gives")
 
     def decision(self) -> Decision:
-        used = {entry.path[:length] for entry in self.entries.values() for length in range(len(entry.path) + 1)}
+        used = {entry.path[:length] for entry in self.entries.values() for length, _ in enumerate(entry.path, 1)}
         empty = [path for path in self.containers if path not in used]
         for path in sorted(empty, key=len, reverse=True):
             del self.containers[path]
@@ -283,7 +288,7 @@ def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bo
     desk.entries[want.path] = joined
     value = _wish(joined, pack)
     if at == "adopted" and current is _ABSENT:
-        desk.write(joined._replace(before=None), value, "adopted-gone")  # 5
+        desk.write(joined, value, "adopted-gone")  # 5
     elif at == "adopted" and same(current, value):
         desk.entries[want.path] = joined._replace(written=current)  # 4
     elif at == "adopted":
@@ -340,6 +345,15 @@ def _wish(entry: Entry, pack: str = "") -> Any:
     return next((value for value in wishes if same(value, entry.written)), wishes[-1])
 
 
+def _over(entry: Entry) -> str:
+    """The packs whose wish a value goes against; none where a rule that all have in common decides."""
+    if entry.kind != "leaf" or _rule(entry):
+        return ""
+    lost = {pack: wish.value for pack, wish in entry.owners.items() if not same(wish.value, entry.written)}
+    named = [f"{pack}, which wants {_show(value, str(entry.path[-1]))}" for pack, value in lost.items()]
+    return f"over {', and '.join(named)}" if named else ""
+
+
 def _install_element(desk: _Desk, want: Want, pack: str, version: str, *, force: bool, wiped: bool) -> None:
     entry = desk.entries.get(want.id)
     owners = {pack: Wish(want.value, version)}  # alone: the pack's name is in the id
@@ -370,7 +384,7 @@ def _is_ours(element: Element, want: Want, entry: Entry | None = None) -> bool:
     command = element.fields.get("command")
     if entry is not None:
         return command in (entry.written["command"], want.value["command"])
-    return command == want.value["command"] or bool(want.forms and re.fullmatch(want.forms, str(command)))
+    return command == want.value["command"] or bool(re.fullmatch(want.forms, str(command)))
 
 
 def _taken_back(desk: _Desk, want: Want, owners: dict[str, Wish], element: Element) -> Entry:
@@ -407,15 +421,23 @@ def _update_element(
         desk.keep(entry, "overridden", f"kept your {_fields(live, other)} (ours: {_fields(wished, other)})")  # 9a
     if moves:
         _move_element(desk, entry, element, further, fields | {name: live[name] for name in edited if name in live})
-        return
+    else:
+        _edit_element(desk, entry, element, written, edited, force=force)
+        _follow(desk, entry, further, wished["command"])
+
+
+def _edit_element(
+    desk: _Desk, entry: Entry, element: Element, written: dict[str, Any], edited: list[str], *, force: bool
+) -> None:
+    """In its place: every field but the edited ones as the pack wants it."""
+    live, wished = element.fields, _wish(entry)
     change = [name for name in {**live, **wished} if name not in edited and not _alike(live, wished, name)]
     if change:
         desk.edits.append(EditElement(element, {name: wished.get(name) for name in change}))
         taken = [name for name in change if force and not _alike(live, written, name)]
-        left = any(not _alike(live, record, name) for name in edited)
+        left = any(not _alike(live, entry.written, name) for name in edited)
         states = "owned" if same(live, written) else "overridden", "overridden" if left else "owned"
         desk.act("replace", entry, states, f"took over your {_fields(live, taken)}" if taken else "")
-    _follow(desk, entry, further, wished["command"])
 
 
 def _theirs(live: dict[str, Any], written: dict[str, Any], *, moves: bool, force: bool, taken: bool) -> list[str]:
@@ -436,7 +458,7 @@ def _move_element(desk: _Desk, entry: Entry, element: Element, further: list[Ele
         desk.edits.append(Put(element.path, raw=entry.before))
     for double in further:
         desk.remove_copy(entry, double, "it was registered twice")
-    desk.write(entry._replace(before=None), fields, "owned", reason="it goes to another event")
+    desk.write(entry, fields, "owned", reason="it goes to another event")
     desk.entries[entry.id] = entry._replace(before=None)
 
 
@@ -480,9 +502,7 @@ def _leave_orphans(desk: _Desk, pack: str, known: set[Path | str], wants: Sequen
     """15, 15a, 16: what an uninstall finds of ours although the ledger does not know it."""
     lost = False
     for want in wants:
-        if want.kind != "element" or want.id in known:
-            continue
-        for element in _all(desk.live, want.id):
+        for element in _all(desk.live, want.id) if want.id not in known else ():
             if not _is_ours(element, want):
                 desk.keep(want, "edited copy", "an edited copy of our hook; it stays")
                 continue

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +30,7 @@ TESTS = [
     ["tests/test_machine.py"],
 ]
 os.environ["HOOKCTL_TEST_EXAMPLES"] = "150"  # of histories
+os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.mkdtemp(prefix="mutations-")  # what failed here once is no proof
 SECONDS = 300
 STATES = {"free", "foreign", "adopted", "owned", "overridden", "missing", "adopted-gone", "orphan", "doubled",
           "edited copy", "element", "container", "leaf", "matcher", "command"}  # fmt: skip
@@ -149,8 +151,10 @@ def _inside(tree: ast.Module, function: ast.FunctionDef) -> Iterator[Mutation]:
         words = "the next statement first" if new is None else _words(new)
         return Mutation(old.lineno, function.name, _words(old), words, text)  # type: ignore[attr-defined]
 
-    for parent in (node for child in function.body for node in ast.walk(child)):
+    for parent in (node for child in function.body for node in _running(child)):
         for name, value in ast.iter_fields(parent):
+            if name == "annotation":
+                continue
             for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if not isinstance(child, ast.expr) or isinstance(getattr(child, "ctx", None), ast.Store | ast.Del):
                     continue
@@ -162,6 +166,15 @@ def _inside(tree: ast.Module, function: ast.FunctionDef) -> Iterator[Mutation]:
             block = getattr(parent, name, None)
             if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
                 yield from _block(block, mutation)
+
+
+def _running(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all in it but annotations, which nobody evaluates."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and name != "annotation":
+                yield from _running(child)
 
 
 def _block(block: list[ast.stmt], mutation: Callable[..., Mutation]) -> Iterator[Mutation]:
@@ -187,8 +200,8 @@ def _setters(
 
 
 def _commute(first: ast.stmt, second: ast.stmt) -> bool:
-    """Whether two statements in the other order are surely the same: two values for local names (or a NameError),
-    or additions to two different ones of the desk's lists."""
+    """Whether two statements in the other order are surely the same: two values for names of the function's own (else
+    a NameError), or a line more for two different ones of the desk's lists."""
     one, other = _adds_to(first), _adds_to(second)
     return one in ("local", "field") if one == other else {one, other} <= {"edits", "act", "keep"}
 
@@ -196,7 +209,7 @@ def _commute(first: ast.stmt, second: ast.stmt) -> bool:
 def _adds_to(node: ast.stmt) -> str:
     if isinstance(node, ast.Assign | ast.AnnAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        return "local" if isinstance(target, ast.Name) else "entries" if isinstance(target, ast.Subscript) else "field"
+        return "local" if isinstance(target, ast.Name) else "field" if isinstance(target, ast.Attribute) else ""
     call = ast.unparse(node.value.func) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else ""
     _, _, name = call.removesuffix(".append").rpartition(".")
     return name if name in ("edits", "act", "keep") else ""

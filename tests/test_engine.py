@@ -321,6 +321,16 @@ ROWS = [
     install("9a a field of their own", stop(group(handler(async_=True))), [element()], [hook()],
             stop(group(handler(async_=True))), [element()],
             kept=[("overridden", "kept your async_=true (ours: no async_)")]),
+    install("9a a null of their own", stop(group(handler(once=None))), [element()], [hook()],
+            stop(group(handler(once=None))), [element()],
+            kept=[("overridden", "kept your once=null (ours: no once)")]),
+    upgrade("9a a null of their own", stop(group(handler(once=None))), [element()], [hook(OLDER)],
+            stop(group(handler(OLDER, once=None))), [element(command=OLDER)], ["replace overridden>overridden"],
+            [("overridden", "kept your once=null (ours: no once)")]),
+    upgrade("9a a null in place of ours", stop(group(handler(timeout=None))), [element()], [hook(timeout=15)],
+            stop(group(handler(timeout=None))),
+            [element()._replace(owners={"p": Wish(handler(timeout=15), "1")})],
+            kept=[("overridden", "kept your timeout=null (ours: timeout=15)")]),
     install("9a a matcher of their own", stop(group(handler(), matcher="x")), [element()], [hook()],
             stop(group(handler(), matcher="x")), [element()],
             kept=[("overridden", 'kept your matcher="x" (ours: no matcher)')]),
@@ -520,9 +530,20 @@ ROWS = [
             kept=[("adopted", 'kept your LIMIT="5" (wanted "6")')]),
     upgrade("13", env(LIMIT="5"), [owned("5", before='"7"', q="5", p="5")], [leaf("6")], env(LIMIT="6"),
             [owned("6", before='"7"', q="5", p="6")], ["replace owned>owned"], force=True),
+    install("13 an adopted value that outlived a wipe is kept, so nothing is asked", env(LIMIT="5"),
+            [adopted("5", "q"), CAPS], [leaf("6"), leaf("8", CAP)], env(LIMIT="5", CAP="8"),
+            [adopted("5", "q")._replace(owners={"q": Wish("5", "1"), "p": Wish("6", "1")}), CAPS],
+            ["write missing>owned"], [("adopted", "kept your")]),
+    conflict("13 what another one forced, one of three does not want", "upgrade", env(LIMIT="6"),
+             [owned("6", q="5", p="5", r="6")], [leaf("6")], {"q": "5", "r": "6", "p": "6"}),
+    install("13 without a common rule the one that is forced counts", env(LIMIT="20"), [owned("20", q="20")],
+            [leaf("12", merge="max")], env(LIMIT="12"),
+            [owned("12")._replace(owners={"q": Wish("20", "1"), "p": Wish("12", "1", "max")})],
+            ["replace owned>owned"], force=True),
     uninstall("13 what a remaining pack wants and has is not touched", env(LIMIT="6"),
               [owned("6", p="6", q="6", r="5")], env(LIMIT="6"), [owned("6", q="6", r="5")], ["drop owned>owned"]),
     fix("13", env(LIMIT="6"), [owned("6", q="5", p="6")]),
+    fix("13 what no pack wants any more", env(LIMIT="7"), [owned("7", q="5", p="6")]),
     fix("13 max", env(LIMIT="5"), [owned("5", before='"7"')._replace(
             owners={"q": Wish("5", "1", "max"), "p": Wish("12", "1", "max")})], env(LIMIT="12"),
         [owned("12", before='"7"')._replace(owners={"q": Wish("5", "1", "max"), "p": Wish("12", "1", "max")})],
@@ -569,6 +590,8 @@ ROWS = [
             ["take-back orphan>owned", "replace overridden>overridden"], [("overridden", "kept your timeout=30")]),
     uninstall("15", stop(group(handler(OLDER)), group(THEIRS)), [], stop(group(THEIRS)), [], ["remove orphan>free"],
               wants=[hook()]),
+    uninstall("15 behind what the ledger knows", {**stop(group(handler())), **env(LIMIT="5")}, [owned("5")],
+              {**stop(), "env": {}}, [], ["remove owned>free", "remove orphan>free"], wants=[hook()]),
     uninstall("15 also without a known form", stop(group(handler())), [], stop(), [], ["remove orphan>free"],
               wants=[hook()._replace(forms="")]),
     uninstall("15 every one of them", stop(group(handler(OLDER)), group(handler())), [], stop(), [],
@@ -724,7 +747,9 @@ def test_the_table_of_ownership(row: Row) -> None:
     for keep, (_, reason) in zip(done.kept, row.kept, strict=True):
         assert reason in keep.reason
         assert (keep.action, keep.to_state) == ("keep", keep.from_state)
-    assert [conflict.wishes for conflict in done.conflicts] == row.conflicts
+    assert [list(conflict.wishes.items()) for conflict in done.conflicts] == [list(w.items()) for w in row.conflicts]
+    before, after = ([entry.id or entry.path for entry in page] for page in (row.entries, done.entries))
+    assert [name for name in after if name in before] == [name for name in before if name in after], "as they joined"
     assert (row.here, row.entries) == (here, entries), "the engine changed what it was given"
 
 
@@ -868,6 +893,42 @@ def test_a_command_that_was_taken_over_is_given_back() -> None:
     last = engine.uninstall(upgrade.entries, plain.live(forced), "p", [hook(OLDER)])
     assert plain.carried_out(forced, last.edits) == here
     assert last.entries == ()
+    assert [action[4:7] for action in last.actions] == [("owned", "edited copy", "back to the command of yours")]
+    doubled = stop(group(THEIRS, handler(OLDER)), group(handler(OLDER)))
+    last = engine.uninstall(upgrade.entries, plain.live(doubled), "p", [hook(OLDER)])
+    assert plain.carried_out(doubled, last.edits) == here, "the first of them was theirs"
+
+
+def test_where_a_command_was_taken_over_the_matcher_stays_theirs_and_their_later_edits_too() -> None:
+    here = stop(group(handler(EDITED), matcher="x"))
+    first = engine.install([element()], plain.live(here), "p", "1", [hook(matcher="y", timeout=15)], force=True)
+    forced = plain.carried_out(here, first.edits)
+    assert forced == stop(group(handler(timeout=15), matcher="x"))
+    assert [keep.reason for keep in first.kept] == ['kept your matcher="x" (ours: matcher="y")']
+    forced["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 99
+    second = engine.install(first.entries, plain.live(forced), "p", "2", [hook(OLDER, matcher="y", timeout=20)])
+    then = plain.carried_out(forced, second.edits)
+    assert then == stop(group(handler(OLDER, timeout=99), matcher="x"))
+    (keep,) = second.kept
+    assert keep.reason == 'kept your timeout=99, matcher="x" (ours: timeout=20, matcher="y")'
+    again = engine.install(second.entries, plain.live(then), "p", "2", [hook(OLDER, timeout=20)], force=True)
+    then = plain.carried_out(then, again.edits)
+    assert then == stop(group(handler(OLDER, timeout=20), matcher="x"))
+    last = engine.uninstall(again.entries, plain.live(then), "p")
+    assert plain.carried_out(then, last.edits) == here
+
+
+def test_a_command_that_was_taken_over_is_given_back_where_the_hook_goes_to_another_event() -> None:
+    here = stop(group(handler(EDITED), matcher="x"))
+    first = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
+    forced = plain.carried_out(here, first.edits)
+    second = engine.install(first.entries, plain.live(forced), "p", "2", [hook(OLDER, path=END, matcher="z")])
+    then = plain.carried_out(forced, second.edits)
+    assert then["hooks"]["Stop"] == here["hooks"]["Stop"]
+    assert [group["hooks"][0]["command"] for group in then["hooks"]["SessionEnd"]] == [OLDER]
+    last = engine.uninstall(second.entries, plain.live(then), "p")
+    assert plain.carried_out(then, last.edits) == here
+    assert last.entries == ()
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -878,6 +939,66 @@ def test_a_command_that_was_taken_over_and_then_removed_does_not_come_back(force
     here = plain.carried_out({}, second.edits)
     last = engine.uninstall(second.entries, plain.live(here), "p")
     assert plain.carried_out(here, last.edits) == {}
+
+
+WHY = {
+    "row 2 install --force": ['took over your LIMIT="7"'],
+    "row 3 install": ["your value is the wanted one already"],
+    "row 4 uninstall": ["it was there before us and stays"],
+    "row 7 uninstall before comes back": ["back to 7"],
+    "row 8 upgrade element to another event, the operator's fields with it": ["it goes to another event"],
+    "row 8 upgrade all of a doubled element to another event": ["it was registered twice", "it goes to another event"],
+    "row 11 uninstall": ["it was gone already", ""],
+    "row 12 install the entries of every pack": ["", "all our entries were gone"],
+    "row 13 uninstall the remaining pack's value, before stays": ["the remaining pack's value"],
+    "row 13 fix max": ["what the packs' common rule gives"],
+    "row 14 uninstall the first one leaves": ["another pack still wants it"],
+    "row 15 install": ["the ledger did not know it"],
+    "row 15 uninstall": ["the ledger did not know it"],
+    "row 17 fix": ["it was registered more than once"] * 2,
+}
+
+
+@pytest.mark.parametrize("name", WHY)
+def test_a_line_of_the_report_says_why(name: str) -> None:
+    (row,) = (row for row in ROWS if row.name == name)
+    assert [action.reason for action in decide(row).actions] == WHY[name]
+
+
+def test_after_a_wipe_the_packs_own_entries_come_before_those_of_others() -> None:
+    entries = [owned("8", CAP, q="8"), owned("5")]
+    done = engine.install(entries, plain.live({}), "p", "1", [leaf("5")])
+    assert [action.path for action in done.actions] == [KEY, CAP]
+
+
+def test_after_a_wipe_nothing_is_written_for_packs_of_which_only_a_stranger_knows() -> None:
+    entries = [owned("8", CAP, q="8"), owned("5")]
+    done = engine.install(entries, plain.live({}), "p", "1", [leaf("5")], others=False)
+    assert plain.carried_out({}, done.edits) == env(LIMIT="5")
+    assert comparable(done.entries) == comparable([*entries, container("env")])
+
+
+def test_what_is_nobodys_business_is_not_in_the_report() -> None:
+    token: Path = ("env", "API_TOKEN")
+    entry, here = owned("ours-1", token, '"theirs-1"'), {"env": {"API_TOKEN": "theirs-2"}}
+    done = [
+        engine.install([], plain.live(here), "p", "1", [leaf("ours-1", token)]),
+        engine.install([], plain.live(here), "p", "1", [leaf("ours-1", token)], force=True),
+        engine.install([entry], plain.live(here), "p", "1", [leaf("ours-2", token)]),
+        engine.uninstall([entry], plain.live(here), "p"),
+        engine.uninstall([entry], plain.live({"env": {"API_TOKEN": "ours-1"}}), "p"),
+    ]
+    lines = [line.reason for decision in done for line in (*decision.actions, *decision.kept)]
+    assert len(lines) == 5
+    for line in lines:
+        assert "***" in line and "ours-" not in line and "theirs-" not in line, line
+
+
+def test_containers_of_any_path_go() -> None:
+    """A committed ledger may name what it likes."""
+    done = engine.uninstall([owned(1, ("a", 1, "b")), container("a"), Entry(("a", 1), "container"),
+                             Entry(("a", "x"), "container")], plain.live({}), "p")  # fmt: skip
+    assert done.entries == ()
 
 
 def test_forcing_twice_gives_back_what_the_operator_set_in_between() -> None:
@@ -952,6 +1073,9 @@ def test_the_state_of_a_key(entry: Entry | None, here: dict[str, Any], expected:
         (element(), stop(group(THEIRS)), "missing"),
         (element(), {"hooks": {"Other": [group(handler())]}}, "owned"),
         (element(), stop(group(handler(timeout=3))), "overridden"),
+        (element(), stop(group(handler(EDITED))), "overridden"),
+        (element(), stop(group(handler(EDITED)), group(handler())), "owned"),
+        (element(), stop(group(handler()), group(handler(timeout=3))), "owned"),
         (element(), stop(group(handler(), matcher="x")), "overridden"),
     ],
 )

@@ -12,15 +12,35 @@ import pytest
 from tests.conftest import Hookctl, put
 from tests.trees import tree
 
+CHOSEN = ("--mode", "breaker", "--set", "MAX_STOP_BLOCKS=9", "--set", "latch=no", "--set", "child_env=A,B")
+
 
 @pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("options", [(), CHOSEN], ids=["the defaults", "chosen settings"])
 def test_it_is_what_an_install_into_an_empty_place_writes(
-    scope: str, settings: Path, isolated: Path, hookctl: Hookctl
+    scope: str, options: tuple[str, ...], settings: Path, isolated: Path, hookctl: Hookctl
 ) -> None:
-    printed = hookctl("render", "--host", "claude", "--scope", scope).out
-    assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
+    printed = hookctl("render", "--host", "claude", "--scope", scope, *options).out
+    assert hookctl("install", "--host", "claude", "--scope", scope, *options).code == 0
     place = settings if scope == "user" else isolated / "work" / ".claude" / "settings.json"
     assert place.read_text() == printed
+
+
+def test_what_stands_in_no_settings_file_is_given_as_the_hooks_configuration(isolated: Path, hookctl: Hookctl) -> None:
+    render = ("render", "--host", "claude", "--scope", "project", *CHOSEN)
+    config = hookctl(*render, "--json").data["files"][1]
+    assert hookctl("install", "--host", "claude", "--scope", "project", *CHOSEN).code == 0
+    assert (isolated / "work" / config["to"]).read_text() == config["text"]
+    assert json.loads(config["text"]) == {"mode": "breaker", "latch": False, "child_env": ["A", "B"]}
+    said = hookctl(*render).err
+    text = '{"mode": "breaker", "latch": false, "child_env": ["A", "B"]}'
+    assert f"hookctl: put this at .hookctl/guard/claude/config.json: {text}\n" in said
+
+
+@pytest.mark.parametrize("options", [(), ("--set", "max_stop_blocks=9"), ("--mode", "breaker")])
+def test_where_the_settings_say_all_there_is_no_configuration(options: tuple[str, ...], hookctl: Hookctl) -> None:
+    done = hookctl("render", "--host", "claude", *options, "--json")
+    assert [os.path.basename(file["to"]) for file in done.data["files"]] == ["hook.py"]
 
 
 def test_it_writes_nothing(isolated: Path, hookctl: Hookctl) -> None:
@@ -67,12 +87,27 @@ def test_a_pack_by_path_is_rendered_too(isolated: Path, hookctl: Hookctl) -> Non
         (("--hook-dir", "hooks"), "is relative"),
         (("--scope", "local"), "--hook-dir is missing"),
         (("--host", "claude"), "which host?"),
+        (("--mode", "loud"), "unknown mode 'loud'"),
+        (("--mode", "off"), "--mode off registers nothing"),
+        (("--set", "colour=red"), "unknown setting 'colour=red'"),
+        (("--set", "latch=maybe"), "latch cannot be 'maybe'"),
+        (("--scope", "project", "--set", "run_dir=/run"), "run_dir=/run leaves the project"),
     ],
 )
 def test_wrong_use_is_said(arguments: tuple[str, ...], said: str, hookctl: Hookctl) -> None:
     done = hookctl("render", "--host", "claude", *arguments)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+@pytest.mark.parametrize("option", [("--set", "latch=no"), ("--mode", "breaker")])
+def test_the_guards_settings_are_refused_for_another_pack(
+    option: tuple[str, str], isolated: Path, hookctl: Hookctl
+) -> None:
+    pack = put(isolated / "n.toml", '[pack]\nname = "n"\nversion = "1"\n[env]\nN = "1"\n')
+    done = hookctl("render", str(pack), "--host", "claude", *option)
+    assert (done.code, done.out) == (2, "")
+    assert f"{option[0]} is for the guard, not for n" in done.err
 
 
 def test_install_at_managed_scope_names_render(hookctl: Hookctl) -> None:

@@ -197,6 +197,23 @@ def test_another_is_force_and_each_leaves_the_others_value(packs: Packs, order: 
     assert packs.settings.read_text() == '{"model": "m"}'
 
 
+def test_what_is_forced_over_another_pack_names_that_pack(packs: Packs) -> None:
+    one, two = packs.make("one", LEVEL="1", API_TOKEN="1"), packs.make("two", LEVEL="2", API_TOKEN="2", OWN="2")
+    packs.install(one)
+    outcome = packs.run("install", two, *CLAUDE, "--force", "--json")
+    reasons = {action["path"][-1]: action["reason"] for action in outcome.data["actions"]}
+    assert reasons == {"LEVEL": 'over one, which wants "1"', "API_TOKEN": 'over one, which wants "***"', "OWN": ""}
+    three = packs.install(packs.make("three", LEVEL="3"), "--force").out
+    assert 'changed env.LEVEL (over one, which wants "1", and two, which wants "2")\n' in three
+    put(packs.settings, json.dumps({"env": {**packs.env, "LEVEL": "9"}}))
+    assert 'took over your LEVEL="9"; over two, which wants "2", and three, which' in packs.install(one, "--force").out
+
+
+def test_what_a_common_rule_decides_goes_over_nobody(packs: Packs) -> None:
+    packs.install(packs.make("one", LEVEL=("1", "max")))
+    assert "  changed env.LEVEL\n" in packs.install(packs.make("two", LEVEL=("2", "max")), "--force").out
+
+
 def test_what_force_took_from_the_operator_comes_back_when_both_have_left(packs: Packs) -> None:
     put(packs.settings, '{"env": {"KEY": "\\u0030"}}')
     packs.install(packs.make("one", KEY="1"), "--force")

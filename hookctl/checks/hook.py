@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 
 from hookctl import files, interpreter, runtime_files
@@ -26,7 +25,7 @@ def check(scene: Scene) -> Iterator[Finding]:
         return
     chosen = settings.python
     if scene.place.shared:  # there the command takes whatever python3 is on PATH
-        chosen = _on_path(scene.folders.environ.get("PATH", os.defpath)) or "python3"
+        chosen = interpreter.python3(scene.folders.environ) or "python3"
     python = list(_interpreter(scene, chosen))
     program = list(_program(scene, page.folder, page.files.get(PROGRAM, "")))
     yield from (*python, *program, *configuration.check(scene, page.folder))
@@ -34,12 +33,6 @@ def check(scene: Scene) -> Iterator[Finding]:
     stop = ("error", "warning", "info") if scene.place.shared else ("error", "warning")
     if not any(finding.level in stop for finding in (*python, *program)):
         yield from selftest.check(scene, chosen, os.path.join(page.folder, PROGRAM))
-
-
-def _on_path(path: str) -> str:
-    """The python3 that such a command finds; not one that a project could bring."""
-    folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]
-    return shutil.which("python3", path=os.pathsep.join(folders)) or ""
 
 
 def _interpreter(scene: Scene, python: str) -> Iterator[Finding]:

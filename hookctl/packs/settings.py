@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import Any, NamedTuple
 
@@ -95,6 +96,16 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
     if knobs.get("required_scope_env") and not knobs.get("required_tools"):
         found.append("--nudge-env does nothing without --nudge TOOL")
     return tuple(found)
+
+
+def require_portable(settings: Settings) -> None:
+    """Refuses knobs with a path of this machine: what is committed must hold in every clone."""
+    for name in ("run_dir", "task_file"):
+        path = str(settings.knobs.get(name, ""))
+        if os.path.isabs(path) or ".." in path.split("/"):
+            hint = "Give a path within the project."
+            message = f"{name}={path} leaves the project, which at project scope it must not"
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
 def _require(what: str, name: str, known: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
-from hookctl.packs.settings import Request, Settings, choose, remarks, settings_from
+from hookctl.packs.settings import Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
 from hookctl.runtime_files import CONFIG, File
@@ -57,18 +57,18 @@ class _Desk(NamedTuple):
 def plan_install(folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice) -> Plan:
     """What an install of the pack at these places would do."""
     places = tuple(places)
-    _check(pack, choice)
+    check(pack, choice.settings)
     records = project_ledger.read(folders, [place.project for place in places if place.shared])
     return assemble(folders, records, [_one(folders, records, pack, place, choice) for place in places], install=True)
 
 
-def _check(pack: Pack, choice: Choice) -> None:
-    """A slip on the command line is said before anything that a file has."""
+def check(pack: Pack, request: Request) -> None:
+    """Refuse what this pack cannot be told: a slip on the command line is said before anything that a file has."""
     if pack.name == GUARD:
-        choose(Settings(), choice.settings)
-    elif choice.settings.option:
-        message = f"{choice.settings.option} is for the guard, not for {pack.name}"
-        hint = f"Change {pack.source}, or leave {choice.settings.option} out."
+        choose(Settings(), request)
+    elif request.option:
+        message = f"{request.option} is for the guard, not for {pack.name}"
+        hint = f"Change {pack.source}, or leave {request.option} out."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
@@ -168,7 +168,7 @@ def _guard(desk: _Desk) -> Content:
     settings = choose(base, choice.settings)
     messages = remarks(settings, choice.settings)
     if place.shared:
-        _require_portable(settings)
+        require_portable(settings)
         settings = settings._replace(python="")
         messages = (*messages, *interpreter.on_path(desk.folders.environ))
     elif not _runs(settings.python):
@@ -184,16 +184,6 @@ def _guard(desk: _Desk) -> Content:
     page = {**settings._asdict(), "config": wanted}
     page = page if settings.preset else {name: value for name, value in page.items() if name != "preset"}
     return Content(wants, contents, page, messages)
-
-
-def _require_portable(settings: Settings) -> None:
-    """What is committed must hold in every clone, so no knob may name a path of this machine."""
-    for name in ("run_dir", "task_file"):
-        path = str(settings.knobs.get(name, ""))
-        if os.path.isabs(path) or ".." in path.split("/"):
-            hint = "Give a path within the project."
-            message = f"{name}={path} leaves the project, which at project scope it must not"
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
 def _guard_wants(desk: _Desk, settings: Settings) -> list[Want]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import NamedTuple
@@ -14,9 +15,12 @@ from hookctl.hosts import Host, shapes
 from hookctl.model import Live, Result, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
-from hookctl.packs.settings import Settings
+from hookctl.packs.settings import Request as Chosen
+from hookctl.packs.settings import Settings, choose, require_portable
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder
+from hookctl.planner.install import check
+from hookctl.runtime_files import CONFIG, configuration
 
 # For everybody on a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"
@@ -28,6 +32,7 @@ class Request(NamedTuple):
     scope: str
     hook_dir: str = ""
     python: str = ""
+    settings: Chosen = Chosen()
 
 
 def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
@@ -40,7 +45,8 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     if request.python and not os.path.isabs(request.python):
         hint = "Give its absolute path: the command must hold wherever the agent is started."
         raise HookctlError("usage", f"--python {request.python} is relative", hint=hint, exit_code=USAGE)
-    wants, messages = _wants(folders, place, pack, folder, request.python)
+    settings = _settings(pack, place, request)
+    wants, messages = _wants(folders, place, pack, folder, settings)
     decision = engine.install((), Live({}, {}, ()), pack.name, pack.version, wants)
     document = shapes.apply(JsonDocument.parse(b""), decision.edits)
     text = document.data.decode()
@@ -48,6 +54,11 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     notes = [*messages, *_where(host, request.scope)]
     notes += [f"put {source} at {_shown(place, target)}" for target, source in sources.items()]
     copies = [{"from": source, "to": _shown(place, target)} for target, source in sources.items()]
+    config = _configuration(settings, folder)
+    if config:
+        target = _shown(place, os.path.join(folder, CONFIG))
+        notes.append(f"put this at {target}: {json.dumps(json.loads(config), ensure_ascii=False)}")
+        copies.append({"text": config, "to": target})
     data = {"text": text, "settings": document.value, "files": copies}
     return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
 
@@ -66,17 +77,39 @@ def _folder(folders: Folders, place: Place, pack: Pack, request: Request) -> str
     return pack_folder(folders, place, pack.name, {}, "")
 
 
-def _wants(folders: Folders, place: Place, pack: Pack, folder: str, python: str) -> tuple[list[Want], list[str]]:
+def _settings(pack: Pack, place: Place, request: Request) -> Settings:
+    """The guard's settings as they were chosen, read as install reads them."""
+    check(pack, request.settings)
+    settings = choose(Settings(python=request.python), request.settings)
+    if not settings.events:
+        hint = "Leave it out; where the guard is registered already, remove that."
+        raise HookctlError("usage", "--mode off registers nothing, so there is no text", hint=hint, exit_code=USAGE)
+    if place.shared:
+        require_portable(settings)
+    return settings
+
+
+def _wants(
+    folders: Folders, place: Place, pack: Pack, folder: str, settings: Settings
+) -> tuple[list[Want], list[str]]:
     # A folder that was named for a project lies outside of it, and is the same for everyone.
     if place.shared and not folder.startswith("/.hookctl/"):
         place = place._replace(scope="managed")
     if pack.name != GUARD:
         return pack_wants(pack, place.host, in_sh(place, folder))
     warning = ""
-    if not python and not place.shared:
+    if not settings.python and not place.shared:
         python, warning = interpreter.choose(folders.environ)
-    settings = Settings(python=python)
+        settings = settings._replace(python=python)
     return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings)), [warning] if warning else []
+
+
+def _configuration(settings: Settings, folder: str) -> str:
+    """The text of config.json, where something was chosen that stands neither in the settings nor in the defaults."""
+    wanted = guard.configuration(settings, "")
+    if wanted == guard.configuration(Settings(), ""):
+        return ""
+    return configuration(os.path.join(folder, CONFIG), {}, wanted, False, fresh=True).data.decode()
 
 
 def _where(host: Host, scope: str) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from hookctl import engine, files, ledger, project, project_ledger, report, scopes
+from hookctl import engine, errors, files, ledger, project, project_ledger, report, scopes
 from hookctl import hosts as known
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
@@ -23,7 +23,10 @@ from hookctl.scopes import Source
 
 
 def status(folders: Folders) -> Result:
-    """Every settings file that the ledger knows, entry by entry, and the hosts that have nothing of ours."""
+    """Every settings file that the ledger knows, entry by entry, and the hosts that have nothing of ours.
+
+    What cannot be read is an error, and keeps nothing else from being shown.
+    """
     records, problems = project_ledger.read_known(folders)
     pages = [_page(folders, ledger.place_of(records, path), record) for path, record in sorted(records.items())]
     lines = [line for page in pages for line in _lines(page)]
@@ -37,7 +40,8 @@ def status(folders: Folders) -> Result:
             where = known.detected(host, folders.environ)
             seen = f"detected: {report.tilde(where)}" if where else "not detected"
             lines.append(f"{host.title}: nothing is installed ({seen}); `hookctl install --host {name}` does it")
-    return Result({"files": pages}, tuple(lines), tuple(map(str, problems)))
+    faults = (*(problem.as_dict() for problem in problems), *(page["error"] for page in pages if page["error"]))
+    return Result({"files": pages}, tuple(lines), errors=faults, exit_code=errors.UNREADABLE if faults else errors.OK)
 
 
 def _own_paths(folders: Folders, host: Host) -> list[str]:
@@ -189,7 +193,7 @@ def _lines(page: dict[str, Any]) -> list[str]:
     title = known.load(page["host"]).title if page["host"] in known.names() else page["host"]
     lines = [f"{title} ({page['scope']}): {report.tilde(page['file'])}", f"  installed  {packs}"]
     if page["error"]:
-        return [*lines, f"  error      {page['error']['message']} (`hookctl doctor` says more)"]
+        return [*lines, "  what is in it is not known: it cannot be read; `hookctl doctor` says more"]
     for entry in page["entries"]:
         name = f"{entry['id']} at {'.'.join(entry['path'])}" if entry["id"] else entry["path"][-1]
         value = f"={entry['value']}" if entry["kind"] == "leaf" and entry["value"] is not None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from hookctl import errors, ledger, packs, planner, project_ledger, report
@@ -35,10 +36,9 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
         projects, problems = project_ledger.readable(folders)
 
     def make() -> planner.Plan:
-        leaving = [Leaving(place, (what.name,)) for place in places]
         if what.everywhere:
-            leaving = _everywhere(folders, what, projects)
-        return plan_uninstall(folders, leaving, loaded, projects)
+            return _plan_everywhere(folders, what, loaded, projects)
+        return plan_uninstall(folders, [Leaving(place, (what.name,)) for place in places], loaded, projects)
 
     _require_known(folders, what, projects)
     plan = make() if dry_run else planner.carry_out(folders, make, report.say)
@@ -50,6 +50,15 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
         code = errors.UNREADABLE if plan.empty else errors.FAILED
         return Result(data, () if plan.empty else tuple(text), messages, tuple(p.as_dict() for p in problems), code)
     return Result(data, tuple(text), messages)
+
+
+def question(folders: Folders, what: What) -> str:
+    """What `--all` asks first: it names every settings file that would be looked at, and no other."""
+    projects, _ = project_ledger.readable(folders)
+    _require_known(folders, what, projects)
+    records = project_ledger.read(folders, projects)
+    places = [_named(records, key) for key in _meant(records, what)]
+    return f"Uninstall {what.name or 'every pack'} from {', '.join(places) or 'nowhere'}?"
 
 
 def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
@@ -77,19 +86,36 @@ def _elsewhere(folders: Folders, what: What, plan: planner.Plan) -> list[str]:
     return [f"{name} stays installed in {', '.join(others)}; `hookctl uninstall {name} {how}` takes it out there too"]
 
 
-def _named(records: dict[str, Record], key: str) -> str:
+def _named(records: Mapping[str, Record], key: str) -> str:
     scope = records[key].scope
     return ledger.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
 
 
-def _everywhere(folders: Folders, what: What, projects: list[str]) -> list[Leaving]:
-    """Every settings file that the ledgers know of, with the packs that are to leave it."""
+def _plan_everywhere(folders: Folders, what: What, loaded: Mapping[str, Pack], projects: list[str]) -> planner.Plan:
     records = project_ledger.read(folders, projects)
-    found = []
-    for key, record in records.items():
-        leaving = (what.name,) if what.name else tuple(record.packs)
-        meant = what.scope in ("", record.scope) and (not what.hosts or record.host in what.hosts)
-        if meant and set(leaving) & set(record.packs):
-            place = of_page(known.load(record.host), record, ledger.place_of(records, key))
-            found.append(Leaving(place, leaving, key))
-    return found
+    keys = _meant(records, what)
+    try:
+        return plan_uninstall(folders, [_leaving(records, key, what) for key in keys], loaded, projects)
+    except HookctlError as error:
+        if len(keys) > 1:
+            way = "`hookctl uninstall --all --scope SCOPE` does it for one scope alone"
+            error.hint = f"{error.hint}\n  Nothing was changed in the other files either; {way}."
+        raise
+
+
+def _meant(records: Mapping[str, Record], what: What) -> list[str]:
+    """The pages of every settings file that something is to leave."""
+    return [
+        key for key, record in records.items()
+        if what.scope in ("", record.scope) and (not what.hosts or record.host in what.hosts)
+        and (what.name in record.packs if what.name else record.packs)
+    ]  # fmt: skip
+
+
+def _leaving(records: Mapping[str, Record], key: str, what: What) -> Leaving:
+    record, path = records[key], ledger.place_of(records, key)
+    if record.host not in known.names():
+        message = f"something is installed here for {record.host}, a host that this hookctl does not know"
+        raise HookctlError("ledger_newer", message, path=path, hint="Use the newer hookctl that wrote it.")
+    place = of_page(known.load(record.host), record, path)
+    return Leaving(place, (what.name,) if what.name else tuple(record.packs), key)

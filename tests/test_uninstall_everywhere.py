@@ -1,0 +1,131 @@
+"""hookctl uninstall --all: what it asks is what it does; a file that cannot be planned stops it, and is named."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from hookctl import folders, interpreter
+from hookctl.errors import HookctlError
+from hookctl.verbs.uninstall import What, question
+
+from .conftest import Hookctl, put
+from .trees import tree
+
+INSTALL = ("install", "--host", "claude")
+PACK = '[pack]\nname = "one"\nversion = "1"\n[env]\nONE = "1"\n'
+
+
+@pytest.fixture
+def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The guard at every scope and in a linked settings folder, another pack at user scope alone; the names to say."""
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+    (isolated / "work" / ".git").mkdir()
+    (isolated / "dotfiles").mkdir()
+    settings.parent.symlink_to(isolated / "dotfiles")
+    put(isolated / "one.toml", PACK)
+    project = isolated / "work" / ".claude"
+    assert hookctl(*INSTALL).code == 0
+    assert hookctl(*INSTALL, str(isolated / "one.toml")).code == 0
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    assert hookctl(*INSTALL, "--scope", "local").code == 0
+    return {
+        "user": str(settings),
+        "project": f"{project / 'settings.json'} (project scope)",
+        "local": f"{project / 'settings.local.json'} (local scope)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("what", "scopes"),
+    [
+        (What("", True), ["user", "local", "project"]),
+        (What("guard", True), ["user", "local", "project"]),
+        (What("one", True), ["user"]),
+        (What("", True, scope="local"), ["local"]),
+        (What("one", True, scope="local"), []),
+        (What("", True, hosts=("claude",)), ["user", "local", "project"]),
+        (What("", True, hosts=("codex",)), []),
+    ],
+    ids=["all", "the guard", "another pack", "a scope", "a pack and a scope", "a host", "another host"],
+)
+def test_the_question_names_what_the_answer_takes(
+    hookctl: Hookctl, places: dict[str, str], what: What, scopes: list[str]
+) -> None:
+    named = question(folders.here(), what).removeprefix(f"Uninstall {what.name or 'every pack'} from ").rstrip("?")
+    assert sorted(named.split(", ")) == sorted(places[scope] for scope in scopes) or (named, scopes) == ("nowhere", [])
+    options = [*filter(None, [what.name]), *(("--scope", what.scope) if what.scope else ())]
+    if "codex" not in what.hosts:
+        plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data
+        assert {action["scope"] for action in plan["actions"]} == set(scopes)
+
+
+def test_a_file_that_moved_behind_a_link_is_named_as_it_is_reached_now(
+    isolated: Path, hookctl: Hookctl, settings: Path
+) -> None:
+    hookctl(*INSTALL)
+    moved = isolated / "dotfiles" / "settings.json"
+    put(moved, settings.read_bytes())
+    settings.unlink()
+    settings.symlink_to(moved)
+    assert question(folders.here(), What("", True)) == f"Uninstall every pack from {settings}?"
+    settings.unlink()  # the page's own name leads nowhere any more; what is recorded stands for itself
+    assert question(folders.here(), What("", True)) == f"Uninstall every pack from {settings}?"
+
+
+def test_a_pack_that_is_installed_nowhere_is_an_error_before_any_question(places: dict[str, str]) -> None:
+    with pytest.raises(HookctlError, match=r"unknown pack 'two'.*Installed are: guard, one"):
+        question(folders.here(), What("two", True))
+
+
+def torn(isolated: Path, settings: Path) -> tuple[Path, str]:
+    return put(settings, '{"env": {'), "unparsable"
+
+
+def no_file(isolated: Path, settings: Path) -> tuple[Path, str]:
+    settings.unlink()
+    settings.mkdir()
+    return settings, "unreadable"
+
+
+def leads_out(isolated: Path, settings: Path) -> tuple[Path, str]:
+    path = isolated / "work" / ".claude" / "settings.local.json"
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+    return path, "link_leaves_project"
+
+
+def of_a_newer_hookctl(isolated: Path, settings: Path) -> tuple[Path, str]:
+    ledger = isolated / "state" / "ledger.json"
+    pages = json.loads(ledger.read_text())
+    pages["files"][os.path.realpath(settings)]["host"] = "emacs"
+    put(ledger, json.dumps(pages))
+    return settings, "ledger_newer"
+
+
+@pytest.mark.parametrize("spoil", [torn, no_file, leads_out, of_a_newer_hookctl])
+def test_one_file_that_cannot_be_planned_stops_it_and_is_named_with_what_to_do(
+    isolated: Path, hookctl: Hookctl, settings: Path, places: dict[str, str], spoil: object
+) -> None:
+    path, code = spoil(isolated, settings)  # type: ignore[operator]
+    before = tree(isolated)
+    outcome = hookctl("uninstall", "--all", "--json")
+    (error,) = outcome.result["errors"]
+    assert (outcome.code, error["code"], error["path"]) == (4, code, str(path))
+    assert not error["hint"].startswith("\n"), "first what to do with this file"
+    way = "`hookctl uninstall --all --scope SCOPE` does it for one scope alone."
+    assert error["hint"].endswith(f"\n  Nothing was changed in the other files either; {way}")
+    assert tree(isolated) == before
+    other = "project" if code != "link_leaves_project" else "user"
+    assert hookctl("uninstall", "--all", "--scope", other, "--json").code == 0
+
+
+def test_where_there_is_one_file_only_no_other_is_spoken_of(isolated: Path, hookctl: Hookctl, settings: Path) -> None:
+    hookctl(*INSTALL)
+    torn(isolated, settings)
+    (error,) = hookctl("uninstall", "--all", "--json").result["errors"]
+    assert "other" not in error["hint"]
