@@ -26,6 +26,11 @@ SCENARIOS: list[Row] = [
     ("H2 nor does a late call", DIS, "at 1000; try a=A; at 1250; try a=AA; at 1299; try a=D; at 1300; try a=A"),
     ("H2 parts of a second", DIS, "at 1000.5; try a=AAA; at 1300.25; try a=D; at 1300.5; try a=A"),
     ("H2 a clock that goes backwards", DIS, "at 1000; try a=AAAD; at 999; try a=AAAD; at 1000; try a=D"),
+    (
+        "H2 a clock that goes far backwards",
+        {**DIS, "dispatch_max": 1},
+        "at 5000; try a=AD; at 100; try a=AD; at 399; try a=D; at 400; try a=A",
+    ),
     ("H2 another window", {**DIS, "dispatch_window_s": 10}, "at 1000; try a=AAAD; at 1009; try a=D; at 1010; try a=A"),
     ("H4 other arguments", DIS, "try a=AAAD; try b=AAAD"),
     ("H6 sessions share the count", DIS, "try x:a=AA; try y:a=AD"),
@@ -279,7 +284,7 @@ def test_a_thousand_live_keys_are_bounded_and_counted(lab: Lab) -> None:
     stored["w"].update({f"{number:016x}": [999, 1] for number in range(2000)})
     (lab.folder / "dispatch.json").write_text(json.dumps(stored))
     assert lab.attempts("b", 4) == "AAAD"
-    assert len(counts(lab)["w"]) == 1024
+    assert len(counts(lab)["w"]) <= 1024
     assert lab.attempts("a", 3) == "AAD"
 
 

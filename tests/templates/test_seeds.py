@@ -94,7 +94,7 @@ def test_nightly_decides_the_same(tmp_path: Path, seeds: range) -> None:
 @some
 @pytest.mark.parametrize("host", ["claude", "openhands"])
 def test_openhands_decides_the_same(tmp_path: Path, seeds: range, host: str) -> None:
-    """On its own host nothing can be said, so the log is asked. From a limit of two on: see runtime.md, mode guard."""
+    """On its own host nothing can be said, so the log is asked; a limit of one never ends a turn that nobody forced."""
     for seed in seeds:
         dice, ends = random.Random(seed), 0
         limit = dice.choice([2, 3, 4, 5, 6])
