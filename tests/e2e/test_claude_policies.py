@@ -1,4 +1,4 @@
-"""The guard's stop policies with the real Claude Code: keepalive, guard and the presets, wake-ups, resumes, subagents."""
+"""The guard's modes and presets with the real Claude Code, and what wake-ups, resumed sessions and subagents do."""
 
 import json
 import sys
