@@ -43,7 +43,7 @@ def results(run: Run) -> list[tuple[bool, str]]:
     """What the model was told about each tool call: whether it failed, and the text."""
     messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
     blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
-    return [(block["is_error"], block["content"]) for block in blocks if block["type"] == "tool_result"]
+    return [(block.get("is_error", False), block["content"]) for block in blocks if block["type"] == "tool_result"]
 
 
 def notes(place: Place) -> list[str]:
