@@ -221,7 +221,7 @@ def _run(
     count: Annotated[str, typer.Argument(metavar="[N]", help="With remaining: how much work is left.")] = "",
     remaining: Annotated[str, typer.Option(metavar="N", help="With start: how much work is left.")] = "",
     owner: Annotated[str, typer.Option(metavar="ID", help="With start: the session that the run belongs to.")] = "",
-    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="With start: how long, as 30m; or 12h.")] = "",
+    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="With start: how long (30m), else 12h.")] = "",
     project: _Project = "", json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl.verbs.run import Request, run
