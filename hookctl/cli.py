@@ -252,7 +252,7 @@ def _run(
     count: Annotated[str, typer.Argument(metavar="[N]", help="With remaining: how much work is left.")] = "",
     remaining: Annotated[str, typer.Option(metavar="N", help="With start: how much work is left.")] = "",
     owner: Annotated[str, typer.Option(metavar="ID", help="With start: the session that the run belongs to.")] = "",
-    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="With start: how long, as 12h or 30m.")] = "",
+    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="With start: how long (30m), else 12h.")] = "",
     project: _Project = "", json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl.verbs.run import Request, run
@@ -350,9 +350,11 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "hosts": (_hosts, "Show every host: its file, its events, how sure, and what is detected here.", "  hookctl hosts"),
     "run": (
         _run, "Tell the guard about the work in hand: how much is left, that it moves, that it is to stop.",
+        "  hookctl run start --for 8h   a run begins: STOP and CONCLUDE of the one before are gone\n"
         "  hookctl run remaining 3      three pieces of work are left\n"
         "  hookctl run heartbeat        something was done\n"
-        "  hookctl run stop             let the agent go, whatever is left",
+        "  hookctl run stop             let the agent go, whatever is left\n"
+        "  hookctl run status           all of that, and since when",
     ),
     "log": (
         _log, "Show what the guard decided, and why.",
