@@ -12,6 +12,7 @@ from hookctl import clock, files, hosts, ledger, project, project_ledger
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
+from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record, Result
 from hookctl.packs import guard
 
@@ -192,7 +193,8 @@ def _status(folders: Folders, place: _Run, request: Request) -> list[str]:
 def _data(place: _Run) -> dict[str, Any]:
     task, owner, active = _task(place), None, None
     with contextlib.suppress(HookctlError):
-        owner = _read(place, os.path.join(place.folder, "OWNER"))
+        path = os.path.join(place.folder, "OWNER")
+        owner = _shown(place, path, (files.read(path).data or b"")[:256].decode("utf-8", "replace").strip())
     with contextlib.suppress(HookctlError, UnicodeDecodeError):
         active = clock.timestamp((files.read(os.path.join(place.state, "ACTIVE")).data or b"").decode())
     ages = {}
@@ -205,7 +207,7 @@ def _data(place: _Run) -> dict[str, Any]:
         "run_dir": place.folder,
         "remaining": task.get("remaining"),
         "heartbeat": task.get("heartbeat"),
-        "owner": owner[:256].decode("utf-8", "replace").strip() if owner else None,
+        "owner": owner or None,
         "stop": "STOP" in ages,
         "conclude": "CONCLUDE" in ages,
         "active_until": active if active and active > place.now else None,
@@ -227,7 +229,7 @@ def _work_line(place: _Run) -> list[str]:
 def _remaining_text(place: _Run, remaining: Any) -> str:
     """What the hook makes of the task, where it is not what it looks like."""
     try:
-        _parse(_read(place, place.task) or b"", place.task)
+        _parse(files.read(place.task).data or b"", place.task)
     except HookctlError as error:
         return f"unknown, which counts as no work: {error.message} (line {error.line}, column {error.column})"
     if remaining is None:
@@ -239,15 +241,17 @@ def _remaining_text(place: _Run, remaining: Any) -> str:
 def _task(place: _Run) -> dict[str, Any]:
     """What task.json says; an unreadable one says nothing, as for the hook."""
     try:
-        value = _parse(_read(place, place.task) or b"", place.task).value
+        value = _parse(files.read(place.task).data or b"", place.task).value
     except HookctlError:
         return {}
-    return value if isinstance(value, dict) else {}
+    return {name: _shown(place, place.task, one) for name, one in value.items()} if isinstance(value, dict) else {}
 
 
-def _read(place: _Run, path: str) -> bytes | None:
-    """A file of the run; nothing through a link, since a repository could bring one that shows what is not its own."""
-    return None if any(os.path.islink(part) for part in _parts(place, path)) else files.read(path).data
+def _shown(place: _Run, path: str, value: Any) -> Any:
+    """A value from a file of the run. The hook reads through links, and so does this, but of what lies behind one only
+    a count is shown: a repository could bring a link to what is not its own."""
+    behind = any(os.path.islink(part) for part in _parts(place, path))
+    return MASK if behind and value and not str(value).strip().isdecimal() else value
 
 
 def _parse(data: bytes, path: str) -> JsonDocument:
