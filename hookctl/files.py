@@ -359,6 +359,11 @@ def backups(state: str, path: str) -> list[Backup]:
     return [*firsts, *(backup for backup in later if backup.data not in known)]
 
 
+def numbered(found: list[Backup]) -> dict[int, Backup]:
+    """Backups by the number that `hookctl restore` gives them; 1 is always the one from before our first write."""
+    return dict(enumerate(found, 1 if found and found[0].first else 2))
+
+
 def prunable(state: str, path: str, needed: str) -> list[str]:
     """The names of the backups of one settings file, without the first one if that has the `needed` SHA-256."""
     with contextlib.suppress(FileNotFoundError):
