@@ -124,7 +124,7 @@ def _number(scene: Scene, limits: _Limits, cap: _Value) -> Iterator[Finding]:
 
 def _ends(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
     """What ends a chain of blocks first, if it is not the guard's limit."""
-    key, limit, cap, path = limits.key, limits.limit, limits.cap, limits.path
+    limit, cap, path = limits.limit, limits.cap, limits.path
     if cap <= 0:
         yield _switched_off(scene, limits, text)
     elif limit <= 0:
