@@ -159,9 +159,9 @@ def file_action(action: str, path: str, reason: str = "") -> Action:
     return Action(action, (path,), "file", reason=reason)
 
 
-def program() -> bytes:
-    """The runtime hook of this version."""
-    with open(asset("templates", "guard", "hook.py"), "rb") as stream:
+def program(name: str = "hook.py") -> bytes:
+    """The runtime hook of this version, or another program of the guard's."""
+    with open(asset("templates", "guard", name), "rb") as stream:
         return stream.read()
 
 

@@ -19,8 +19,10 @@ from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import Request, Settings, choose, remarks, require_portable, settings_from
+from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
 
 
@@ -39,6 +41,7 @@ class Content(NamedTuple):
     files: dict[str, File]
     settings: dict[str, Any]
     messages: tuple[str, ...] = ()
+    wrapped: Wrapped | None = None
 
 
 class _Desk(NamedTuple):
@@ -84,12 +87,15 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     entries = record.entries if record else ()
     desk = _Desk(folders, pack, place, choice, document, entries, known, folder)
     content = _guard(desk) if pack.name == GUARD else _pack(desk)
+    wrapped = content.wrapped or Wrapped(entries)
+    entries = wrapped.others
     live = look(document, content.wants, entries)
     # Of other packs, only what this machine has written before is written again: a committed ledger is a stranger's.
     own = not place.shared or (record is not None and bool(record.sha256_after))
     decision = engine.install(entries, live, pack.name, pack.version, content.wants, force=choice.force, others=own)
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
+    decision = wrapped.beside(decision)
     edited = shapes.apply(document, decision.edits) if decision.edits else document
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force)
     if place.shared and any(isinstance(edit, AddElement) for edit in decision.edits):
@@ -175,15 +181,19 @@ def _guard(desk: _Desk) -> Content:
         python, warning = interpreter.choose(desk.folders.environ)
         settings, messages = settings._replace(python=python), (*messages, *((warning,) if warning else ()))
     wanted = guard.configuration(settings, "" if place.shared else desk.folders.state)
+    text = "" if choice.reset and choice.settings.wrap is None else choice.settings.wrap
+    asked = Asked(text, desk.pack.version, desk.folder, settings.python, choice.force)
+    wrapped = wrap(desk.document, desk.entries, place, asked)
     wants, contents = [], {}
-    if settings.events:
+    if settings.events or wrapped.entries:
         before = known.settings.get("config", {}) if known else {}
         config = runtime_files.configuration(os.path.join(desk.folder, CONFIG), before, wanted, choice.force)
         contents = {"hook.py": File(runtime_files.program()), CONFIG: config}
+        contents |= {PROGRAM: File(runtime_files.program(PROGRAM))} if wrapped.entries else {}
         wants = _guard_wants(desk, settings)
     page = {**settings._asdict(), "config": wanted}
     page = page if settings.preset else {name: value for name, value in page.items() if name != "preset"}
-    return Content(wants, contents, page, messages)
+    return Content(wants, contents, page, messages, wrapped)
 
 
 def _guard_wants(desk: _Desk, settings: Settings) -> list[Want]:

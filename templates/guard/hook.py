@@ -466,8 +466,8 @@ def open_state(call, name, limit=FILE_LIMIT):
     return path, {}
 
 
-def open_session(call):
-    path, stored = open_state(call, digest(call.session) + ".json")
+def open_session(call, suffix=".json"):
+    path, stored = open_state(call, digest(call.session) + suffix)
     usable = {name: value for name, value in stored.items() if type(value) is type(SESSION.get(name))}
     return path, Values({**SESSION, "ring": [], "by": [], **usable})
 
