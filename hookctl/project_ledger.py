@@ -19,7 +19,7 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts.shapes import event_path, head
 from hookctl.model import Entry, PackRecord, Record
-from hookctl.places import OWN, Place, pack_folder, require_inside
+from hookctl.places import OWN, Place, pack_folder, require_inside, top
 
 _COMMITTED = ("format", "created_file", "created_dirs", "packs", "entries")
 _PACK_NAME = r"[a-z0-9-]+"
@@ -152,7 +152,7 @@ def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, An
     dirs = [os.path.normpath(os.path.join(place.project, folder)) for folder in page["created_dirs"]]
     for folder in dirs:
         above = any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path)))
-        if not above or not folder.startswith(f"{place.project}/"):
+        if not above or not folder.startswith(top(place.project)):
             raise ValueError("a folder to remove is not one above the settings, in the project")
     return {
         **page, "host": place.host.name, "scope": "project", "packs": packs, "created_dirs": dirs,

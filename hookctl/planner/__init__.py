@@ -17,7 +17,7 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.live import READ_AGAIN, READ_PAUSE
 from hookctl.model import Action, Change, Conflict, Decision, PackRecord, Record
-from hookctl.places import Place, new_file_mode, require_inside
+from hookctl.places import Place, new_file_mode, require_inside, top
 from hookctl.planner import project_files
 
 
@@ -159,7 +159,7 @@ def _moved(record: Record, place: Place) -> Record:
     """The page of a project that lies somewhere else now; the folders that we made in it have gone along."""
     if record.project == place.project:
         return record
-    old, new = f"{record.project}/", f"{place.project}/"
+    old, new = top(record.project), top(place.project)
     dirs = tuple(new + folder.removeprefix(old) if folder.startswith(old) else folder for folder in record.created_dirs)
     return record._replace(project=place.project, created_dirs=dirs)
 

@@ -18,7 +18,7 @@ from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
-from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
+from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside, top
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
 from hookctl.runtime_files import CONFIG, File
 
@@ -122,12 +122,12 @@ def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
 
 def _also_made(folders: Folders, records: Mapping[str, Record], place: Place, path: str) -> list[str]:
     """The folders above a settings file that another install has made: the last to leave removes them."""
-    pages, top = list(records.values()), f"{place.project}/"
+    pages, inside = list(records.values()), top(place.project)
     if place.project and not place.shared:
         with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
             pages += project_ledger.read(folders, [place.project]).values()
     made = [folder for page in pages for folder in page.created_dirs]
-    return [folder for folder in made if folder.startswith(top) and path.startswith(f"{folder}/")]
+    return [folder for folder in made if folder.startswith(inside) and path.startswith(f"{folder}/")]
 
 
 def _switched_off(place: Place, document: JsonDocument) -> tuple[str, ...]:
