@@ -199,11 +199,13 @@ def _snapshot(path: str, data: bytes | None) -> files.Snapshot:
 
 
 def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None]) -> None:
+    pages = _pages_before(folders, records)
     for change in changes:
         if change.settings and change.before is not None:
-            record = records.get(change.path)
+            record, page = records.get(change.path), ledger.page_of(pages, change.path)[1]
             first = record is not None and record.sha256_before == files.digest(change.before)
-            files.back_up(folders.state, change.path, change.before, first=first)
+            data = ledger.dump_page(page) if page else None
+            files.back_up(folders.state, change.path, change.before, first=first, page=data)
 
 
 def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
