@@ -152,8 +152,9 @@ def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, An
     dirs = [os.path.normpath(os.path.join(place.project, folder)) for folder in page["created_dirs"]]
     for folder in dirs:
         above = any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path)))
-        if not above or not folder.startswith(top(place.project)):
-            raise ValueError("a folder to remove is not one above the settings, in the project")
+        own = folder == os.path.join(place.project, OWN)
+        if not own and (not above or not folder.startswith(top(place.project))):
+            raise ValueError("a folder to remove is neither hookctl's own nor one above the settings, in the project")
     return {
         **page, "host": place.host.name, "scope": "project", "packs": packs, "created_dirs": dirs,
         "sha256_before": "", "sha256_after": "", "known_as": place.path, "project": place.project,

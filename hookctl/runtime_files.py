@@ -89,16 +89,21 @@ def uninstall(folders: Folders, place: Place, known: PackRecord, others: Contain
         elif there.data is not None:
             kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
     # Also where somebody has removed the files already.
-    rmdirs = own_folders(folders, place, [os.path.join(known.folder, name) for name in known.files])
+    rmdirs = _own_folders(folders, place, [os.path.join(known.folder, name) for name in known.files])
     return Runtime(tuple(changes), tuple(actions), tuple(kept), {}, rmdirs)
 
 
-def own_folders(folders: Folders, place: Place, paths: Iterable[str]) -> tuple[str, ...]:
-    """The folders of hookctl's own above these files, the deepest first."""
-    top = os.path.join(place.project, OWN) if place.shared else folders.data
+def own_top(folders: Folders, place: Place) -> str:
+    """The folder that all of hookctl's own files of a place lie in; somebody else may have made it."""
+    return os.path.join(place.project, OWN) if place.shared else folders.data
+
+
+def _own_folders(folders: Folders, place: Place, paths: Iterable[str]) -> tuple[str, ...]:
+    """The folders of hookctl's own above these files and below its topmost one, the deepest first."""
+    top = own_top(folders, place)
     found = set()
     for folder in map(os.path.dirname, paths):
-        while f"{folder}/".startswith(f"{top}/"):
+        while folder.startswith(f"{top}/"):
             found.add(folder)
             folder = os.path.dirname(folder)
     return tuple(sorted(found, key=len, reverse=True))

@@ -36,7 +36,7 @@ def test_its_committed_ledger_is_read_as_it_was_written() -> None:
     found = project_ledger.load(folders.here(), ROOT, changes["/.hookctl/ledger.json"], {})
     (record,) = filter(None, plan.records.values())
     assert found == {"/.claude/settings.json": record._replace(sha256_before="", sha256_after="")}
-    assert record.created_dirs == ("/.claude",)
+    assert record.created_dirs == ("/.claude", "/.hookctl")
 
 
 @pytest.mark.parametrize("scope", ["project", "local"])

@@ -173,7 +173,8 @@ def next_record(
     With `anew`, somebody made the file again without anything of ours: it is theirs, and as if never written by us.
     """
     if anew and record and snapshot.data is not None:
-        record = record._replace(created_file=False, created_dirs=(), sha256_before="", sha256_after="")
+        dirs = tuple(folder for folder in record.created_dirs if not snapshot.path.startswith(f"{folder}/"))
+        record = record._replace(created_file=False, created_dirs=dirs, sha256_before="", sha256_after="")
     if record is None:
         created = snapshot.data is None and after is not None
         dirs = tuple(files.missing_folders(os.path.dirname(snapshot.path))) if created else ()
@@ -189,6 +190,20 @@ def next_record(
     if not first and snapshot.sha != record.sha256_after:
         before = ""
     if snapshot.data is None and after is not None:
-        dirs = tuple(files.missing_folders(os.path.dirname(snapshot.path))) or record.created_dirs
-        page = page._replace(created_file=True, created_dirs=dirs)
+        dirs = dict.fromkeys((*files.missing_folders(os.path.dirname(snapshot.path)), *record.created_dirs))
+        page = page._replace(created_file=True, created_dirs=tuple(dirs))
     return page._replace(sha256_before=before, sha256_after=files.digest(after))
+
+
+def with_own_folders(
+    folders: Folders, records: Mapping[str, Record], place: Place, record: Record, *, lost: bool = False
+) -> Record:
+    """The page with the folders around hookctl's own files that are made now, or that another page's install made.
+
+    The last page to leave removes them; one that somebody else has made is in no page, and stays. With `lost`, the
+    ledger did not know what lies there and is ours: then so is the folder that is for nothing else.
+    """
+    top = runtime_files.own_top(folders, place)
+    others = (folder for page in records.values() for folder in page.created_dirs if f"{top}/".startswith(f"{folder}/"))
+    made = dict.fromkeys((*record.created_dirs, *others, *files.missing_folders(top), *([top] if lost else ())))
+    return record._replace(created_dirs=tuple(made))

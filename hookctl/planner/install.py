@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import engine, files, interpreter, project_ledger, runtime_files
+from hookctl import engine, interpreter, project_ledger, runtime_files
 from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, USAGE, HookctlError
@@ -19,7 +19,7 @@ from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside, top
-from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
 from hookctl.runtime_files import CONFIG, File
 
 
@@ -102,10 +102,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if record is None and result.created_file:
         made = dict.fromkeys((*result.created_dirs, *_also_made(folders, records, place, snapshot.path)))
         result = result._replace(created_dirs=tuple(made))
-    if runtime.changes and not place.shared:
-        # The data folder's own folders go with its files; those above it only if we make them.
-        made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
-        result = result._replace(created_dirs=tuple(made))
+    lost = any(action.action == "take-back" for action in decision.actions)
+    if runtime.changes or lost or (place.shared and record is None):
+        result = with_own_folders(folders, records, place, result, lost=lost)
     messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,

@@ -43,12 +43,13 @@ def plan_restore(folders: Folders, path: str, backup: Backup) -> Plan:
         if then is None:
             # Who wrote it is not known: the text from before our first write is not what an uninstall may put back.
             result = result._replace(sha256_before="", sha256_after=files.digest(data))
+    made = record.created_dirs if record and result is None else ()
     plan = FilePlan(
         place, _document(snapshot.data, place.path), data, snapshot.path, snapshot.data, result,
         Decision((), kept, _actions(record, kept, live), tuple(line for one in runtime for line in one.kept)),
         tuple(change for one in runtime for change in one.changes),
         tuple(action for one in runtime for action in one.actions), key,
-        tuple(folder for one in runtime for folder in one.rmdirs),
+        (*(folder for one in runtime for folder in one.rmdirs), *made),
         (*_orphans(live, kept), *_without_files(record, result)),
     )  # fmt: skip
     return assemble(folders, records, [plan], install=False)
