@@ -34,6 +34,7 @@ class Step(NamedTuple):
     sha_after: str
     mode: int
     settings: bool
+    chmod: int | None = None
 
 
 class Journal(NamedTuple):
@@ -84,7 +85,7 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
                 raise Changed(change.path)  # a link has come since the plan
             made += _make_folders(os.path.dirname(change.path), change.mode)
             undone = _with_mode(change)
-            files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode)
+            files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode, chmod=change.chmod)
             done.append(undone)
         _save(folders, records)
     except (Changed, HookctlError) as error:
@@ -176,18 +177,22 @@ def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
         found = files.read(step.path)
         if found.path != step.path:  # a link has come meanwhile: what it leads to was never meant
             return found, False
+        if found.sha == step.sha_after and step.chmod is not None:
+            with contextlib.suppress(OSError):
+                os.chmod(found.path, step.chmod)
         if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step)):
             return found, False
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
             _make_folders(os.path.dirname(step.path), step.mode)
-            files.replace(found, _blob(folders, step.sha_after), mode=step.mode)
+            files.replace(found, _blob(folders, step.sha_after), mode=step.mode, chmod=step.chmod)
             return found, True
 
 
 def _with_mode(change: Change) -> Change:
     """The change with the mode that its file has, for the way back."""
     with contextlib.suppress(OSError):
-        return change._replace(mode=stat.S_IMODE(os.stat(change.path).st_mode))
+        mode = stat.S_IMODE(os.stat(change.path).st_mode)
+        return change._replace(mode=mode, chmod=None if change.chmod is None else mode)
     return change
 
 
@@ -219,7 +224,7 @@ def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, 
         if change.after is not None:
             files.write_own(os.path.join(folders.pending, files.digest(change.after)), change.after)
     _back_up(folders, changes, records)
-    steps = (Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings) for c in changes)
+    steps = (Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings, c.chmod) for c in changes)
     _note(folders, Journal(tuple(steps), dict(records), rmdirs))
 
 
@@ -298,7 +303,7 @@ def _roll_back(folders: Folders, changes: tuple[Change, ...], done: list[Change]
     stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
     for change in reversed(done):
         try:
-            files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode)
+            files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode, chmod=change.chmod)
         except (Changed, HookctlError):
             stuck.append(change.path)
     left = _remove_folders(sorted(made, key=len, reverse=True))

@@ -79,10 +79,11 @@ def _unreadable(path: str, error: OSError) -> HookctlError:
     return HookctlError("unreadable", f"the file cannot be read ({error.strerror})", path=path, hint=hint)
 
 
-def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE) -> None:
+def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: int | None = None) -> None:
     """Make the file `data`, if it still is as in `old`; None removes it.
 
-    `mode` is that of a new file; an old one keeps its mode, owner and extended attributes. Raises Changed where
+    `mode` is that of a new file; an old one keeps its owner and extended attributes, and unless there is a `chmod` its
+    mode. Raises Changed where
     the file is not as in `old` any more, and HookctlError `read_only` (exit 1) where it may not be written.
     """
     if old.data == b"":
@@ -94,9 +95,11 @@ def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE) -> None:
             os.unlink(old.path)
         elif old.links > 1:
             _write_in_place(old, data)
+            if chmod is not None:
+                os.chmod(old.path, chmod)
         else:
             _check_writable(old)
-            _rename_over(old, data, mode)
+            _rename_over(old, data, mode, chmod)
         sync_folder(os.path.dirname(old.path))
     except FileNotFoundError:  # the file or its folder was taken away meanwhile
         raise Changed(old.path) from None
@@ -136,7 +139,7 @@ def is_read_only(path: str) -> bool:
     return not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)
 
 
-def _rename_over(old: Snapshot, data: bytes, mode: int) -> None:
+def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
     _compare(old)
     temp = _temp_name(old.path)
     try:
@@ -147,7 +150,7 @@ def _rename_over(old: Snapshot, data: bytes, mode: int) -> None:
             if old.data is None:
                 os.fchmod(handle, mode)
             else:
-                _keep_attributes(old.path, handle)
+                _keep_attributes(old.path, handle, chmod)
             os.fsync(handle)
         _compare(old)
         if old.data is None:
@@ -159,7 +162,7 @@ def _rename_over(old: Snapshot, data: bytes, mode: int) -> None:
             os.unlink(temp)
 
 
-def _keep_attributes(path: str, handle: int) -> None:
+def _keep_attributes(path: str, handle: int, chmod: int | None) -> None:
     """Owner, extended attributes and last the mode, since a change of owner clears bits of it."""
     about = os.stat(path)
     with contextlib.suppress(PermissionError):
@@ -169,7 +172,7 @@ def _keep_attributes(path: str, handle: int) -> None:
             for name in os.listxattr(path):
                 with contextlib.suppress(OSError):
                     os.setxattr(handle, name, os.getxattr(path, name))
-    os.fchmod(handle, stat.S_IMODE(about.st_mode))
+    os.fchmod(handle, stat.S_IMODE(about.st_mode) if chmod is None else chmod)
 
 
 def _link_new(temp: str, path: str) -> None:

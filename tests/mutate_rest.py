@@ -90,7 +90,7 @@ MUTATIONS = {
         ("found.sha == step.sha_before or _is_torn(folders, found, step)", "found.sha == step.sha_before"),
         ("found.sha == step.sha_before or _is_torn(folders, found, step)", "True"),
         ("if found.sha == step.sha_after or not (", "if not ("),
-        ("            files.replace(found, _blob(folders, step.sha_after), mode=step.mode)\n", ""),
+        ("            files.replace(found, _blob(folders, step.sha_after), mode=step.mode, chmod=step.chmod)\n", ""),
         ("            _make_folders(os.path.dirname(step.path), step.mode)\n            files.replace(found", "            files.replace(found"),
         ("            records[step.path] = likelier = _likelier(", "            likelier = _likelier("),
         ("        _save(folders, records)\n    except", "    except"),

@@ -91,7 +91,8 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     edited = shapes.apply(document, decision.edits) if decision.edits else document
-    runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force)
+    upgrade = known is not None and known.version != pack.version
+    runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
     if place.shared and any(isinstance(edit, AddElement) for edit in decision.edits):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
