@@ -132,7 +132,8 @@ def page_for(
 ) -> tuple[str, Record | None, str]:
     """The page of a settings file and its key; without a page, the folder that an orphan of ours in it runs from.
 
-    The folder names the page too: it is that of a settings file which is not where it was any more.
+    The folder names the page too: it is that of a settings file which is not where it was any more. So do the bytes
+    that our last write left, and commands of ours, where the file's project is gone.
     """
     key, record = ledger.page_of(records, place.path)
     _same_scope(record or (None if place.shared else project_ledger.page_at(folders, key)), place)
@@ -143,8 +144,25 @@ def page_for(
         if folder and not os.path.lexists(other) and any(pack.folder == folder for pack in page.packs.values()):
             _same_scope(page, place)
             return other, _moved(page, place), ""
+    other = _gone_from(records, place)
+    if other:
+        return other, _moved(records[other], place), ""
     taken = any(pack.folder == folder for page in records.values() for pack in page.packs.values())
     return key, None, "" if taken else folder
+
+
+def _gone_from(records: Mapping[str, Record], place: Place) -> str:
+    """The key of the only page whose settings file may have been moved here; empty if it is none or not sure."""
+    gone = {
+        key: page
+        for key, page in records.items()
+        if (page.host, page.scope) == (place.host.name, place.scope) and not os.path.lexists(key)
+        and not place.shared and not os.path.isdir(page.project)
+    }  # fmt: skip
+    sha = files.read(place.path).sha
+    same = [key for key, page in gone.items() if sha and page.sha256_after == sha]
+    found = same or [key for key, page in gone.items() if ledger.holds(place.path, page)]
+    return found[0] if len(found) == 1 else ""
 
 
 def _same_scope(record: Record | None, place: Place) -> None:
