@@ -211,6 +211,12 @@ def _overwrite(path: str, data: bytes) -> None:
         os.fsync(stream.fileno())
 
 
+def set_mode(path: str, mode: int) -> None:
+    """Give a file this mode, where that is possible."""
+    with contextlib.suppress(OSError):
+        os.chmod(path, mode)
+
+
 def write_own(path: str, data: bytes) -> None:
     """Put a file of hookctl's own in place, whole or not at all, with mode 0600; makes its folders (0700)."""
     try:

@@ -121,6 +121,28 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
     return ledger.in_order(pages) if pages else None
 
 
+def merged(base: Record | None, ours: Record | None, theirs: Record | None) -> Record | None:
+    """Another version of a page with what a run changed in it, pack by pack and entry by entry; None if none is left.
+
+    `base` is the page before the run and `ours` the one after it; None stands for no page.
+    """
+    page = ours or theirs
+    if page is None or theirs is None:
+        return ours
+    packs = _changed(*(one.packs if one else {} for one in (base, ours, theirs)))
+    entries = _changed(*({(e.kind == "container", e.id or e.path): e for e in one.entries} if one else {}
+                         for one in (base, ours, theirs)))  # fmt: skip
+    dirs = dict.fromkeys((*theirs.created_dirs, *(ours.created_dirs if ours else ())))
+    return page._replace(packs=packs, entries=tuple(entries.values()), created_dirs=tuple(dirs)) if packs else None
+
+
+def _changed(base: dict[Any, Any], ours: dict[Any, Any], theirs: dict[Any, Any]) -> dict[Any, Any]:
+    """Theirs, with the keys that differ between base and ours as ours has them."""
+    found = {key: ours.get(key) if ours.get(key) != base.get(key) else value for key, value in theirs.items()}
+    found |= {key: value for key, value in ours.items() if key not in theirs and value != base.get(key)}
+    return {key: value for key, value in found.items() if value is not None}
+
+
 def _place(folders: Folders, project: str, name: str) -> Place:
     """The host whose project settings a page names."""
     for host in map(hosts.load, hosts.names()):

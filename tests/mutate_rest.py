@@ -106,7 +106,7 @@ MUTATIONS = {
         ("if left or error.errno not in", "if left or error.errno in"),
         ("        _roll_back(folders, changes, done, made, error)\n", ""),
         ("            undone = _with_mode(change)\n", "            undone = change\n"),
-        ("    _back_up(folders, changes, records)\n    steps", "    steps"),
+        ("    _back_up(folders, changes, records, pages)\n", ""),
         ("record.sha256_before == files.digest(change.before)", "False"),
         ("    left = _remove_folders(sorted(made, key=len, reverse=True))\n", "    left = []\n"),
         ("    left = _remove_folders(sorted(made, key=len, reverse=True))\n", "    left = ()\n    _remove_folders(sorted(made, key=len, reverse=True))\n"),
