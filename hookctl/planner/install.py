@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import engine, files, interpreter, project_ledger, runtime_files
+from hookctl import engine, interpreter, project_ledger, runtime_files
 from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, USAGE, HookctlError
@@ -20,8 +20,8 @@ from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.wrapping import PROGRAM
-from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
-from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside, top
+from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
 from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
 
@@ -97,8 +97,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     decision = wrapped.beside(decision)
     edited = shapes.apply(document, decision.edits) if decision.edits else document
-    runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force)
-    if place.shared and any(isinstance(edit, AddElement) for edit in decision.edits):
+    upgrade = known is not None and known.version != pack.version
+    runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
+    if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
     after = edited.data if decision.edits else snapshot.data
@@ -108,10 +109,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if record is None and result.created_file:
         made = dict.fromkeys((*result.created_dirs, *_also_made(folders, records, place, snapshot.path)))
         result = result._replace(created_dirs=tuple(made))
-    if runtime.changes and not place.shared:
-        # The data folder's own folders go with its files; those above it only if we make them.
-        made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
-        result = result._replace(created_dirs=tuple(made))
+    lost = any(action.action == "take-back" for action in decision.actions)
+    if runtime.changes or lost or (place.shared and record is None):
+        result = with_own_folders(folders, records, place, result, lost=lost)
     messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
@@ -128,12 +128,12 @@ def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
 
 def _also_made(folders: Folders, records: Mapping[str, Record], place: Place, path: str) -> list[str]:
     """The folders above a settings file that another install has made: the last to leave removes them."""
-    pages, top = list(records.values()), f"{place.project}/"
+    pages, inside = list(records.values()), top(place.project)
     if place.project and not place.shared:
         with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
             pages += project_ledger.read(folders, [place.project]).values()
     made = [folder for page in pages for folder in page.created_dirs]
-    return [folder for folder in made if folder.startswith(top) and path.startswith(f"{folder}/")]
+    return [folder for folder in made if folder.startswith(inside) and path.startswith(f"{folder}/")]
 
 
 def _switched_off(place: Place, document: JsonDocument) -> tuple[str, ...]:

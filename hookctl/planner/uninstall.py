@@ -119,6 +119,8 @@ def _files(
         if known is None and pack == GUARD and edited:
             folder = orphaned or pack_folder(folders, leaving.place, GUARD, records, key)
             known = runtime_files.unknown_page(folders, leaving.place, folder)
+            # Nobody knows any more who made the topmost one.
+            found = found._replace(rmdirs=(runtime_files.own_top(folders, leaving.place),))
         if known is not None:
             one = runtime_files.uninstall(folders, leaving.place, known, others)
             found = runtime_files.Runtime(
