@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
+from typing import Any
 
 _MERCY = 2.0  # seconds between TERM and KILL
 _PAUSE = 0.02
@@ -25,7 +26,7 @@ class Keeper:
 
     def __init__(self) -> None:
         self._news: queue.SimpleQueue[int | None] = queue.SimpleQueue()  # a child's status; None: we are to stop
-        self._before: dict[signal.Signals, object] = {}
+        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Keeper:
         for number in _ENDING:
@@ -35,7 +36,7 @@ class Keeper:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
+            signal.signal(number, handler)
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""

@@ -54,6 +54,12 @@ _Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ..."),
 ]
+_Wrap = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="Give the Stop hook of another tool, whose command has TEXT, the guard's limit; '': none."
+    ),
+]
 _Reset = Annotated[bool, typer.Option("--reset", help="Back to the defaults; else the recorded settings stay.")]
 _Force = Annotated[
     bool,
@@ -119,6 +125,7 @@ def _main(version: _Version = False) -> None:
 def _install(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
     assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
+    wrap: _Wrap = None,
     reset: _Reset = False, force: _Force = False, dry_run: _Dry = False, json: _Json = False, project: _Project = "",
 ) -> int:  # fmt: skip
     from hookctl.packs import load
@@ -126,7 +133,7 @@ def _install(
 
     content = load(pack)
     hosts, choice = _chosen(f"install {pack}", host, scope, json), _choice(
-        _settings(mode, preset, assign, nudge, nudge_env, dispatch), reset, force
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force
     )
     return _show(
         "install", lambda f: install(f, content, _places(f, hosts, scope, project), choice, dry_run=dry_run), json
@@ -136,6 +143,7 @@ def _install(
 def _plan(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
     assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
+    wrap: _Wrap = None,
     reset: _Reset = False, force: _Force = False,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")] = (
         False
@@ -147,7 +155,7 @@ def _plan(
 
     content = load(pack)
     hosts, choice = _chosen(f"plan {pack}", host, scope, json), _choice(
-        _settings(mode, preset, assign, nudge, nudge_env, dispatch), reset, force
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force
     )
 
     def verb(folders: Folders) -> Result:
@@ -252,7 +260,7 @@ def _run(
     count: Annotated[str, typer.Argument(metavar="[N]", help="With remaining: how much work is left.")] = "",
     remaining: Annotated[str, typer.Option(metavar="N", help="With start: how much work is left.")] = "",
     owner: Annotated[str, typer.Option(metavar="ID", help="With start: the session that the run belongs to.")] = "",
-    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="With start: how long, as 12h or 30m.")] = "",
+    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="With start: how long (30m), else 12h.")] = "",
     project: _Project = "", json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl.verbs.run import Request, run
@@ -350,9 +358,11 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "hosts": (_hosts, "Show every host: its file, its events, how sure, and what is detected here.", "  hookctl hosts"),
     "run": (
         _run, "Tell the guard about the work in hand: how much is left, that it moves, that it is to stop.",
+        "  hookctl run start --for 8h   a run begins: STOP and CONCLUDE of the one before are gone\n"
         "  hookctl run remaining 3      three pieces of work are left\n"
         "  hookctl run heartbeat        something was done\n"
-        "  hookctl run stop             let the agent go, whatever is left",
+        "  hookctl run stop             let the agent go, whatever is left\n"
+        "  hookctl run status           all of that, and since when",
     ),
     "log": (
         _log, "Show what the guard decided, and why.",
@@ -388,11 +398,11 @@ def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
 
 def _settings(
     mode: str, preset: str, assign: list[str] | None, nudge: str | None, nudge_env: str | None,
-    dispatch: list[str] | None,
+    dispatch: list[str] | None, wrap: str | None = None,
 ) -> Request:  # fmt: skip
     from hookctl.packs.settings import Request
 
-    return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()))
+    return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
 
 
 def _choice(settings: Request, reset: bool, force: bool) -> Choice:

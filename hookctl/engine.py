@@ -32,6 +32,8 @@ from hookctl.model import (
 )
 
 _ABSENT = object()
+_OTHERS = "guard/wrap-"  # elements of others around which we are: gone, they are not ours to write
+_LOST = "hookctl's record of it is missing; it is known by its name"
 _Name = Path | str  # of an entry: a key's is its path, a hook's its id, whatever event it is under
 
 
@@ -170,7 +172,7 @@ class _Desk:
     def write_back(self, but: set[_Name]) -> None:
         """After a wipe: every other entry of the file again, as its owners want it."""
         for name, entry in list(self.entries.items()):
-            if name not in but and entry.mode == "owned":
+            if name not in but and entry.mode == "owned" and not entry.id.startswith(_OTHERS):
                 self.write(entry._replace(before=None), _wish(entry), "missing", reason="all our entries were gone")
 
     def leave(self, pack: str, entry: Entry) -> None:
@@ -184,7 +186,7 @@ class _Desk:
         if at == "missing":
             self.act("drop", entry, ("missing", "free"), "it was gone already")  # 11, 12
         elif entry.mode == "adopted":
-            self.act("drop", entry, ("adopted", "foreign"), "it was there before us and stays")  # 4, 6
+            self.act("drop", entry, ("adopted", "foreign"), "it counts as yours and stays")  # 4, 6
         elif entry.kind == "element":
             self._remove_elements(entry)
         elif at == "overridden":
@@ -310,7 +312,10 @@ def _install_leaf(desk: _Desk, want: Want, pack: str, version: str, *, force: bo
 def _adopt(desk: _Desk, entry: Entry, current: Any) -> None:
     entry = entry._replace(mode="adopted", written=current)
     desk.entries[entry.path] = entry
-    desk.act("adopt", entry, ("foreign", "adopted"), "your value is the wanted one already")
+    reason = "your value is the wanted one already"
+    if any(action.action == "take-back" for action in desk.actions):  # 16: most likely ours, which nobody can prove
+        reason = "hookctl's record of it is missing, so it counts as yours: uninstall leaves it"
+    desk.act("adopt", entry, ("foreign", "adopted"), reason)
 
 
 def _take_or_keep(desk: _Desk, entry: Entry, want: Want, value: Any, at: str, force: bool) -> None:
@@ -392,7 +397,7 @@ def _taken_back(desk: _Desk, want: Want, owners: dict[str, Wish], element: Eleme
     written = {**want.value, "command": element.fields["command"]}
     entry = Entry(want.path, "element", written=written, owners=owners, id=want.id)
     desk.entries[want.id] = entry
-    desk.act("take-back", entry, ("orphan", "owned"), "the ledger did not know it")
+    desk.act("take-back", entry, ("orphan", "owned"), _LOST)
     return entry
 
 
@@ -508,7 +513,7 @@ def _leave_orphans(desk: _Desk, pack: str, known: set[Path | str], wants: Sequen
                 continue
             lost = True
             desk.edits.append(DropElement(element))
-            desk.act("remove", want, ("orphan", "free"), "the ledger did not know it")
+            desk.act("remove", want, ("orphan", "free"), _LOST)
     for want in wants:
         here = desk.live.values.get(want.path, _ABSENT)
         if lost and want.kind == "leaf" and want.path not in known and here is not _ABSENT:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,6 +78,7 @@ def test_every_finding(place: Place, code: str, level: str, arrange: Callable[[P
     assert [finding["level"] for finding in found] == [level], findings
     assert found[0]["message"]
     assert found[0]["fix"] or level == "info"
+    assert "='" not in found[0]["message"], "values are quoted as in the settings file"
     levels = [finding["level"] for finding in findings]
     assert levels == sorted(levels, key=["error", "warning", "info"].index)
     assert outcome.code == (1 if {"error", "warning"} & set(levels) else 0)
@@ -329,13 +331,45 @@ def test_findings_about_a_torn_file_name_line_and_column(place: Place) -> None:
     assert "ackups" not in finding["fix"], "there are none"
 
 
-def test_doctor_says_where_the_backups_of_a_torn_file_lie(place: Place) -> None:
-    put(place.settings, '{"model": "opus"}')
-    put(place.install().settings, '{"model":')
+@pytest.mark.parametrize("more", [(), ("--set", "latch=no", "--set", f"{LIMIT}=9")], ids=["one backup", "two"])
+@pytest.mark.parametrize("before", ['{"model": "opus"}', None], ids=["the operator's file", "hookctl's file"])
+def test_what_doctor_says_of_a_torn_file_puts_the_last_text_back(
+    place: Place, before: str | None, more: tuple[str, ...]
+) -> None:
+    if before:
+        put(place.settings, before)
+    last = before
+    place.install()
+    if more:
+        last = place.settings.read_text()
+        place.install(*more)
+    put(place.settings, '{"model":')
     (finding,) = [finding for finding in place.findings() if finding["code"] == "unparsable"]
-    (folder,) = (place.root / "state" / "backups").iterdir()
-    assert finding["fix"] == f"Restore what is missing, then run the command again. Backups of it lie in {folder}."
-    assert any(path.read_bytes() == b'{"model": "opus"}' for path in folder.iterdir())
+    mend, _, restore = finding["fix"].partition(" Or `hookctl ")
+    assert mend == "Restore what is missing, then run the command again."
+    assert (restore != "") == (last is not None)
+    if last is not None:
+        assert place.hookctl(*shlex.split(restore.partition("`")[0])).code == 0
+        assert place.settings.read_text() == last
+
+
+@pytest.mark.parametrize(
+    ("value", "codes"),
+    [("0", ["cap_off"]), ("0x3", ["cap_invalid", "cap_off"]), ("3abc", ["cap_below_limit", "cap_invalid"]),
+     ("12", ["entry_edited"])],
+)  # fmt: skip
+def test_an_edited_cap_has_one_fix(place: Place, value: str, codes: list[str]) -> None:
+    cap_is(value)(place)
+    said = [f for f in place.findings() if f["code"].startswith(("cap_", "entry_"))]
+    assert sorted(finding["code"] for finding in said) == codes
+    assert len({finding["fix"] for finding in said}) == 1, said
+
+
+def test_an_edited_limit_is_said_also_where_the_cap_is_at_fault(place: Place) -> None:
+    place.install().change(lambda page: page["env"].update({CAP: "0", LIMIT: "7"}))
+    fixes = {f["code"]: f["fix"] for f in place.findings() if f["level"] == "warning"}
+    assert fixes == {"entry_edited": "`hookctl install --host claude --force` makes it as it was.",
+                     "cap_off": f"Set {CAP} to 10."}  # fmt: skip
 
 
 def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> None:

@@ -944,7 +944,7 @@ def test_a_command_that_was_taken_over_and_then_removed_does_not_come_back(force
 WHY = {
     "row 2 install --force": ['took over your LIMIT="7"'],
     "row 3 install": ["your value is the wanted one already"],
-    "row 4 uninstall": ["it was there before us and stays"],
+    "row 4 uninstall": ["it counts as yours and stays"],
     "row 7 uninstall before comes back": ["back to 7"],
     "row 8 upgrade element to another event, the operator's fields with it": ["it goes to another event"],
     "row 8 upgrade all of a doubled element to another event": ["it was registered twice", "it goes to another event"],
@@ -953,8 +953,8 @@ WHY = {
     "row 13 uninstall the remaining pack's value, before stays": ["the remaining pack's value"],
     "row 13 fix max": ["what the packs' common rule gives"],
     "row 14 uninstall the first one leaves": ["another pack still wants it"],
-    "row 15 install": ["the ledger did not know it"],
-    "row 15 uninstall": ["the ledger did not know it"],
+    "row 15 install": ["hookctl's record of it is missing; it is known by its name"],
+    "row 15 uninstall": ["hookctl's record of it is missing; it is known by its name"],
     "row 17 fix": ["it was registered more than once"] * 2,
 }
 

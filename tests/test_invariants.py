@@ -350,7 +350,7 @@ def test_invariant_08_a_conflict_changes_not_one_byte(settings: Path, isolated: 
     outcome = hookctl("install", path, *HOST, "--json")
     assert (outcome.code, [error["code"] for error in outcome.result["errors"]]) == (1, ["conflict", "conflict"])
     message = " ".join(error["message"] + error["hint"] for error in outcome.result["errors"])
-    assert all(word in message for word in ("env.A", "env.S", "--force", "q wants '6'", "p wants '5'"))
+    assert all(word in message for word in ("env.A", "env.S", "--force", 'q wants "6"', 'p wants "5"'))
     assert tree(isolated) == before
 
 

@@ -480,12 +480,41 @@ def test_nothing_is_written_through_a_link(run: Run, link: str, arguments: tuple
     assert tree(outside) == before
 
 
-def test_nothing_is_read_through_a_link(run: Run) -> None:
-    secret = put(run.root / "secret", '{"heartbeat": "secret"}')
-    for name in ("OWNER", "task.json"):
-        (run.project / ".hookctl" / "run").mkdir(parents=True, exist_ok=True)
-        (run.project / ".hookctl" / "run" / name).symlink_to(secret)
-    assert "secret" not in run("status").out
+@pytest.mark.parametrize("link", [".hookctl", ".hookctl/run", ".hookctl/run/task.json"])
+def test_the_work_behind_a_link_counts_as_for_the_hook_and_only_the_count_is_shown(run: Run, link: str) -> None:
+    path = run.project / link
+    outside = run.root / "outside"
+    put(outside / "run" / "task.json", '{"remaining": 3, "heartbeat": "secret"}')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to({".hookctl": outside, ".hookctl/run": outside / "run"}.get(link, outside / "run" / "task.json"))
+    assert run.says() == "block"
+    data = run.does("status")
+    assert (data["remaining"], data["heartbeat"]) == (3, "***")
+    assert "3" in run.hookctl("run", "status").out
+    put(outside / "run" / "task.json", '{"remaining": "secret"}')
+    assert run.says() == "", "what is no count is no work"
+    assert run.does("status")["remaining"] == "***"
+    assert "secret" not in run.hookctl("run", "status").out
+
+
+def test_an_owner_behind_a_link_counts_as_for_the_hook_and_is_not_shown(run: Run) -> None:
+    run.does("remaining", "3")
+    (run.folder / "OWNER").symlink_to(put(run.root / "secret", "S2"))
+    assert (run.says("S1"), run.says("S2")) == ("", "block")
+    assert run.does("status")["owner"] == "***"
+    put(run.root / "secret", "")
+    assert run.says("S3") == "block"
+    assert run.does("status")["owner"] is None
+
+
+@pytest.mark.parametrize("name", ["task.json", "OWNER"])
+def test_a_link_to_no_regular_file_says_nothing_and_hangs_nobody(run: Run, name: str) -> None:
+    run.folder.mkdir(parents=True)
+    os.mkfifo(run.root / "pipe")
+    (run.folder / name).symlink_to(run.root / "pipe")
+    assert run.says() == ""
+    data = run.does("status")
+    assert (data["remaining"], data["owner"]) == (None, None)
 
 
 @pytest.mark.parametrize("text", ["1e20", "inf", "nan", "-1", "soon", "\udcff"])

@@ -165,7 +165,7 @@ def test_a_conflict_is_said_and_nothing_is_written_in_any_file(packs: Packs) -> 
     put(packs.settings, '{"model": "m"}')
     packs.install(packs.make("one", KEY="1"))
     message = packs.refuse(packs.make("two", KEY="2", OTHER="x", hook="sh {files}/a", files=("a",)))
-    assert message == "env.KEY: one wants '***', two wants '***'"  # a name that looks secret
+    assert message == 'env.KEY: one wants "***", two wants "***"'  # a name that looks secret
 
 
 def test_one_way_out_is_to_uninstall_the_other(packs: Packs) -> None:
@@ -471,7 +471,7 @@ def test_one_that_wants_another_limit_conflicts_until_the_guard_is_told_so(packs
     """The guard's wish has no merge rule: its cap and its message follow from the limit."""
     packs.install("guard")
     loop = packs.make("loop", MAX_STOP_BLOCKS=wish)
-    assert packs.refuse(loop) == "env.MAX_STOP_BLOCKS: guard wants '5', loop wants '12'"
+    assert packs.refuse(loop) == 'env.MAX_STOP_BLOCKS: guard wants "5", loop wants "12"'
     packs.install("guard", "--set", "max_stop_blocks=12")
     packs.install(loop)
     assert packs.env == {LIMIT: "12", CAP: "15"} and packs.owners(LIMIT) == ["guard", "loop"]
@@ -483,7 +483,7 @@ def test_one_that_wants_another_limit_conflicts_until_the_guard_is_told_so(packs
 
 def test_a_pack_that_was_there_first_is_agreed_with_by_set(packs: Packs) -> None:
     packs.install(packs.make("loop", MAX_STOP_BLOCKS="9"))
-    assert packs.refuse("guard") == "env.MAX_STOP_BLOCKS: loop wants '9', guard wants '5'"
+    assert packs.refuse("guard") == 'env.MAX_STOP_BLOCKS: loop wants "9", guard wants "5"'
     packs.install("guard", "--set", "max_stop_blocks=9")
     assert packs.env == {LIMIT: "9", CAP: "12"} and packs.owners(LIMIT) == ["loop", "guard"]
 

@@ -168,7 +168,7 @@ def test_it_runs_where_stderr_is_closed() -> None:
 
 # How it is ended.
 
-FAMILY = "sh -c 'trap \"\" TERM; echo $$ > second; while :; do sleep 1; done' & {} echo $$ > first; wait"
+FAMILY = "sh -c 'trap \"\" TERM; echo $$ > second; for n in $(seq 60); do sleep 1; done' & {} echo $$ > first; wait"
 HARD = "trap '' TERM;"  # it does not listen to TERM
 
 
@@ -184,7 +184,7 @@ def test_out_of_time_it_is_ended_with_all_that_it_started(hookctl: Hookctl, trap
 
 def test_whoever_listens_may_clear_up(hookctl: Hookctl) -> None:
     """What the verifier started too, although the verifier itself ends at once."""
-    inner = 'trap "sleep 0.2; echo cleared > cleared; exit 0" TERM; while :; do sleep 0.05; done'
+    inner = 'trap "sleep 0.2; echo cleared > cleared; exit 0" TERM; for n in $(seq 400); do sleep 0.05; done'
     assert hookctl("verify", "--timeout", "1", "--", "sh", "-c", f"sh -c '{inner}' & wait").code == 124
     assert Path("cleared").read_text() == "cleared\n"
 

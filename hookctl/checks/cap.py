@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from hookctl import scopes
 from hookctl.checks import Finding, Scene
-from hookctl.checks.environment import env_path
+from hookctl.checks.environment import env_path, shown
 from hookctl.documents import MISSING
 from hookctl.hosts import read_cap
-from hookctl.masking import masked_text
+from hookctl.model import Path
 from hookctl.packs import guard
 from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.scopes import Source
@@ -35,10 +35,16 @@ class _Limits(NamedTuple):
     limit: int
     cap: float
     attempts: bool  # whether the limit counts attempts to stop, one more than blocks
+    wanted: str  # what the cap should be
 
     @property
     def blocks(self) -> int:
         return self.limit - self.attempts
+
+    @property
+    def fix(self) -> str:
+        """The one thing to do about a cap, whatever is wrong with it."""
+        return f"Set {self.key} to {self.wanted}."
 
 
 def check(scene: Scene) -> Iterator[Finding]:
@@ -53,10 +59,12 @@ def check(scene: Scene) -> Iterator[Finding]:
     limit, cap = (_effective(scene, found, key) for key in keys)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.there and not guard.is_limit(limit.text):
-        message = f"{LIMIT_KEY}={masked_text(limit.text)!r} is not a whole number; the hook takes {blocks}"
+        message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook takes {blocks}"
         yield scene.find("limit_invalid", "warning", message, "Write it as a decimal number.", limit.path)
-    yield from _number(scene, cap)
-    limits = _Limits(keys[1], cap.path, blocks, read_cap(scene.host, cap.text), config.get("count") == "attempts")
+    wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(str(blocks))
+    given, attempts = read_cap(scene.host, cap.text), config.get("count") == "attempts"
+    limits = _Limits(keys[1], cap.path, blocks, given, attempts, wanted)
+    yield from _number(scene, limits, cap)
     if mode == "keepalive":
         yield from _kept_alive(scene, limits, cap.text, config.get("keepalive_cap"))
     elif mode == "breaker":
@@ -67,19 +75,23 @@ def check(scene: Scene) -> Iterator[Finding]:
 def _kept_alive(scene: Scene, limits: _Limits, text: str, own: Any) -> Iterator[Finding]:
     """A host's cap under which keepalive cannot do what it is for."""
     wanted = own if type(own) is int and 0 < own < guard.ARMED_CEILING else guard.ARMED_CEILING
-    fix = f"Set {limits.key} to {guard.UNLIMITED_CAP}."
     if limits.cap <= 0:
-        yield _switched_off(scene, limits, text, fix)
+        yield _switched_off(scene, limits, text)
     elif limits.cap < wanted:
         message = f"the cap is {limits.cap:g}: keepalive lets go after {limits.cap:g} blocks in a row, not {wanted}"
-        yield scene.find("cap_below_limit", "warning", message, fix, limits.path)
+        yield scene.find("cap_below_limit", "warning", message, limits.fix, limits.path)
 
 
-def _switched_off(scene: Scene, limits: _Limits, text: str, fix: str) -> Finding:
-    message = (
-        f"{limits.key}={masked_text(text)!r} switches the cap of {scene.host.title} itself off; only the guard is left"
+def _switched_off(scene: Scene, limits: _Limits, text: str) -> Finding:
+    message = f"{shown(limits.key, text)} switches the cap of {scene.host.title} itself off; only the guard is left"
+    return scene.find("cap_off", "warning", message, limits.fix, limits.path)
+
+
+def at_fault(scene: Scene, path: Path) -> bool:
+    """Whether what stands at a path of this file is the cap, and something is said of it that has its own fix."""
+    return path == (*env_path(scene.host), scene.host.data["cap"]["key"]) and any(
+        finding.path == scene.path and finding.code.startswith("cap_") for finding in check(scene)
     )
-    return scene.find("cap_off", "warning", message, fix, limits.path)
 
 
 def _effective(scene: Scene, found: list[Source], key: str) -> _Value:
@@ -99,37 +111,34 @@ def _masked(scene: Scene, found: list[Source], key: str) -> Iterator[Finding]:
     own = next((one for one in found if one.scope == scene.place.scope), None)
     value = scopes.text(source, path)
     if own is None or own.document.get(path) is MISSING or scopes.text(own, path) != value:
-        shown = f"{key}={masked_text(value)!r} of {source.scope} scope"
-        message = f"{shown} is in effect here, not the one of {scene.place.scope} scope"
+        message = f"{shown(key, value)} of {source.scope} scope is in effect here"
+        message += f", not the one of {scene.place.scope} scope"
         yield scene.find("masked", "warning", message, f"Change it in {source.path}.", source.path)
 
 
-def _number(scene: Scene, cap: _Value) -> Iterator[Finding]:
+def _number(scene: Scene, limits: _Limits, cap: _Value) -> Iterator[Finding]:
     if cap.there and not re.fullmatch(r"-?[0-9]+", cap.text):
-        key, title = scene.host.data["cap"]["key"], scene.host.title
-        shown, read = f"{key}={masked_text(cap.text)!r}", read_cap(scene.host, cap.text)
-        message = f"{shown} is not a whole number; {title} reads it as {read:g}"
-        yield scene.find("cap_invalid", "warning", message, "Write it as a decimal number.", cap.path)
+        message = f"{shown(limits.key, cap.text)} is not a whole number; {scene.host.title} reads it as {limits.cap:g}"
+        yield scene.find("cap_invalid", "warning", message, limits.fix, cap.path)
 
 
 def _ends(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
     """What ends a chain of blocks first, if it is not the guard's limit."""
-    key, limit, cap, path = limits.key, limits.limit, limits.cap, limits.path
-    fix = f"Set {key} to {guard.cap_for(str(limit))}."
+    limit, cap, path = limits.limit, limits.cap, limits.path
     if cap <= 0:
-        yield _switched_off(scene, limits, text, fix)
+        yield _switched_off(scene, limits, text)
     elif limit <= 0:
         blocks = f"{min(cap, guard.CEILING):g} blocks"
         message = f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
         yield scene.find("no_limit", "warning", message, f"Set {LIMIT_KEY} to 1 or more.", path)
     elif cap < limits.blocks:
         message = f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
-        yield scene.find("cap_below_limit", "warning", message, fix, path)
+        yield scene.find("cap_below_limit", "warning", message, limits.fix, path)
     elif cap < limits.blocks + _SLACK:
         room = "nothing" if cap == limits.blocks else f"only {cap - limits.blocks:g}"
         message = f"the cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of other hooks: "
         message += f"{scene.host.title} counts those too, and the guard lets go before the host overrides it"
-        yield scene.find("cap_tight", "warning" if cap == limits.blocks else "info", message, fix, path)
+        yield scene.find("cap_tight", "warning" if cap == limits.blocks else "info", message, limits.fix, path)
 
 
 def _lifted(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
@@ -138,5 +147,5 @@ def _lifted(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
     ours = [entry.written for entry in (scene.record.entries if scene.record else ()) if entry.path == path]
     if limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
         message = f"the cap is {limits.cap:g}: {scene.host.title} itself ends no chain before that many blocks"
-        fix = f"Set {limits.key} to {guard.cap_for(str(limits.limit))}, unless something needs it."
+        fix = f"{limits.fix.removesuffix('.')}, unless something needs it."
         yield scene.find("cap_high", "info", message, fix, limits.path)

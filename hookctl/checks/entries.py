@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from hookctl import clock, engine
-from hookctl.checks import Finding, Scene, handlers
+from hookctl.checks import Finding, Scene, cap, handlers
 from hookctl.masking import masked
 from hookctl.model import Element, Entry, Live
 from hookctl.packs import guard
@@ -53,7 +53,7 @@ def _one(scene: Scene, live: Live, entry: Entry) -> Iterator[Finding]:
     if at == "missing":
         message = f"{name} is missing; somebody removed it"
         yield scene.find("entry_missing", "warning", message, f"`{install} --force` writes it again.")
-    elif at == "overridden" and not _why_disarmed(scene, live, entry.id):
+    elif at == "overridden" and not _why_disarmed(scene, live, entry.id) and not cap.at_fault(scene, entry.path):
         message = f"{name} is not as it was written{_what(live, entry)}; it is yours now and stays"
         yield scene.find("entry_edited", "warning", message, f"`{install} --force` makes it as it was.")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 
 from hookctl import scopes
 from hookctl.checks import Finding, Here, Scene, configuration
 from hookctl.hosts import Host
-from hookctl.masking import masked, masked_text
+from hookctl.masking import masked
 from hookctl.packs import guard
 from hookctl.packs.settings import LIMIT_KEY
 
@@ -22,6 +23,11 @@ def variable(here: Here, name: str) -> str:
     if source:
         return scopes.text(source, (*env_path(here.host), name))
     return here.folders.environ.get(name, "")
+
+
+def shown(name: str, value: str) -> str:
+    """A variable with its value, quoted as in a settings file, and nothing secret in it."""
+    return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
 
 
 def env_path(host: Host) -> tuple[str, ...]:
@@ -62,8 +68,8 @@ def check_shell(scene: Scene) -> Iterator[Finding]:
     for name in (LIMIT_KEY, scene.host.data["cap"]["key"]):
         source = scopes.winner(found, (*path, name))
         if source and name in environ and environ[name] != scopes.text(source, (*path, name)):
-            shown = f"{name}={masked_text(environ[name])!r}"
-            message = f"{shown} in this shell has no effect: {source.scope} scope sets it, and wins"
+            message = f"{shown(name, environ[name])} in this shell has no effect"
+            message += f": {source.scope} scope sets it, and wins"
             yield scene.find("shell_shadowed", "info", message, f"Change it in {source.path}.", source.path)
 
 
@@ -72,7 +78,7 @@ def _one(scene: Scene, name: str, value: str, where: str, path: str) -> Iterator
     off = switches_off(name, value, children)
     if name in children and not off:
         return
-    message = f"{name}={masked(value, name)!r} {where} "
+    message = f"{shown(name, value)} {where} "
     message += "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
     fix = f"Remove it from {path}." if path else f"`unset {name}` before the agent is started."
     level = "error" if off else "warning" if path else "info"

@@ -45,7 +45,8 @@ def check(scene: Scene, python: str, hook: str) -> Iterator[Finding]:
         message = "the hook works: in a self-test it blocked a stop and then let go"
         yield scene.find("self_test_passed", "info", message, "", hook)
     else:
-        message = f"the hook does not work: in a self-test it said {first.text!r} and then {second.text!r}"
+        said = " and then ".join(" ".join(answer.text.split()) or "nothing" for answer in (first, second))
+        message = f"the hook does not work: in a self-test it said {said}"
         yield scene.find("self_test_failed", "error", message, f"`{scene.install} --force` puts it back.", hook)
 
 

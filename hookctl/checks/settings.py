@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -136,7 +137,8 @@ def _env_names(scene: Scene) -> Iterator[Finding]:
     env = scene.document.get(env_path(scene.host)) if scene.document else MISSING
     for name in env if isinstance(env, dict) else ():
         if not name or "=" in name:
-            message = f"env has the name {masked_text(name)!r}, which no variable can have; {scene.host.title} drops it"
+            quoted = json.dumps(masked_text(name), ensure_ascii=False)
+            message = f"env has the name {quoted}, which no variable can have; {scene.host.title} drops it"
             yield scene.find("lost_env", "warning", message, "Mend the name, or remove it.")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shlex
 from collections.abc import Iterator
 
 from hookctl import files, hosts, ledger, project, scopes
@@ -126,8 +128,16 @@ def _guests(here: Here) -> Iterator[Finding]:
 
 
 def _unreadable(scene: Scene, error: HookctlError, level: str) -> Finding:
-    """A settings file that cannot be read, and where its backups lie if there are any."""
+    """A settings file that cannot be read, and how an earlier text of it is put back, if there is one."""
     where = f"line {error.line}, column {error.column}: " if error.line else ""
-    backups = files.backup_folder(scene.folders.state, ledger.target_of(scene.path))
-    hint = f"{error.hint} Backups of it lie in {backups}." if os.path.isdir(backups) else error.hint
-    return scene.find(error.code, level, where + error.message, hint)
+    return scene.find(error.code, level, where + error.message, f"{error.hint}{_earlier(scene)}")
+
+
+def _earlier(scene: Scene) -> str:
+    numbers: dict[int, files.Backup] = {}
+    with contextlib.suppress(HookctlError, OSError):
+        numbers = files.numbered(files.backups(scene.folders.state, ledger.target_of(scene.path)))
+    if not numbers:
+        return ""
+    command = f"hookctl restore {shlex.quote(scene.path)}"
+    return f" Or `{command} --to {max(numbers)}` puts back the last text that hookctl kept; `--list` shows all."

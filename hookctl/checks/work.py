@@ -67,7 +67,7 @@ def _work(here: Here, config: dict[str, Any]) -> _Work:
 
 
 def _odd_files(work: _Work) -> Iterator[Finding]:
-    """Links, which `hookctl run` does not follow, and what is no file at all."""
+    """Links, through which `hookctl run` does not write, and what is no file at all."""
     own = os.path.join(work.project, OWN)
     for path in dict.fromkeys((own, work.folder, work.task, *_marks(work), os.path.join(work.folder, "OWNER"))):
         try:
@@ -77,7 +77,7 @@ def _odd_files(work: _Work) -> Iterator[Finding]:
         folder = path in (own, work.folder)
         fits = stat.S_ISDIR(about.st_mode) if folder else stat.S_ISREG(about.st_mode)
         if stat.S_ISLNK(about.st_mode):
-            message = "this is a link, and `hookctl run` neither reads nor writes through it"
+            message = "this is a link, and `hookctl run` does not write through it"
         elif not fits and os.path.basename(path) not in _MARKS:
             message = f"this is no {'folder' if folder else 'regular file'}, so the guard cannot read it"
         elif not os.access(path, os.R_OK | (os.X_OK if folder else 0)):

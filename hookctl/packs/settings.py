@@ -25,13 +25,15 @@ class Request(NamedTuple):
     nudge: str | None = None  # TOOL[,TOOL]
     nudge_env: str | None = None
     dispatch: tuple[str, ...] = ()  # TOOL[:MAX/SECONDS]
+    wrap: str | None = None  # a part of another hook's command
 
     @property
     def option(self) -> str:
         """The first option of the guard's own that was given, as it is written; empty if there was none."""
         given = ("--mode", self.mode), ("--preset", self.preset), ("--set", self.assignments)
         more = ("--nudge", self.nudge is not None), ("--nudge-env", self.nudge_env is not None)
-        return next((name for name, value in (*given, *more, ("--dispatch", self.dispatch)) if value), "")
+        more += ("--dispatch", self.dispatch), ("--wrap", self.wrap is not None)
+        return next((name for name, value in (*given, *more) if value), "")
 
 
 class Settings(NamedTuple):

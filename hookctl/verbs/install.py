@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from hookctl import errors, planner, report
@@ -67,7 +68,8 @@ def _refused(plan: planner.Plan, messages: tuple[str, ...]) -> Result:
 
 def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
     key = str(conflict.path[-1])
-    wishes = ", ".join(f"{pack} wants {masked(value, key)!r}" for pack, value in conflict.wishes.items())
+    quoted = {pack: json.dumps(masked(value, key), ensure_ascii=False) for pack, value in conflict.wishes.items()}
+    wishes = ", ".join(f"{pack} wants {text}" for pack, text in quoted.items())
     message = f"{'.'.join(map(str, conflict.path))}: {wishes}"
     same = "give both the same value"
     if GUARD in conflict.wishes and key == LIMIT_KEY:

@@ -46,7 +46,7 @@ def restore(folders: Folders, request: Request) -> Result:
     backup = found[request.to]
 
     def make() -> planner.Plan:
-        return plan_restore(folders, path, backup.data)
+        return plan_restore(folders, path, backup)
 
     plan = make() if request.dry_run else planner.carry_out(folders, make, report.say)
     when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
@@ -57,7 +57,7 @@ def restore(folders: Folders, request: Request) -> Result:
 
 
 def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
-    """The file as it is known, and its backups by number; 1 is always the one from before our first write."""
+    """The file as it is known, and its backups by number."""
     path = os.path.abspath(os.path.join(folders.cwd, name))
     key, _ = ledger.page_of(ledger.load(folders.ledger), path)
     found = files.backups(folders.state, key)
@@ -67,7 +67,7 @@ def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
         if key in ledger.load(folders.ledger):
             hint = "hookctl made it, or its backups were pruned; `hookctl uninstall` takes out what is ours."
         raise HookctlError("no_backup", "there is no backup of this file", path=path, hint=hint, exit_code=FAILED)
-    return path, dict(enumerate(found, _FIRST if found[0].first else _FIRST + 1))
+    return path, files.numbered(found)
 
 
 def _list(path: str, found: dict[int, Backup]) -> Result:

@@ -13,8 +13,10 @@ from hookctl import clock, files, hosts, ledger, project, project_ledger
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
+from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record, Result
 from hookctl.packs import guard
+from hookctl.places import OWN, top
 
 DEFAULT_SPAN = "12h"
 _BREADCRUMB = "RESPAWN_REQUESTED"
@@ -127,7 +129,7 @@ def _inside(root: str, knobs: dict[str, str]) -> dict[str, str]:
     leaves = [
         name
         for name in ("run_dir", "task_file")
-        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(f"{root}/.hookctl/")
+        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(f"{top(root)}{OWN}/")
     ]
     return {name: text for name, text in knobs.items() if name not in leaves}
 
@@ -211,7 +213,8 @@ def _armed_line(place: _Run, left: float | None) -> list[str]:
 def _data(place: _Run) -> dict[str, Any]:
     task, owner, active = _task(place), None, None
     with contextlib.suppress(HookctlError):
-        owner = _read(place, os.path.join(place.folder, "OWNER"))
+        path = os.path.join(place.folder, "OWNER")
+        owner = _shown(place, path, (files.read(path).data or b"")[:256].decode("utf-8", "replace").strip())
     with contextlib.suppress(HookctlError, UnicodeDecodeError):
         active = clock.timestamp((files.read(os.path.join(place.state, "ACTIVE")).data or b"").decode())
     left = None if active is None else active - place.now
@@ -220,7 +223,7 @@ def _data(place: _Run) -> dict[str, Any]:
         "run_dir": place.folder,
         "remaining": task.get("remaining"),
         "heartbeat": task.get("heartbeat"),
-        "owner": owner[:256].decode("utf-8", "replace").strip() if owner else None,
+        "owner": owner or None,
         "stop": os.path.lexists(os.path.join(place.folder, "STOP")),
         "conclude": os.path.lexists(os.path.join(place.folder, "CONCLUDE")),
         "active_until": active if left is not None and left > 0 else None,
@@ -256,7 +259,7 @@ def _work_line(place: _Run) -> list[str]:
 def _remaining_text(place: _Run, remaining: Any) -> str:
     """What the hook makes of the task, where it is not what it looks like."""
     try:
-        _parse(_read(place, place.task) or b"", place.task)
+        _parse(files.read(place.task).data or b"", place.task)
     except HookctlError as error:
         return f"unknown, which counts as no work: {error.message} (line {error.line}, column {error.column})"
     if remaining is None:
@@ -268,15 +271,17 @@ def _remaining_text(place: _Run, remaining: Any) -> str:
 def _task(place: _Run) -> dict[str, Any]:
     """What task.json says; an unreadable one says nothing, as for the hook."""
     try:
-        value = _parse(_read(place, place.task) or b"", place.task).value
+        value = _parse(files.read(place.task).data or b"", place.task).value
     except HookctlError:
         return {}
-    return value if isinstance(value, dict) else {}
+    return {name: _shown(place, place.task, one) for name, one in value.items()} if isinstance(value, dict) else {}
 
 
-def _read(place: _Run, path: str) -> bytes | None:
-    """A file of the run; nothing through a link, since a repository could bring one that shows what is not its own."""
-    return None if any(os.path.islink(part) for part in _parts(place, path)) else files.read(path).data
+def _shown(place: _Run, path: str, value: Any) -> Any:
+    """A value from a file of the run. The hook reads through links, and so does this, but of what lies behind one only
+    a count is shown: a repository could bring a link to what is not its own."""
+    behind = any(os.path.islink(part) for part in _parts(place, path))
+    return MASK if behind and value and not str(value).strip().isdecimal() else value
 
 
 def _parse(data: bytes, path: str) -> JsonDocument:
@@ -334,7 +339,7 @@ def _refuse_links(place: _Run, path: str) -> None:
 def _parts(place: _Run, path: str) -> list[str]:
     """The path, and the folders above it that a project could have made a link."""
     parts = [path]
-    while parts[-1].startswith(place.project + os.sep):
+    while parts[-1] != place.project and parts[-1].startswith(top(place.project)):
         parts.append(os.path.dirname(parts[-1]))
     return parts[-2::-1] or [path]
 

@@ -99,8 +99,13 @@ HOSTS = {
     "droid": (BLOCK, "", "", "", "FACTORY_PROJECT_DIR", ""),
     "hermes": (BLOCK, "", "", BLOCK, "", ""),
 }
-# host: the variable with its cap on blocks in a row, and its default
-CAPS = {"claude": ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8)}
+NO_CAP = float("inf")
+# host: the variable with its cap on blocks in a row, and its default; whether a tool call starts its count anew
+CAPS = {
+    "claude": ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8, True),
+    "qwen": ("QWEN_CODE_STOP_HOOK_BLOCK_CAP", 8, False),
+    "copilot": ("", 8, False),
+}
 
 NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
 # mode: the words of a block, for the agent, and of a release, for a person
@@ -320,6 +325,15 @@ def leading_number(text, default):
     return default
 
 
+def blocks_in_a_row(host):
+    """How many blocks the host takes before it overrides one, and whether a tool call starts its count anew."""
+    variable, default, anew = CAPS.get(host, ("", 0, True))
+    cap = int(leading_number(env(variable), default))
+    if host == "qwen":  # takes 0 for its default, clamps the rest, and overrides the last of them already
+        return max(1, min(cap or default, 100)) - 1, anew
+    return cap if cap > 0 else NO_CAP, anew
+
+
 def clock():
     return leading_number(env("HOOKCTL_NOW"), time.time())
 
@@ -394,8 +408,7 @@ def read_call(event, host):
 
     data, payload = read_input()
     readable, payload, key = payload is not None, payload or {}, sha256(data).hexdigest()[:16]
-    cap_variable, cap = CAPS.get(host, ("", 0))
-    cap = int(leading_number(env(cap_variable), cap))
+    cap, anew_by_call = blocks_in_a_row(host)
     block, release, end, refuse, project_variable, session_variable = HOSTS[host]
     session = first_text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "taskId")
     session = session or env(session_variable)
@@ -453,8 +466,8 @@ def open_state(call, name, limit=FILE_LIMIT):
     return path, {}
 
 
-def open_session(call):
-    path, stored = open_state(call, digest(call.session) + ".json")
+def open_session(call, suffix=".json"):
+    path, stored = open_state(call, digest(call.session) + suffix)
     usable = {name: value for name, value in stored.items() if type(value) is type(SESSION.get(name))}
     return path, Values({**SESSION, "ring": [], "by": [], **usable})
 
@@ -630,7 +643,7 @@ def observe(call, state, heartbeat, remaining):
     if progress or (knobs.chain_reset == "fresh" and not call.active):
         state.blocks = state.attempts = 0
 
-    state.host = state.host + 1 if call.active and not state.ran else 0
+    state.host = state.host + 1 if call.active and not (state.ran and call.anew_by_call) else 0
     state.attempts += 1
     state.streak += state.said[:1] != ["block"]  # what our own block forces on, nobody else does
     state.hb, state.rem, state.acts_seen, state.ran = heartbeat, remaining, state.acts, False
@@ -694,7 +707,7 @@ def verdict(call, state, remaining):
         return "allow", "ceiling", 0
     if 0 < (knobs.keepalive_cap if call.keepalive else knobs.max_stop_blocks) <= getattr(state, knobs.count):
         return "release", "tripped", state.blocks
-    if 0 < call.cap <= state.host:
+    if call.cap <= state.host:
         return "release", "host_cap", state.host
     if state.total >= call.ceiling:
         return "release", "ceiling", call.ceiling
@@ -706,7 +719,7 @@ def forced_loop(call, state):
     knobs = call.knobs
     watched = knobs.end_foreign_chains and not (call.keepalive and armed(call))
     idle = 0 < knobs.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
-    at_the_cap = call.active and 0 < call.cap == state.host
+    at_the_cap = call.active and call.cap == state.host
     return (watched or knobs.mode == "guard") and (idle or at_the_cap)
 
 
@@ -716,7 +729,7 @@ def nudge(call, state, code):
     wanted = knobs.required_tools and not state.terminal and state.nudges < knobs.max_nudges
     in_scope = not knobs.required_scope_env or env(knobs.required_scope_env).strip()
     held = state.open or (knobs.honor_stop_hook_active and call.active)
-    bounded = 0 < call.cap <= state.host or state.total >= call.ceiling
+    bounded = call.cap <= state.host or state.total >= call.ceiling
     return code in ("no_work", "conclude", "allowed") and wanted and in_scope and not held and not bounded
 
 

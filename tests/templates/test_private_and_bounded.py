@@ -38,6 +38,7 @@ def live(lab: Lab) -> None:
         lab.calls(SECRET)
         lab.stops("0111111")
     lab.mark("CONCLUDE", SECRET)
+    lab.call("prompt", prompt=SECRET)  # it closes the latch, under which nobody is reminded
     lab.stops("0111")
 
 
