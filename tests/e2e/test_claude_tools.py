@@ -159,7 +159,7 @@ def test_the_window_begins_with_the_first_call_and_is_the_project_s(claude: Clie
 def test_a_resumed_session_goes_on_with_its_own_count_and_another_has_one_of_its_own(
     claude: Client, place: Place
 ) -> None:
-    install(place, "--dispatch", "Bash:2", "--set", "dispatch_scope=session")
+    install(place, "--dispatch", "Bash:2/300", "--set", "dispatch_scope=session")
     first = play(claude, place, [NOTE, NOTE, "done"])
     again = play(claude, place, [NOTE, "done"], "--resume", first.session, prompt="go on")
     assert [failed for failed, _ in results(again)][-1:] == [True]
