@@ -24,8 +24,8 @@ LOOK = Call("Read", {"file_path": "/etc/hostname"})
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """An operator's place, with settings written by hand."""
-    place = make_place(tmp_path / "place")
+    """An operator's place, with settings written by hand, where every scope keeps its state in the same folder."""
+    place = make_place(tmp_path / "place", own_folders=True)
     place.settings.write_text(OPERATORS_FILE)
     return place
 
