@@ -146,6 +146,15 @@ def test_the_31st_identical_call_in_five_minutes_is_refused(claude: Client, plac
     assert [sorted(count for _, count in window.values()) for window in windows(place)] == [[1, 33]]
 
 
+def test_calls_that_come_at_once_are_counted_one_by_one(claude: Client, place: Place) -> None:
+    """The client starts the hooks of one reply's calls side by side."""
+    install(place, "--mode", "off", "--dispatch", "Read:3/300", "--set", "lock_ms=8000")
+    run = play(claude, place, [(LOOK,) * 8, "done"])
+    assert run.requests == 2
+    assert sorted(failed for failed, _ in results(run)) == [False] * 3 + [True] * 5
+    assert [list(count for _, count in window.values()) for window in windows(place)] == [[8]]
+
+
 def test_the_window_begins_with_the_first_call_and_is_the_project_s(claude: Client, place: Place) -> None:
     install(place, "--dispatch", "Bash:2/300")
     counts = []
