@@ -154,7 +154,8 @@ def _dispatch(wishes: tuple[str, ...]) -> dict[str, Any]:
     for wish in wishes:
         match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", wish.strip())
         tool = match[1].strip() if match else ""
-        if not tool.isprintable() or "," in tool or (not tool and (len(wishes) > 1 or match is None or match[2])):
+        half = "," in tool or re.search(r":[0-9/]*$", tool)  # several tools, or a limit of which a part is missing
+        if not tool.isprintable() or half or (not tool and (len(wishes) > 1 or match is None or match[2])):
             hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
             raise HookctlError("usage", f"--dispatch {wish!r} names no tool", hint=hint, exit_code=USAGE)
         tools += [tool] if tool else []
