@@ -312,6 +312,18 @@ def _verify(
     return _show("verify", lambda f: verify(f, request, as_json=json), json)
 
 
+def _simulate(
+    source: Annotated[str, typer.Argument(metavar="EVENTS.jsonl|-", help="One JSON object a line; -: stdin.")],
+    host: Annotated[str, typer.Option(help="Whose payloads these are, where a line does not say it.")] = "claude",
+    mode: _Mode = "", preset: _Preset = "", assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None,
+    dispatch: _Dispatch = None, json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.verbs.simulate import simulate
+
+    request = _settings(mode, preset, assign, nudge, nudge_env, dispatch)
+    return _show("simulate", lambda f: simulate(f, source, request, host), json)
+
+
 def _completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="One of: bash, zsh, fish.")], json: _Json = False
 ) -> int:
@@ -368,6 +380,11 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         _log, "Show what the guard decided, and why.",
         "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
         "  hookctl log --decision release --decision end --since 2026-11-21    where it let go, or ended a chain",
+    ),
+    "simulate": (
+        _simulate, "Show what the guard would decide on events, and why; nothing is touched.",
+        "  hookctl simulate events.jsonl --preset bmad\n"
+        "  echo '{\"run\": {\"remaining\": 2}, \"stop_hook_active\": false}' | hookctl simulate -",
     ),
     "verify": (
         _verify, "Run a check until it holds, in one call that blocks; look again before saying no.\n\n\b\n"

@@ -1,6 +1,5 @@
 """What install starts from and checks against agrees with what the hook reads."""
 
-import ast
 import importlib.util
 import json
 from pathlib import Path
@@ -53,10 +52,6 @@ def test_the_configuration_that_install_starts_from_is_valid_and_changes_no_defa
 def test_what_the_schema_refuses_the_hook_ignores(hook: ModuleType, name: str, value: object) -> None:
     assert not Draft202012Validator(SCHEMA).is_valid({name: value})
     assert hook.knob(name, hook.KNOBS[name], {name: value}) == hook.KNOBS[name]
-
-
-def test_the_language_level_is_python_38() -> None:
-    ast.parse(HOOK.read_text(), feature_version=(3, 8))
 
 
 def test_the_usual_call_imports_none_of_the_dear_modules(lab: Lab) -> None:

@@ -486,6 +486,14 @@ def test_links_lead_to_the_real_project(lab: Lab) -> None:
     assert project_of(lab) == name_of(lab.project)
 
 
+def test_a_folder_whose_name_is_no_text_is_a_project_too(lab: Lab) -> None:
+    folder = lab.root / os.fsdecode(b"pro\xff")
+    folder.mkdir()
+    lab.environment["CLAUDE_PROJECT_DIR"] = str(folder)
+    lab.stop()
+    assert project_of(lab) == hashlib.sha256(str(folder).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 @pytest.mark.parametrize("home", ["home", "home/", "link"])
 def test_home_counts_only_where_the_search_starts_and_nothing_above_it(lab: Lab, home: str) -> None:
     (lab.root / "link").symlink_to(lab.home)
@@ -547,6 +555,13 @@ def test_the_configured_state_folder_yields_to_the_environment(lab: Lab) -> None
     del lab.environment["HOOKCTL_STATE_DIR"]
     lab.stop()
     assert (lab.root / "configured" / "guard" / name_of(lab.project)).is_dir()
+
+
+def test_a_relative_state_folder_starts_where_the_process_does(lab: Lab) -> None:
+    lab.environment["HOOKCTL_STATE_DIR"] = "relative"
+    lab.stop()
+    assert (lab.root / "relative" / "guard" / name_of(lab.project)).is_dir()
+    assert not (lab.project / "relative").exists()
 
 
 def test_the_home_of_the_password_file_stands_in_for_a_missing_one(lab: Lab) -> None:
@@ -1043,7 +1058,7 @@ def test_the_log_is_turned_over_at_256_kib(lab: Lab) -> None:
 
 
 def test_sessions_that_nobody_touched_for_a_month_are_swept(lab: Lab) -> None:
-    for session in ("old", "young"):
+    for session in ("old", "young", "younger than a month"):
         lab.stop(session_id=session)
     folder = next(lab.state.glob("guard/*"))
     (folder / "RESPAWN_REQUESTED").touch()
@@ -1235,6 +1250,14 @@ def test_a_full_disk_never_blocks(lab: Lab) -> None:
     done = subprocess.run(command, input=stdin, capture_output=True, env=lab.environment, check=False)
     assert (done.returncode, done.stderr, letter(done.stdout.decode())) == (0, b"", "R")
     assert lab.session_file().read_bytes() == before
+
+
+def test_what_a_killed_hook_was_writing_is_written_over(lab: Lab) -> None:
+    lab.task(remaining=2)
+    assert lab.stop() == "B"
+    Path(f"{lab.session_file()}.tmp").write_text("x" * 10_000)
+    assert lab.stop(True) == "B"
+    assert lab.session()["blocks"] == 2
 
 
 def test_a_temporary_file_that_is_a_device_never_blocks(lab: Lab) -> None:

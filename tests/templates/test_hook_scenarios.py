@@ -46,6 +46,13 @@ SCENARIOS: list[Row] = [
     ("C9 less work", {"max_stop_blocks": 2}, "work 3; 01=BB; work 2; 111=BBR"),
     ("C10 more work", {"max_stop_blocks": 2}, "work 3; 01=BB; work 4; 1=R"),
     ("C12 a heartbeat that vanishes", {"max_stop_blocks": 1}, "work 2 a; 0=B; work 2; 1=B"),
+    (
+        "C12 a heartbeat that is false is one",
+        {"max_stop_blocks": 1},
+        'work 2; 0=B; text {"remaining": 2, "heartbeat": 0}; 1=B; text {"remaining": 2, "heartbeat": ""}; 1=B',
+    ),
+    ("C12 no work left is hard progress", {}, "work 1; owner S9; 0111=AAAA; work 0; 1111=AAAA; 1=H"),
+    ("C12 a task file that vanishes is none", {}, "work 3; owner S9; 0111=AAAA; no task.json; 1=H"),
     ("C13 fresh stops", {**SEED0, "max_stop_blocks": 2}, "work 2; 0101010=BBBBBBB"),
     ("C13 fresh stops do not count by default", {"max_stop_blocks": 2}, "work 2; 0101=BBRA[open]"),
     ("C14 a host that says false", {"max_stop_blocks": 3}, "work 2; 0000=BBBR"),

@@ -33,6 +33,14 @@ SCENARIOS: list[Row] = [
     ),
     ("E5 a release in the chain leaves it", {**KA, "keepalive_cap": 2}, f"{ARMED}; 01=BB; crumb yes; 1=R; crumb yes"),
     ("E5 a bystander leaves it", KA, f"{ARMED}; owner S1; 01=BB; S2:0=A[not_owner]; crumb yes"),
+    ("E5 a child leaves it", KA, f"{ARMED}; 01=BB; env HOOKCTL_CHILD=1; 0=A[child]; crumb yes"),
+    ("E5 disabled, it stays", KA, f"{ARMED}; 01=BB; env HOOKCTL_DISABLE=1; 0=A[off]; crumb yes"),
+    ("E5 disarmed, it stays", KA, f"{ARMED}; 01=BB; no ACTIVE; 0=A[inactive]; crumb yes"),
+    (
+        "E5 a reminder alone leaves none",
+        {**KA, "required_tools": ["x"]},
+        f"{ARMED}; mark CONCLUDE; 1=B[nudged]; crumb no",
+    ),
     ("E5 the breaker has none", {}, f"{ARMED}; work 2; 01=BB; crumb no"),
     ("E5 mode guard has none", {"mode": "guard"}, f"{ARMED}; 01=AA; crumb no"),
     ("E8 its own cap", {**KA, "keepalive_cap": 10}, f"{HIGH_CAP}; {ARMED}; 0{'1' * 10}={'B' * 10}R[tripped]"),
@@ -63,6 +71,9 @@ SCENARIOS: list[Row] = [
     ("E armed by an empty file", KA, "armed ; 0=A[inactive]"),
     ("E armed by nonsense", KA, "armed tomorrow; 0=A[inactive]"),
     ("E armed by no number", KA, "armed nan; 0=A[inactive]"),
+    ("E armed for ever", KA, "armed inf; 0=A[inactive]; armed Infinity; 0=A[inactive]"),
+    ("E armed in other digits", KA, "armed ９９９９９９９９９９; 0=A[inactive]"),
+    ("E armed by too long a number", KA, f"armed {'9' * 32}; 0=A[inactive]; armed {'9' * 31}; 0=B"),
     ("E a run folder cannot arm it", KA, "mark ACTIVE; 0=A[inactive]"),
     ("E a bystander", KA, f"{ARMED}; owner S1; S2:01=AA[not_owner]; S1:01=BB"),
     ("E a bystander, not armed", KA, "owner S1; S2:0=A[not_owner]"),
@@ -132,6 +143,13 @@ def test_a_breadcrumb_that_cannot_be_written_is_ignored(lab: Lab, how: str) -> N
         lab.breadcrumb.symlink_to("/dev/full")
     assert lab.stops("010") == "BBB"
     assert lab.codes() == ["blocked"] * 3
+
+
+def test_a_subagent_leaves_the_breadcrumb(lab: Lab) -> None:
+    lab.config(**KA).arm()
+    assert lab.stops("01") == "BB"
+    assert lab.stop(agent_id="a") == "A"
+    assert lab.breadcrumb.exists()
 
 
 @pytest.mark.parametrize("how", ["folder", "fifo", "zero"])

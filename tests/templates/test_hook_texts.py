@@ -1,0 +1,55 @@
+"""The hook's own words, for agents and for people, in each mode."""
+
+import json
+
+import pytest
+
+from .lab import Lab
+
+NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
+GOES_ON = f"This run goes on until the person who started it ends it (`hookctl run conclude`). {NEXT}"
+
+
+def test_keepalives_block_says_who_ends_the_run(lab: Lab) -> None:
+    lab.config(mode="keepalive").arm()
+    assert json.loads(lab.call("stop"))["reason"] == GOES_ON
+
+
+def test_keepalives_release_says_that_the_run_is_still_armed(lab: Lab) -> None:
+    lab.config(mode="keepalive", keepalive_cap=2).arm()
+    assert lab.stops("01") == "BB"
+    assert json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"] == (
+        "hookctl guard: let go after 2 blocks without progress; the run is still armed. "
+        "Send a prompt to go on; `hookctl run stop` ends it."
+    )
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini"])
+def test_the_end_of_a_turn_says_what_forced_it_on(lab: Lab, host: str) -> None:
+    lab.config(mode="guard", max_stop_blocks=2)
+    lab.host = host
+    assert lab.stops("0") == "A"
+    assert json.loads(lab.call("stop", stop_hook_active=True))["stopReason"] == (
+        "hookctl guard: ended a turn that another stop hook forces on without progress. Send a prompt to go on."
+    )
+
+
+def test_the_reminder_is_the_default_words_or_the_operators(lab: Lab) -> None:
+    lab.config(required_tools=["a", "b"])
+    assert json.loads(lab.call("stop"))["reason"] == "Before you finish, call a, b. Then stop."
+    lab.config(required_tools=["a", "b"], nudge_reason="{tools}! {remaining} {x}", reason="of a block")
+    lab.task(remaining=0)
+    assert json.loads(lab.call("stop", session_id="S2"))["reason"] == "a, b! 0 {x}"
+
+
+def test_the_release_may_be_in_the_operators_words(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1, release_reason="{why}: {remaining}").task(remaining=2)
+    assert lab.stops("0") == "B"
+    assert json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"] == "after 1 block without progress: 2"
+
+
+def test_a_number_that_nobody_knows_is_called_unknown(lab: Lab) -> None:
+    lab.config(mode="keepalive", reason="{remaining}").arm()
+    assert json.loads(lab.call("stop"))["reason"] == "unknown"
+    lab.task(remaining=0)
+    assert json.loads(lab.call("stop", stop_hook_active=True))["reason"] == "0"

@@ -1,0 +1,113 @@
+"""A transcript that is still being written while the hook reads it."""
+
+import importlib.util
+from types import ModuleType
+
+import pytest
+
+from .lab import Lab
+
+# In front of the hook: what the host writes while the hook sleeps for the first time.
+LATE = """
+import time
+slept = []
+def late(_):
+    slept or open({path!r}, "a").write({text!r})
+    slept.append(1)
+time.sleep = late
+"""
+
+
+def written_late(lab: Lab, name: str) -> None:
+    before = lab.transcript.read_text()
+    lab.calls("late", name=name)
+    lab.says("the very last words")
+    text = lab.transcript.read_text()[len(before) :]
+    lab.transcript.write_text(before)
+    lab.hook.write_text(LATE.format(path=str(lab.transcript), text=text) + lab.hook.read_text())
+
+
+def test_a_call_that_is_written_late_in_a_chain_is_progress(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.says("first")
+    assert lab.stop() == "B"
+    written_late(lab, "Bash")
+    assert lab.stop(True, last_assistant_message="the very last words") == "B"
+
+
+def test_a_required_call_that_is_written_late_is_seen_at_the_first_stop(lab: Lab) -> None:
+    lab.config(required_tools=["finish"])
+    lab.says("first")
+    written_late(lab, "finish")
+    assert lab.stop(last_assistant_message="the very last words") == "A"
+
+
+@pytest.mark.parametrize("active", [False, True])
+def test_nobody_waits_at_the_first_stop_of_a_chain(lab: Lab, active: bool) -> None:
+    """There is nothing to compare with: what was called before is the baseline."""
+    lab.task(remaining=2)
+    lab.says("first")
+    before = lab.transcript.stat().st_size
+    written_late(lab, "Bash")
+    assert lab.stop(active, last_assistant_message="the very last words") == "B"
+    assert lab.transcript.stat().st_size == before
+
+
+def test_a_fresh_stop_is_not_waited_for_either(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.says("first")
+    assert lab.stop() == "B"
+    before = lab.transcript.stat().st_size
+    written_late(lab, "Bash")
+    assert lab.stop(False, last_assistant_message="the very last words") == "B"
+    assert lab.transcript.stat().st_size == before
+
+
+@pytest.fixture
+def hook(lab: Lab) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("guard_hook", lab.hook)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("a short end\n", b"a short end"),
+        ("a line\nand the end of a long answer", b" the end of a long answer"[1:]),
+        ("it says \"quoted\"", b""),
+        ("a path C:\\dir", b""),
+        ("one line\nand two", b""),
+        ("ungew\u00f6hnlich", b""),
+        ("", b""),
+        (None, b""),
+        (5, b""),
+    ],
+)  # fmt: skip
+def test_only_words_that_stand_in_the_file_as_they_are_are_looked_for(
+    hook: ModuleType, said: object, words: bytes
+) -> None:
+    assert hook.last_words(hook.Values({"payload": {"last_assistant_message": said}})) == words
+
+
+@pytest.mark.parametrize("field", ["transcript_path", "transcriptPath"])
+def test_each_hosts_name_of_the_transcript_is_known(lab: Lab, field: str) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.says("first")
+    del lab.payload["transcript_path"]
+    fields = {field: str(lab.transcript)}
+    assert lab.stop(**fields) == "B"
+    lab.calls("new")
+    del lab.payload["transcript_path"]
+    assert lab.stop(True, **fields) == "B"
+
+
+def test_a_call_right_behind_the_last_stop_is_new_and_the_one_before_it_is_not(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1, action_novelty=False, end_foreign_chains=False).task(remaining=2)
+    lab.calls("a")
+    assert lab.stop() == "B"
+    lab.calls("a")
+    assert lab.stop(True) == "B"
+    assert lab.stop(True) == "R"

@@ -1,0 +1,62 @@
+"""What is copied out to users runs on Python 3.8: nothing of the language or the library is newer."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import vermin
+
+from .lab import HOOK, TEMPLATES
+
+OLDEST = (3, 8)
+FILES = [path for path in sorted(TEMPLATES.glob("*.py")) if path.name != "hook.py"] + [HOOK]
+
+
+def config() -> vermin.Config:
+    config = vermin.Config()
+    config.set_eval_annotations(True)  # as Python itself does before it runs a definition
+    return config
+
+
+def methods() -> set[str]:
+    """The methods of built-in types that came later: of a value whose type it cannot see, vermin does not know them."""
+    later = [name.split(".") for name, (_, since) in vermin.MOD_MEM_REQS(config()).items() if since and since > OLDEST]
+    types = ("str", "bytes", "bytearray", "int", "float", "dict", "list", "set", "tuple")
+    return {name[1] for name in later if len(name) == 2 and name[0] in types}
+
+
+def too_new(source: str) -> list[str]:
+    """What of a program Python 3.8 does not have."""
+    ast.parse(source, feature_version=OLDEST)
+    _, since = vermin.detect(source, config())
+    later = methods() & {node.attr for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)}
+    return [f"Python {since}"] * (since > OLDEST) + sorted(later)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_what_is_copied_out_needs_nothing_newer_than_python_38(path: Path) -> None:
+    assert too_new(path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(a):\n    return a.removeprefix('x')",
+        "def f(a):\n    return a.bit_count()",
+        "{} | {'a': 1}",
+        "x = {}\nx |= {'a': 1}",
+        "'x'.removesuffix('x')",
+        "def f(x: list[int]) -> dict[str, int]: ...",
+        "zip([], strict=True)",
+        "import math\nmath.lcm(1, 2)",
+        "import zoneinfo",
+    ],
+)
+def test_what_is_newer_is_noticed(source: str) -> None:
+    assert too_new(source)
+
+
+@pytest.mark.parametrize("source", ["match 1:\n    case 1: ...", "with (open('a') as b, open('c') as d): ..."])
+def test_newer_grammar_is_no_program(source: str) -> None:
+    with pytest.raises(SyntaxError):
+        too_new(source)
