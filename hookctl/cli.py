@@ -34,7 +34,8 @@ _Mode = Annotated[
 _Preset = Annotated[
     str,
     typer.Option(
-        help="Settings of a published system: bmad, nightly, openhands, rockbot, hermes.", show_default=False
+        help="Decide as a published system does: bmad, nightly, openhands, rockbot, hermes; or none (docs/guard.md).",
+        show_default=False,
     ),
 ]
 _Nudge = Annotated[
@@ -60,7 +61,9 @@ _Wrap = Annotated[
         metavar="TEXT", help="Give the Stop hook of another tool, whose command has TEXT, the guard's limit; '': none."
     ),
 ]
-_Reset = Annotated[bool, typer.Option("--reset", help="Back to the defaults; else the recorded settings stay.")]
+_Reset = Annotated[
+    bool, typer.Option("--reset", help="Back to the defaults; else mode, settings and wraps of the last install stay.")
+]
 _Force = Annotated[
     bool,
     typer.Option("--force", help="As the pack wants it, also where you changed it; uninstall gives yours back."),

@@ -368,7 +368,7 @@ def never_ran(place: Place) -> None:
 
 def last_ran(place: Place) -> None:
     place.install()
-    event = {"t": 1, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
+    event = {"t": 4e9, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
     put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
 
 

@@ -28,7 +28,7 @@ def check(scene: Scene) -> Iterator[Finding]:
     """When the hook last ran, as its log has it."""
     if scene.guard is None or scene.guard.settings.get("mode") == "off":
         return
-    decisions = [event for event in events.read(scene.folders.state) if event.get("host") == scene.host.name]
+    decisions = [event for event in events.read(scene.folders.state) if _may_be_its(scene, event)]
     if not decisions:
         message = f"the hook has not run yet; it does when {scene.host.title} ends its first turn"
         yield scene.find("never_ran", "info", message)
@@ -37,6 +37,17 @@ def check(scene: Scene) -> Iterator[Finding]:
     ago = clock.age(clock.now(scene.folders.environ) - last["t"])
     message = f"the hook last ran {ago} ago, at {clock.local(last['t'])}: {last.get('decision')} ({last.get('code')})"
     yield scene.find("last_ran", "info", message, "`hookctl log` shows more.")
+
+
+def _may_be_its(scene: Scene, event: dict[str, Any]) -> bool:
+    """Whether this registration can have written a line: not before it was there, nor in another project."""
+    try:
+        since = os.stat(os.path.join(scene.guard.folder if scene.guard else "", "hook.py")).st_mtime
+    except OSError:
+        since = float("inf")
+    root = scene.place.project
+    there = not root or event["project"] == os.path.basename(project.state_folder(scene.folders.state, root))
+    return event.get("host") == scene.host.name and event["t"] > since - 1 and there
 
 
 def check_here(here: Here) -> Iterator[Finding]:

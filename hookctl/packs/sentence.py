@@ -15,6 +15,8 @@ def sentence(mode: str, knobs: dict[str, Any], limit: int, cap: float, host: str
     limits = _whole(knobs, "dispatch_max", 30), _whole(knobs, "dispatch_window_s", 300)
     if knobs.get("dispatch_tools") and min(limits) > 0:
         parts.append(_dispatch(knobs))
+    if mode == "breaker" and knobs.get("end_foreign_chains") is False:
+        parts.append("leaves chains that other hooks force alone")
     return "; ".join(parts)
 
 

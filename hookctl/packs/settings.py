@@ -74,12 +74,13 @@ def settings_from(recorded: dict[str, Any]) -> Settings:
 def choose(settings: Settings, request: Request) -> Settings:
     """The settings with what was asked on top; a usage error names what is unknown and what there is."""
     _require("mode", request.mode, MODES)
-    _require("preset", request.preset, tuple(PRESETS))
+    _require("preset", request.preset, (*PRESETS, "none"))
     mode, preset = request.mode or settings.mode, request.preset or settings.preset
+    preset = "" if preset == "none" else preset
     if request.preset and not request.mode:
         # A mode that came with the preset before goes with it.
         left = PRESETS.get(settings.preset, {}).get("mode") == settings.mode
-        mode = PRESETS[preset].get("mode", "breaker" if left else settings.mode)
+        mode = PRESETS.get(preset, {}).get("mode", "breaker" if left else settings.mode)
     knobs = {**settings.knobs, **_assigned(request.assignments), **_nudge(request), **_dispatch(request.dispatch)}
     return settings._replace(mode=mode, preset=preset, knobs=knobs)
 
@@ -95,8 +96,10 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
         found.append("rockbot counts no tool's calls yet: name the tools with --dispatch TOOL, or --dispatch '*'")
     if settings.mode == "off" and knobs.get("required_tools"):
         found.append("mode off gives no reminder of tools either")
-    if knobs.get("required_scope_env") and not knobs.get("required_tools"):
+    if request.nudge_env and not knobs.get("required_tools"):
         found.append("--nudge-env does nothing without --nudge TOOL")
+    if not settings.events and request == Request():
+        found.append("the guard is off, so no hook is registered; --mode breaker puts it back")
     return tuple(found)
 
 
@@ -154,10 +157,11 @@ def _dispatch(wishes: tuple[str, ...]) -> dict[str, Any]:
     for wish in wishes:
         match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", wish.strip())
         tool = match[1].strip() if match else ""
-        half = "," in tool or re.search(r":[0-9/]*$", tool)  # several tools, or a limit of which a part is missing
-        if not tool.isprintable() or half or (not tool and (len(wishes) > 1 or match is None or match[2])):
+        odd = re.search(r"[\s,]|:[0-9/]|:$", tool)  # several tools, or a limit that is none
+        if not tool.isprintable() or odd or (not tool and (len(wishes) > 1 or match is None or match[2])):
             hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
-            raise HookctlError("usage", f"--dispatch {wish!r} names no tool", hint=hint, exit_code=USAGE)
+            message = f"--dispatch {wish!r} names no tool, or a limit that is none"
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         tools += [tool] if tool else []
         limits |= {(int(match[2]), int(match[3]))} if match and match[2] else set()
     if len(limits) > 1:

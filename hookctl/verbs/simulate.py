@@ -17,12 +17,13 @@ from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Result
 from hookctl.packs import guard
-from hookctl.packs.settings import Request, Settings, choose
+from hookctl.packs.settings import Request, Settings, choose, remarks
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
 _BEGIN = 1_000_000_000  # seconds; where the events do not say when they are
 _TELL_AFTER = 1.0  # seconds
 _HINT = 'A line is as {"event": "stop", "stop_hook_active": true, "run": {"remaining": 2}}; see docs/guard.md.'
+_RUN = ("remaining", "heartbeat", "STOP", "CONCLUDE", "OWNER", "ACTIVE")
 _WORDS = ("event", "host", "at", "run", "env")  # of a line, besides the host's own fields
 
 
@@ -48,7 +49,7 @@ def simulate(folders: Folders, source: str, request: Request, host: str) -> Resu
     counts = Counter(one["decision"] for one in decisions)
     summary = ", ".join(f"{number} {word}" for word, number in sorted(counts.items())) or "no event asks for a decision"
     data = {"settings": {"mode": settings.mode, **settings.effective}, "decisions": decisions, "counts": dict(counts)}
-    return Result(data, (*map(_line, decisions), summary))
+    return Result(data, (*map(_line, decisions), summary), remarks(settings, request))
 
 
 def _read(source: str) -> str:
@@ -85,6 +86,9 @@ def _event(number: int, line: dict[str, Any], host: str) -> Event:
     if name not in hosts.names():
         raise _Wrong(f"unknown host {name!r}")
     run, env, at = line.get("run", {}), line.get("env", {}), line.get("at")
+    unknown = run.keys() - _RUN if isinstance(run, dict) else ()
+    if unknown:
+        raise _Wrong(f"`run` knows no {', '.join(sorted(unknown))}; it knows {', '.join(_RUN)}")
     kinds = isinstance(run, dict), isinstance(env, dict), at is None or type(at) in (int, float)
     for word, fits in zip(("run", "env", "at"), kinds, strict=True):
         if not fits:

@@ -140,6 +140,8 @@ def sentence(
     mode = "off" if "stop" in missing else mode
     knobs |= {"dispatch_tools": []} if "pre-tool" in missing else {}
     said = describe(mode, knobs, limit, known.read_cap(host, texts.get(host.data["cap"]["key"], "")), host.title)
+    preset = settings_from(pack.settings).preset
+    said += f" (preset {preset})" if preset else ""
     return said + (f" (its hook for {' and '.join(missing)} is not registered)" if missing else "")
 
 

@@ -109,7 +109,7 @@ CAPS = {
 
 NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
 # mode: the words of a block, for the agent, and of a release, for a person
-WORK_REMAINS = "Work remains ({remaining}). " + NEXT
+WORK_REMAINS = "Work remains ({remaining}). " + NEXT + " If less remains, run `hookctl run remaining N`."
 RUN_GOES_ON = "This run goes on until the person who started it ends it (`hookctl run conclude`). " + NEXT
 LET_GO = "hookctl guard: let go {why}; %s. Send a prompt to go on; `hookctl run %s` ends %s."
 TEXTS = {
@@ -719,7 +719,7 @@ def forced_loop(call, state):
     knobs = call.knobs
     watched = knobs.end_foreign_chains and not (call.keepalive and armed(call))
     idle = 0 < knobs.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
-    at_the_cap = call.active and call.cap == state.host
+    at_the_cap = call.active and call.cap == state.host and state.said[:1] != ["block"]
     return (watched or knobs.mode == "guard") and (idle or at_the_cap)
 
 
