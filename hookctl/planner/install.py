@@ -98,7 +98,7 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     decision = wrapped.beside(decision)
     edited = shapes.apply(document, decision.edits) if decision.edits else document
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force)
-    if place.shared and any(isinstance(edit, AddElement) for edit in decision.edits):
+    if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
     after = edited.data if decision.edits else snapshot.data

@@ -390,7 +390,7 @@ def find_project(start, home):
     return start
 
 
-def read_call(event, host):
+def read_call(event, host, read=read_input):
     """Everything that this call depends on, except the files that change while the agent works: each name below."""
     now = clock()
     here = enter(".")
@@ -406,7 +406,7 @@ def read_call(event, host):
     _signal.signal(_signal.SIGALRM, expire)
     _signal.setitimer(_signal.ITIMER_REAL, lock_s + 0.9)
 
-    data, payload = read_input()
+    data, payload = read()
     readable, payload, key = payload is not None, payload or {}, sha256(data).hexdigest()[:16]
     cap, anew_by_call = blocks_in_a_row(host)
     block, release, end, refuse, project_variable, session_variable = HOSTS[host]
