@@ -72,12 +72,19 @@ def feed(pipe, data):
 def run(command):
     """Exit status, stdout and stderr of the other hook, and what our stdin had; signals go on to it."""
     pipe, environment, data = subprocess.PIPE, dict(os.environ, HOOKCTL_CHILD="1"), bytearray()
+    child, early = None, []
+
+    def send_on(number, _):
+        child.send_signal(number) if child else early.append(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, send_on)
     child = subprocess.Popen(
         ["/bin/sh", "-c", command], bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, close_fds=False
     )
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, lambda number, _: child.send_signal(number))
+    for number in early:
+        child.send_signal(number)
     feeder = threading.Thread(target=feed, args=(child.stdin, data), daemon=True)
     child.stdin = None  # the thread's
     feeder.start()

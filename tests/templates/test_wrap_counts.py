@@ -95,7 +95,7 @@ def test_the_limit_is_that_of_the_guard(lab: Lab) -> None:
 def test_without_a_limit_the_hosts_cap_ends_it(lab: Lab) -> None:
     lab.environment["MAX_STOP_BLOCKS"] = "0"
     wrapped = Wrapped(lab)
-    assert wrapped.stop(active=False) + wrapped.stops(9) == "BBBBBBBBRA"
+    assert wrapped.stops(10) == "BBBBBBBBRA"
     assert wrapped.codes()[8] == "host_cap"
 
 
@@ -155,7 +155,7 @@ def test_two_copies_for_one_stop_count_once(lab: Lab) -> None:
     answers = ""
     for number in range(6):
         lab.payload["number"] = number
-        answers += wrapped.stop() + wrapped.stop(folder=other)
+        answers += wrapped.stop(active=True) + wrapped.stop(folder=other, active=True)
     assert answers == "BBBBBBBBRRAA"
     assert len(lab.log()) == 6
 

@@ -16,7 +16,7 @@ class Wrapped:
     """A copy of wrap.py beside the hook, and the command of another tool that it runs."""
 
     def __init__(self, lab: Lab, command: str = DENIAL) -> None:
-        self.lab, self.command = lab, command
+        self.lab, self.command, self.forced = lab, command, False
         self.file = lab.hook.with_name("wrap.py")
         shutil.copy(TEMPLATES / "wrap.py", self.file)
 
@@ -38,9 +38,15 @@ class Wrapped:
             check=False,
         )
 
-    def stop(self, folder: Path | None = None, active: bool = True, **fields: Any) -> str:
+    def stop(self, folder: Path | None = None, active: bool | None = None, **fields: Any) -> str:
         """One stop, as a letter: the denial is passed on (B), let go with words (R) or without any (A)."""
-        done = self.run(self.payload(stop_hook_active=active, **fields), folder)
+        active = self.forced if active is None else active
+        letter = self._letter(self.payload(stop_hook_active=active, **fields), folder)
+        self.forced = letter == "B"
+        return letter
+
+    def _letter(self, payload: bytes, folder: Path | None) -> str:
+        done = self.run(payload, folder)
         assert not (done.stderr and b"Traceback" in done.stderr), done
         if done.returncode == 2:
             return "B"
