@@ -172,7 +172,7 @@ def test_a_guard_that_is_off_still_limits_what_it_wraps(wrapped: Path, hookctl: 
     assert len(handlers(wrapped)) == 2
     assert program().exists() and program("hook.py").exists()
     said = hookctl("status").out
-    assert "does nothing by itself: its mode is off; it lets go at denial 5 of the hook that it wraps" in said
+    assert "does nothing: its mode is off; it limits the denials of 1 wrapped hook\n" in said
     assert hookctl(*INSTALL, "--wrap", "").code == 0
     assert not program().parent.exists()
     assert hookctl(*UNINSTALL).code == 0
@@ -247,8 +247,9 @@ def test_no_secret_of_a_wrapped_command_is_shown(hookctl: Hookctl, settings: Pat
     put(settings, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": secret}]}]}}))
     shown = ""
     plan = ("plan", "--host", "claude")
-    for command in ((*plan, "--wrap", "run"), (*INSTALL, "--wrap", "run"), ("status",), ("doctor",), ("plan", "--host", "claude", "--wrap", ""), UNINSTALL):
-        for extra in ((), ("--json",)) if command[0] not in ("install", "uninstall") else ((),):
+    on, off = ("--wrap", "run"), ("--wrap", "")
+    for command in ((*plan, *on), (*INSTALL, *on), ("status",), (*plan, *off), UNINSTALL):
+        for extra in ((), ("--json",)) if command[0] in ("plan", "status") else ((),):
             outcome = hookctl(*command, *extra)
             shown += outcome.out + outcome.err
     assert "guard/wrap-" in shown
@@ -303,7 +304,7 @@ def test_a_second_registration_beside_the_wrapped_one_is_wrapped_too(wrapped: Pa
     assert commands(wrapped) == [f"[{KEEP}]", SAY, f"[{KEEP}]"]
     before = wrapped.read_bytes()
     assert "nothing to do" in hookctl(*INSTALL).out
-    assert hookctl("doctor", "--fix").code == 0
+    assert "nothing to repair" in hookctl("doctor", "--fix").out
     assert wrapped.read_bytes() == before
     assert "entry_doubled" not in hookctl("doctor", "--json").out
     assert hookctl(*UNINSTALL).code == 0
@@ -450,3 +451,41 @@ def test_a_file_in_which_the_key_stands_twice_is_refused(hookctl: Hookctl, setti
     outcome = hookctl(*WRAP)
     assert outcome.code == 4
     assert settings.read_text() == text
+
+
+# What doctor and status say
+
+
+def about(hookctl: Hookctl) -> list[str]:
+    """What doctor finds about wraps and entries, beside what it says on any machine."""
+    found = hookctl("doctor", "--json").data["findings"]
+    return [one["code"] for one in found if one["code"].startswith(("wrap", "entr", "orphan", "edited", "ledger"))]
+
+
+def test_a_wrapped_hook_with_fields_of_its_own_is_no_finding(wrapped: Path, hookctl: Hookctl) -> None:
+    for fields in ({"timeout": 99}, {"timeout": 1}, {"async": True}, {"if": "Bash(*)"}):
+        edit(wrapped, 0, **fields)
+        assert about(hookctl) == []
+
+
+def test_without_a_limit_doctor_names_the_way_to_one(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, TEXT)
+    fixes = [one["fix"] for one in hookctl("doctor", "--json").data["findings"] if one["code"] == "foreign_stop"]
+    assert ["--wrap TEXT" in fix for fix in fixes] == [True]
+
+
+def test_a_wrapped_hook_is_not_called_one_without_an_end(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, TEXT)
+    assert hookctl(*WRAP).code == 0
+    assert hookctl(*INSTALL, "--wrap", SAY, "--set", "end_foreign_chains=false").code == 0
+    assert "foreign_stop" not in hookctl("doctor", "--json").out
+
+
+def test_status_says_what_is_wrapped(wrapped: Path, hookctl: Hookctl) -> None:
+    out = hookctl("status").out
+    assert f"at hooks.Stop (wraps {KEEP})" in out
+    assert out.rstrip().endswith("; it limits the denials of 1 wrapped hook")
+    entry = next(one for one in hookctl("status", "--json").data["files"][0]["entries"] if one["wraps"])
+    assert (entry["wraps"], entry["state"]) == (KEEP, "owned")
+    edit(wrapped, 0, command=handlers(wrapped)[0]["command"] + " ")
+    assert "limits" not in hookctl("status").out

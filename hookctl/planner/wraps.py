@@ -33,7 +33,7 @@ class Wrapped(NamedTuple):
         """The decision on all entries, of which the engine knows the others only."""
         return decision._replace(
             edits=(*self.edits, *decision.edits),
-            entries=(*decision.entries, *self.entries),
+            entries=(*self.entries, *decision.entries),  # an order that every other decision keeps
             actions=(*self.actions, *decision.actions),
             kept=(*self.kept, *decision.kept),
         )

@@ -13,9 +13,9 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.live import look, read_document
-from hookctl.masking import masked
+from hookctl.masking import masked, masked_text
 from hookctl.model import Entry, Live, PackRecord, Record, Result
-from hookctl.packs import guard
+from hookctl.packs import guard, wrapping
 from hookctl.packs.sentence import sentence as describe
 from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import SCOPES
@@ -83,7 +83,7 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
     page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry, live)) for entry in _shown(record)]
     if "guard" in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
-        page["guard"] = sentence(host, record.packs["guard"], document, states, found)
+        page["guard"] = sentence(host, record.packs["guard"], document, states, found) + _limited(page["entries"])
     return page
 
 
@@ -114,6 +114,7 @@ def _entry(entry: Entry, live: Live, stronger: Source | None) -> dict[str, Any]:
         "value": masked(value, key),
         "owners": list(entry.owners),
         "in_effect": None,
+        "wraps": _wrapped_by(entry),
     }
     if stronger:
         here = masked(stronger.document.get(entry.path), key)
@@ -141,6 +142,12 @@ def sentence(
     knobs |= {"dispatch_tools": []} if "pre-tool" in missing else {}
     said = describe(mode, knobs, limit, known.read_cap(host, texts.get(host.data["cap"]["key"], "")), host.title)
     return said + (f" (its hook for {' and '.join(missing)} is not registered)" if missing else "")
+
+
+def _limited(entries: list[dict[str, Any]]) -> str:
+    """What is said of the hooks that the guard wraps."""
+    count = sum(entry["state"] == "owned" for entry in entries if entry["wraps"])
+    return f"; it limits the denials of {count} wrapped hook{'s' * (count > 1)}" if count else ""
 
 
 def _missing(pack: PackRecord, states: dict[str, str]) -> list[str]:
@@ -188,6 +195,17 @@ def _instead(entry: dict[str, Any]) -> str:
     return f" (in effect here: {here['value']}, of {here['scope']} scope)" if here else ""
 
 
+def _wrapped_by(entry: Entry) -> str | None:
+    """The command of the hook that an entry wraps; None for every other entry."""
+    if not wrapping.wraps(entry.id):
+        return None
+    return masked_text(wrapping.original_of(entry.written["command"]) or "an unknown command")
+
+
+def _around(entry: dict[str, Any]) -> str:
+    return f" (wraps {entry['wraps']})" if entry["wraps"] else ""
+
+
 def _lines(page: dict[str, Any]) -> list[str]:
     packs = ", ".join(f"{name} {version}" for name, version in page["packs"].items())
     title = known.load(page["host"]).title if page["host"] in known.names() else page["host"]
@@ -197,5 +215,5 @@ def _lines(page: dict[str, Any]) -> list[str]:
     for entry in page["entries"]:
         name = f"{entry['id']} at {'.'.join(entry['path'])}" if entry["id"] else entry["path"][-1]
         value = f"={entry['value']}" if entry["kind"] == "leaf" and entry["value"] is not None else ""
-        lines.append(f"  {entry['state']:10} {name}{value}{_instead(entry)}")
+        lines.append(f"  {entry['state']:10} {name}{value}{_instead(entry)}{_around(entry)}")
     return [*lines, f"  the guard  {page['guard']}"] if page["guard"] else lines
