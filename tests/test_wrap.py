@@ -349,6 +349,25 @@ def test_a_wrapped_hook_alone_makes_no_wipe(wrapped: Path, hookctl: Hookctl) -> 
     assert wrapped.read_text() == '{"model": "m"}'
 
 
+def test_where_all_of_ours_but_a_wrap_is_gone_it_comes_back(wrapped: Path, hookctl: Hookctl) -> None:
+    value = document(wrapped)
+    del value["env"], value["hooks"]["Stop"][2]
+    wrapped.write_text(json.dumps(value))
+    assert "entries_wiped" in about(hookctl)
+    assert hookctl("doctor", "--fix").code == 0
+    assert "hookctl=guard/stop" in wrapped.read_text()
+    assert commands(wrapped) == [f"[{KEEP}]", SAY]
+    assert hookctl(*UNINSTALL).code == 0
+    assert document(wrapped) == json.loads(TEXT)
+
+
+def test_a_file_that_cannot_be_edited_is_told_with_the_command_to_put_back(wrapped: Path, hookctl: Hookctl) -> None:
+    wrapped.write_text(wrapped.read_text() + "}")
+    outcome = hookctl(*UNINSTALL)
+    assert outcome.code == 4
+    assert r', and put back "node \u0022$HOME\u0022\/keep.js --\u0067o"' in outcome.err
+
+
 # The ledger is lost, the program changes, the clock goes back
 
 
