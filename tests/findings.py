@@ -452,6 +452,24 @@ def wrapping_one(change: Callable[[Place], Any], *options: str) -> Callable[[Pla
     return arrange
 
 
+def wrap_missing(place: Place) -> None:
+    wrapping_one(lambda place: place.hook.with_name("wrap.py").unlink())(place)
+
+
+def wrap_missing_while_off(place: Place) -> None:
+    wrapping_one(lambda place: place.hook.unlink(), "--mode", "off")(place)
+
+
+def forgotten(place: Place) -> None:
+    """Of everything the ledger has, only the wrapped hook is gone from it."""
+
+    def forget(ledger: Any) -> None:
+        for page in ledger["files"].values():
+            page["entries"] = [one for one in page["entries"] if not one.get("id", "").startswith("guard/wrap-")]
+
+    place.change(forget, place.ledger)
+
+
 def pipe_in_its_place(place: Place) -> None:
     file = place.hook.with_name("wrap.py")
     file.unlink()
@@ -962,12 +980,12 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("agent_in_hook", "warning", theirs(Stop=[handler("cd /tmp && X=1 timeout 5 claude -c -p go")])),
     ("floating_hook", "warning", theirs(Stop=[handler("npx some-tool@latest stop")])),
     # Hooks of others that the guard wraps.
-    ("wrap_missing", "warning", wrapping_one(lambda place: place.hook.with_name("wrap.py").unlink())),
-    ("wrap_missing", "warning", wrapping_one(lambda place: place.hook.unlink(), "--mode", "off")),
+    ("wrap_missing", "warning", wrap_missing),
+    ("wrap_missing", "warning", wrap_missing_while_off),
     ("wrap_missing", "warning", wrapping_one(pipe_in_its_place)),
     ("wrap_changed", "warning", wrapping_one(lambda place: place.hook.with_name("wrap.py").write_text("x"))),
     ("wrap_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
-    ("wrap_unknown", "warning", wrapping_one(lambda place: place.ledger.unlink())),
+    ("wrap_unknown", "warning", wrapping_one(forgotten)),
     ("wrap_gone", "info", wrapping_one(lambda place: place.change(lambda page: page["hooks"]["Stop"].pop(0)))),
     # Several settings files.
     ("unparsable", "warning", project_file("{")),

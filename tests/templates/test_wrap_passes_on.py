@@ -1,13 +1,12 @@
 """What wrap.py passes on of another tool's hook: everything, byte for byte, as long as it denies nothing."""
 
-import hashlib
+import ast
 import json
 import os
-import shutil
+import shlex
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -160,16 +159,12 @@ def test_a_host_that_keeps_stdin_open_does_not_stop_the_other_hook(lab: Lab) -> 
         assert process.wait(20) == 0
 
 
-def test_a_host_that_has_gone_gets_no_traceback(lab: Lab, tmp_path: Path) -> None:
+def test_a_host_that_has_gone_gets_no_traceback(lab: Lab) -> None:
     wrapped = Wrapped(lab, "head -c 1000000 /dev/zero")
-    shutil.copy(lab.hook, tmp_path / "hook.py")
-    line = " ".join(f"'{word}'" for word in wrapped.words())
+    line = shlex.join(wrapped.words())
     done = subprocess.run(["sh", "-c", f"{line} | true"], capture_output=True, env=lab.environment, input=b"{}")
     assert done.stderr == b""
 
 
 def test_the_file_is_one_of_python_3_8(lab: Lab) -> None:
-    import ast
-
     ast.parse(Wrapped(lab).file.read_text(), feature_version=(3, 8))
-    assert hashlib.sha256(Wrapped(lab).file.read_bytes()).digest()
