@@ -58,7 +58,7 @@ _Set = Annotated[
 _Wrap = Annotated[
     str | None,
     typer.Option(
-        metavar="TEXT", help="Give the Stop hook of another tool, whose command has TEXT, the guard's limit; '': none."
+        metavar="TEXT", help="Give another tool's Stop hook, the one whose command has TEXT, our limit; '': none."
     ),
 ]
 _Reset = Annotated[

@@ -82,6 +82,8 @@ def _limit(here: Here, canonical: str, found: list[Hook], known: list[_Known]) -
         return here.find("foreign_stop", "info", f"{what}; the guard ends a chain without progress{armed}", "", path)
     guard = "the guard does not end such a chain here"
     fix = f"`hookctl install --host {here.host.name} --mode breaker --set end_foreign_chains=true` ends such chains."
+    if found and canonical == "stop":
+        fix += f" Or `hookctl install --host {here.host.name} --wrap TEXT` with a part of its command."
     if canonical == "subagent-stop":
         guard, fix = "the guard leaves subagents alone", f"Set {key} to 8."
         if cap > 0:

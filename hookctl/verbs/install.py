@@ -47,7 +47,7 @@ def _installed(plan: planner.Plan, pack: Pack, places: list[Place]) -> str:
     scope = "" if places[0].scope == "user" else f" --scope {places[0].scope}"
     if not settings.events:
         back = f"`{hookctl} install --host {places[0].host.name}{scope} --mode breaker`"
-        return f"{pack.name} is off: no hook is registered. {back} puts it back."
+        return f"{pack.name} is off: it registers no hook of its own. {back} puts it back."
     return "\n".join(
         [
             f"{pack.name} is installed for {title}. Next:",
