@@ -34,6 +34,7 @@ class Step(NamedTuple):
     sha_after: str
     mode: int
     settings: bool
+    chmod: int | None = None
 
 
 class Journal(NamedTuple):
@@ -43,6 +44,7 @@ class Journal(NamedTuple):
     records: dict[str, Record | None]  # the ledger's pages after the run; None: the page goes
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
     unswept: tuple[str, ...] = ()  # folders that a temporary file of the run could not be removed from
+    before: dict[str, Record] = {}  # noqa: RUF012 (the pages of project scope before the run)
 
 
 @contextlib.contextmanager
@@ -84,7 +86,7 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
                 raise Changed(change.path)  # a link has come since the plan
             made += _make_folders(os.path.dirname(change.path), change.mode)
             undone = _with_mode(change)
-            files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode)
+            files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode, chmod=change.chmod)
             done.append(undone)
         _save(folders, records)
     except (Changed, HookctlError) as error:
@@ -109,7 +111,8 @@ def pending(folders: Folders) -> Journal | None:
             raise ValueError(f"journal_version {page['journal_version']}")
         records = {path: ledger.record_from(record) if record else None for path, record in page["records"].items()}
         steps, left = tuple(Step(**step) for step in page["steps"]), tuple(page["folders"])
-        return Journal(steps, records, left, tuple(page.get("unswept", ())))
+        before = {path: ledger.record_from(record) for path, record in page.get("before", {}).items()}
+        return Journal(steps, records, left, tuple(page.get("unswept", ())), before)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HookctlError(
             "ledger_unreadable",
@@ -131,12 +134,17 @@ def recover(folders: Folders) -> list[str]:
         files.sweep(folder)
     lines, records = [], dict(journal.records)
     before = _pages_before(folders, records)
+    ledgers = _changed_ledgers(folders, journal)
     stay: set[str] = set()  # ledgers of projects whose settings are as before the run
     gone = tuple(f"{project}/" for project in _gone(before, records))
     records = {path: page for path, page in records.items() if not f"{path}/".startswith(gone)}
     for step in journal.steps:
         files.sweep(os.path.dirname(step.path))
         if step.path in stay or step.path.startswith(gone):
+            continue
+        if step.path in ledgers:
+            records |= _merge(folders, step, ledgers[step.path], journal.before, records)
+            lines.append(f"{step.path}: changed after an interrupted run, whose entries were put into it")
             continue
         found, carried_on = _carry_on(folders, step)
         if carried_on:
@@ -164,6 +172,47 @@ def _pages_before(folders: Folders, records: Mapping[str, Record | None]) -> dic
     return pages
 
 
+def _changed_ledgers(folders: Folders, journal: Journal) -> dict[str, str]:
+    """The ledgers of projects that somebody wrote since, as a `git pull` does, and the projects.
+
+    Raises, with nothing done yet, where one cannot be read: the run's own part would be lost.
+    """
+    found = {}
+    pages = [page for page in (*journal.before.values(), *journal.records.values()) if page]
+    for project in {page.project for page in pages if page.scope == "project" and os.path.isdir(page.project)}:
+        try:
+            there = files.read(project_ledger.path(project))
+        except HookctlError:  # a link leads out of the project now: nothing was meant for where it leads
+            continue
+        step = next((step for step in journal.steps if step.path == there.path), None)
+        if step is not None and there.data is not None and there.sha not in (step.sha_before, step.sha_after):
+            try:
+                project_ledger.read(folders, [project])
+            except HookctlError as error:
+                error.hint = f"An interrupted run has entries to put into it. {error.hint}"
+                raise
+            found[there.path] = project
+    return found
+
+
+def _merge(folders: Folders, step: Step, project: str, before: Mapping[str, Record],
+           after: Mapping[str, Record | None]) -> dict[str, Record | None]:  # fmt: skip
+    """Put a run's part of a project's ledger into the one that is there now; the pages that the run is about."""
+    about = {key for key, page in (*before.items(), *after.items()) if page and _is_shared(page, project)}
+    while True:
+        there = files.read(step.path)
+        theirs = {k: page for k, page in project_ledger.read(folders, [project]).items() if _is_shared(page, project)}
+        pages = {key: project_ledger.merged(before.get(key), after.get(key), theirs.get(key)) for key in about}
+        whole = {key: page for key, page in {**theirs, **pages}.items() if page}
+        with contextlib.suppress(Changed):  # by somebody else, just now: look again
+            files.replace(there, project_ledger.dump(project, whole), mode=step.mode)
+            return pages
+
+
+def _is_shared(page: Record, project: str) -> bool:
+    return (page.scope, page.project) == ("project", project)
+
+
 def _gone(before: Mapping[str, Record], records: Mapping[str, Record | None]) -> set[str]:
     """The projects that were removed since: an interrupted run must not bring one back."""
     projects = {page.project for page in (*before.values(), *records.values()) if page and page.project}
@@ -176,18 +225,21 @@ def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
         found = files.read(step.path)
         if found.path != step.path:  # a link has come meanwhile: what it leads to was never meant
             return found, False
+        if found.sha == step.sha_after and step.chmod is not None:
+            files.set_mode(found.path, step.chmod)
         if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step)):
             return found, False
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
             _make_folders(os.path.dirname(step.path), step.mode)
-            files.replace(found, _blob(folders, step.sha_after), mode=step.mode)
+            files.replace(found, _blob(folders, step.sha_after), mode=step.mode, chmod=step.chmod)
             return found, True
 
 
 def _with_mode(change: Change) -> Change:
     """The change with the mode that its file has, for the way back."""
     with contextlib.suppress(OSError):
-        return change._replace(mode=stat.S_IMODE(os.stat(change.path).st_mode))
+        mode = stat.S_IMODE(os.stat(change.path).st_mode)
+        return change._replace(mode=mode, chmod=None if change.chmod is None else mode)
     return change
 
 
@@ -198,12 +250,14 @@ def _snapshot(path: str, data: bytes | None) -> files.Snapshot:
     return files.Snapshot(path, data, links)
 
 
-def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None]) -> None:
+def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
+             pages: Mapping[str, Record]) -> None:  # fmt: skip
     for change in changes:
         if change.settings and change.before is not None:
-            record = records.get(change.path)
+            record, page = records.get(change.path), ledger.page_of(pages, change.path)[1]
             first = record is not None and record.sha256_before == files.digest(change.before)
-            files.back_up(folders.state, change.path, change.before, first=first)
+            data = ledger.dump_page(page) if page else None
+            files.back_up(folders.state, change.path, change.before, first=first, page=data)
 
 
 def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
@@ -216,16 +270,19 @@ def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, 
     for change in changes:
         if change.after is not None:
             files.write_own(os.path.join(folders.pending, files.digest(change.after)), change.after)
-    _back_up(folders, changes, records)
-    steps = (Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings) for c in changes)
-    _note(folders, Journal(tuple(steps), dict(records), rmdirs))
+    pages = _pages_before(folders, records)
+    _back_up(folders, changes, records, pages)
+    before = {key: page for key, page in pages.items() if page.scope == "project" and key in records}
+    steps = (Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings, c.chmod) for c in changes)
+    _note(folders, Journal(tuple(steps), dict(records), rmdirs, before=before))
 
 
 def _note(folders: Folders, journal: Journal) -> None:
     """Write the journal."""
     pages = {path: ledger.record_to(record) if record else None for path, record in journal.records.items()}
     steps = [step._asdict() for step in journal.steps]
-    page = {**journal._asdict(), "journal_version": _VERSION, "steps": steps, "records": pages}
+    before = {path: ledger.record_to(record) for path, record in journal.before.items()}
+    page = {**journal._asdict(), "journal_version": _VERSION, "steps": steps, "records": pages, "before": before}
     files.write_own(folders.journal, json.dumps(page, indent=1).encode() + b"\n")
 
 
@@ -296,7 +353,7 @@ def _roll_back(folders: Folders, changes: tuple[Change, ...], done: list[Change]
     stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
     for change in reversed(done):
         try:
-            files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode)
+            files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode, chmod=change.chmod)
         except (Changed, HookctlError):
             stuck.append(change.path)
     left = _remove_folders(sorted(made, key=len, reverse=True))

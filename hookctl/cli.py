@@ -54,6 +54,12 @@ _Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ..."),
 ]
+_Wrap = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="Give the Stop hook of another tool, whose command has TEXT, the guard's limit; '': none."
+    ),
+]
 _Reset = Annotated[bool, typer.Option("--reset", help="Back to the defaults; else the recorded settings stay.")]
 _Force = Annotated[
     bool,
@@ -119,6 +125,7 @@ def _main(version: _Version = False) -> None:
 def _install(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
     assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
+    wrap: _Wrap = None,
     reset: _Reset = False, force: _Force = False, dry_run: _Dry = False, json: _Json = False, project: _Project = "",
 ) -> int:  # fmt: skip
     from hookctl.packs import load
@@ -126,7 +133,7 @@ def _install(
 
     content = load(pack)
     hosts, choice = _chosen(f"install {pack}", host, scope, json), _choice(
-        _settings(mode, preset, assign, nudge, nudge_env, dispatch), reset, force
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force
     )
     return _show(
         "install", lambda f: install(f, content, _places(f, hosts, scope, project), choice, dry_run=dry_run), json
@@ -136,6 +143,7 @@ def _install(
 def _plan(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
     assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
+    wrap: _Wrap = None,
     reset: _Reset = False, force: _Force = False,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")] = (
         False
@@ -147,7 +155,7 @@ def _plan(
 
     content = load(pack)
     hosts, choice = _chosen(f"plan {pack}", host, scope, json), _choice(
-        _settings(mode, preset, assign, nudge, nudge_env, dispatch), reset, force
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force
     )
 
     def verb(folders: Folders) -> Result:
@@ -304,6 +312,18 @@ def _verify(
     return _show("verify", lambda f: verify(f, request, as_json=json), json)
 
 
+def _simulate(
+    source: Annotated[str, typer.Argument(metavar="EVENTS.jsonl|-", help="One JSON object a line; -: stdin.")],
+    host: Annotated[str, typer.Option(help="Whose payloads these are, where a line does not say it.")] = "claude",
+    mode: _Mode = "", preset: _Preset = "", assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None,
+    dispatch: _Dispatch = None, json: _Json = False,
+) -> int:  # fmt: skip
+    from hookctl.verbs.simulate import simulate
+
+    request = _settings(mode, preset, assign, nudge, nudge_env, dispatch)
+    return _show("simulate", lambda f: simulate(f, source, request, host), json)
+
+
 def _completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="One of: bash, zsh, fish.")], json: _Json = False
 ) -> int:
@@ -361,6 +381,11 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
         "  hookctl log --decision release --decision end --since 2026-11-21    where it let go, or ended a chain",
     ),
+    "simulate": (
+        _simulate, "Show what the guard would decide on events, and why; nothing is touched.",
+        "  hookctl simulate events.jsonl --preset bmad\n"
+        "  echo '{\"run\": {\"remaining\": 2}, \"stop_hook_active\": false}' | hookctl simulate -",
+    ),
     "verify": (
         _verify, "Run a check until it holds, in one call that blocks; look again before saying no.\n\n\b\n"
         "Exit codes:\n  0    it holds\n  1    incomplete: it said no at every look\n"
@@ -390,11 +415,11 @@ def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
 
 def _settings(
     mode: str, preset: str, assign: list[str] | None, nudge: str | None, nudge_env: str | None,
-    dispatch: list[str] | None,
+    dispatch: list[str] | None, wrap: str | None = None,
 ) -> Request:  # fmt: skip
     from hookctl.packs.settings import Request
 
-    return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()))
+    return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
 
 
 def _choice(settings: Request, reset: bool, force: bool) -> Choice:

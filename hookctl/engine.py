@@ -32,6 +32,7 @@ from hookctl.model import (
 )
 
 _ABSENT = object()
+_OTHERS = "guard/wrap-"  # elements of others around which we are: gone, they are not ours to write
 _LOST = "hookctl's record of it is missing; it is known by its name"
 _Name = Path | str  # of an entry: a key's is its path, a hook's its id, whatever event it is under
 
@@ -171,7 +172,7 @@ class _Desk:
     def write_back(self, but: set[_Name]) -> None:
         """After a wipe: every other entry of the file again, as its owners want it."""
         for name, entry in list(self.entries.items()):
-            if name not in but and entry.mode == "owned":
+            if name not in but and entry.mode == "owned" and not entry.id.startswith(_OTHERS):
                 self.write(entry._replace(before=None), _wish(entry), "missing", reason="all our entries were gone")
 
     def leave(self, pack: str, entry: Entry) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import stat
 import time
 from collections.abc import Container, Iterable, Iterator
@@ -78,10 +79,11 @@ def _unreadable(path: str, error: OSError) -> HookctlError:
     return HookctlError("unreadable", f"the file cannot be read ({error.strerror})", path=path, hint=hint)
 
 
-def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE) -> None:
+def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: int | None = None) -> None:
     """Make the file `data`, if it still is as in `old`; None removes it.
 
-    `mode` is that of a new file; an old one keeps its mode, owner and extended attributes. Raises Changed where
+    `mode` is that of a new file; an old one keeps its owner and extended attributes, and unless there is a `chmod` its
+    mode. Raises Changed where
     the file is not as in `old` any more, and HookctlError `read_only` (exit 1) where it may not be written.
     """
     if old.data == b"":
@@ -93,9 +95,11 @@ def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE) -> None:
             os.unlink(old.path)
         elif old.links > 1:
             _write_in_place(old, data)
+            if chmod is not None:
+                os.chmod(old.path, chmod)
         else:
             _check_writable(old)
-            _rename_over(old, data, mode)
+            _rename_over(old, data, mode, chmod)
         sync_folder(os.path.dirname(old.path))
     except FileNotFoundError:  # the file or its folder was taken away meanwhile
         raise Changed(old.path) from None
@@ -135,7 +139,7 @@ def is_read_only(path: str) -> bool:
     return not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)
 
 
-def _rename_over(old: Snapshot, data: bytes, mode: int) -> None:
+def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
     _compare(old)
     temp = _temp_name(old.path)
     try:
@@ -146,7 +150,7 @@ def _rename_over(old: Snapshot, data: bytes, mode: int) -> None:
             if old.data is None:
                 os.fchmod(handle, mode)
             else:
-                _keep_attributes(old.path, handle)
+                _keep_attributes(old.path, handle, chmod)
             os.fsync(handle)
         _compare(old)
         if old.data is None:
@@ -158,7 +162,7 @@ def _rename_over(old: Snapshot, data: bytes, mode: int) -> None:
             os.unlink(temp)
 
 
-def _keep_attributes(path: str, handle: int) -> None:
+def _keep_attributes(path: str, handle: int, chmod: int | None) -> None:
     """Owner, extended attributes and last the mode, since a change of owner clears bits of it."""
     about = os.stat(path)
     with contextlib.suppress(PermissionError):
@@ -168,7 +172,7 @@ def _keep_attributes(path: str, handle: int) -> None:
             for name in os.listxattr(path):
                 with contextlib.suppress(OSError):
                     os.setxattr(handle, name, os.getxattr(path, name))
-    os.fchmod(handle, stat.S_IMODE(about.st_mode))
+    os.fchmod(handle, stat.S_IMODE(about.st_mode) if chmod is None else chmod)
 
 
 def _link_new(temp: str, path: str) -> None:
@@ -205,6 +209,12 @@ def _overwrite(path: str, data: bytes) -> None:
         stream.truncate()
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def set_mode(path: str, mode: int) -> None:
+    """Give a file this mode, where that is possible."""
+    with contextlib.suppress(OSError):
+        os.chmod(path, mode)
 
 
 def write_own(path: str, data: bytes) -> None:
@@ -313,9 +323,12 @@ def _mine(path: str) -> bool:
     return stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid()
 
 
-# Backups: the bytes of a settings file before our first write and before each of the last ten.
+# Backups: the bytes of a settings file before our first write and before each of the last ten. Beside each of the
+# ten lies the ledger's page of that moment, if there was one: it says what in those bytes is ours.
 
 KEEP = 10
+_BACKUP = re.compile(r"(first|[0-9]+)-[0-9a-f]{64}")
+_PAGE = ".page"
 KEEP_SECONDS = 30 * 24 * 3600  # after an uninstall
 
 
@@ -338,23 +351,23 @@ class Backup(NamedTuple):
     at: float  # seconds since the epoch
     data: bytes
     first: bool  # those before our first write
+    page: bytes | None = None  # the ledger's page then; None: nothing was ours, or it was not kept
 
 
 def backups(state: str, path: str) -> list[Backup]:
     """The backups of a settings file, that from before our first write first, then from old to new."""
     folder, firsts, later = backup_folder(state, path), [], []
     with contextlib.suppress(FileNotFoundError):
-        for name in sorted(os.listdir(folder)):
+        for name in sorted(_texts(folder)):
             stamp, _, sha = name.partition("-")
-            if sha and (stamp == "first" or stamp.isdecimal()):
-                place = os.path.join(folder, name)
-                data = read(place).data
-                if data is None or digest(data) != sha:
-                    continue  # torn, or no work of ours
-                if stamp == "first":
-                    firsts.append(Backup(os.stat(place).st_mtime, data, True))
-                else:
-                    later.append(Backup(int(stamp) / 1e9, data, False))
+            place = os.path.join(folder, name)
+            data = read(place).data
+            if data is None or digest(data) != sha:
+                continue  # torn, or no work of ours
+            if stamp == "first":
+                firsts.append(Backup(os.stat(place).st_mtime, data, True))
+            else:
+                later.append(Backup(int(stamp) / 1e9, data, False, read(place + _PAGE).data))
     known = {backup.data for backup in firsts}
     return [*firsts, *(backup for backup in later if backup.data not in known)]
 
@@ -364,11 +377,15 @@ def numbered(found: list[Backup]) -> dict[int, Backup]:
     return dict(enumerate(found, 1 if found and found[0].first else 2))
 
 
+def _texts(folder: str) -> list[str]:
+    """The names of the backups in a folder, without their pages."""
+    return [name for name in os.listdir(folder) if _BACKUP.fullmatch(name)]
+
+
 def prunable(state: str, path: str, needed: str) -> list[str]:
     """The names of the backups of one settings file, without the first one if that has the `needed` SHA-256."""
     with contextlib.suppress(FileNotFoundError):
-        names = (name for name in os.listdir(backup_folder(state, path)) if "-" in name)
-        return [name for name in names if not needed or name != f"first-{needed}"]
+        return [name for name in _texts(backup_folder(state, path)) if not needed or name != f"first-{needed}"]
     return []
 
 
@@ -394,16 +411,19 @@ def backed_up(state: str) -> list[str]:
     return sorted(found)
 
 
-def back_up(state: str, path: str, data: bytes, *, first: bool) -> None:
-    """Keep the bytes of a settings file; with `first`, as those that an uninstall may give back."""
+def back_up(state: str, path: str, data: bytes, *, first: bool, page: bytes | None = None) -> None:
+    """Keep the bytes of a settings file, and its page; with `first`, as those that an uninstall may give back."""
     folder = backup_folder(state, path)
     sha = digest(data)
     write_own(os.path.join(folder, "path"), os.fsencode(path) + b"\n")
     if first:
         write_own(os.path.join(folder, f"first-{sha}"), data)
-        _unlink_all(folder, [name for name in os.listdir(folder) if name.startswith("first-") and sha not in name])
-    write_own(os.path.join(folder, f"{time.time_ns():020d}-{sha}"), data)
-    _unlink_all(folder, sorted(name for name in os.listdir(folder) if name[:20].isdecimal())[:-KEEP])
+        _unlink_all(folder, [name for name in _texts(folder) if name.startswith("first-") and sha not in name])
+    place = os.path.join(folder, f"{time.time_ns():020d}-{sha}")
+    write_own(place, data)
+    if page is not None:
+        write_own(place + _PAGE, page)
+    _unlink_all(folder, sorted(name for name in _texts(folder) if name[:20].isdecimal())[:-KEEP])
 
 
 def find_backup(state: str, sha: str) -> bytes | None:
@@ -440,6 +460,8 @@ def prune_backups(state: str, installed: Container[str], needed: Iterable[str]) 
 
 
 def _unlink_all(folder: str, names: list[str]) -> None:
+    """Remove these, and a page before its backup: without one, a backup is as those of older versions are."""
     for name in names:
-        with contextlib.suppress(OSError):
-            os.unlink(os.path.join(folder, name))
+        for each in (name + _PAGE, name):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, each))

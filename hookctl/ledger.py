@@ -103,6 +103,19 @@ def dump(records: Mapping[str, Record]) -> bytes:
     return in_order({name: record_to(record) for name, record in records.items()})
 
 
+def dump_page(record: Record) -> bytes:
+    """One page's bytes, to lie beside a backup."""
+    return in_order({"": record_to(record)})
+
+
+def parse_page(data: bytes | None) -> Record | None:
+    """The page that lies beside a backup; None where there is none that can be read."""
+    try:
+        return parse(data, "", lambda name, page: (name, record_from(page))).get("")
+    except HookctlError:
+        return None
+
+
 def in_order(pages: Mapping[str, Any]) -> bytes:
     """A ledger's bytes, its pages sorted by name."""
     pages = {name: pages[name] for name in sorted(pages)}

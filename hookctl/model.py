@@ -164,6 +164,7 @@ class Change(NamedTuple):
     before: bytes | None
     after: bytes | None
     mode: int = 0o600  # of a new file
+    chmod: int | None = None  # the mode that one which is there gets; None: it keeps its own
     settings: bool = False  # a host's settings file, to be backed up; else a file of ours
 
 

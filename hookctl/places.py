@@ -53,11 +53,16 @@ def of_page(host: Host, record: Record, path: str) -> Place:
     return Place(host, record.scope, path, project)
 
 
+def top(project: str) -> str:
+    """What the path of everything in a project begins with; the root of all may be one."""
+    return project.rstrip("/") + "/"
+
+
 def require_inside(project: str, path: str) -> None:
     """Refuse a path that a link leads out of the project: a repository could bring it (design, section 5)."""
-    target, top = files.real(path), project.rstrip("/") + "/"
+    target = files.real(path)
     # What lies in .git is not the repository's: no clone brings it along.
-    if not target.startswith(top) or ".git" in target.removeprefix(top).split("/"):
+    if not target.startswith(top(project)) or ".git" in target.removeprefix(top(project)).split("/"):
         message = f"a link leads out of the project, to {target}"
         raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link, or use --scope user.")
 

@@ -19,7 +19,7 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts.shapes import event_path, head
 from hookctl.model import Entry, PackRecord, Record
-from hookctl.places import OWN, Place, pack_folder, require_inside
+from hookctl.places import OWN, Place, pack_folder, require_inside, top
 
 _COMMITTED = ("format", "created_file", "created_dirs", "packs", "entries")
 _PACK_NAME = r"[a-z0-9-]+"
@@ -121,6 +121,28 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
     return ledger.in_order(pages) if pages else None
 
 
+def merged(base: Record | None, ours: Record | None, theirs: Record | None) -> Record | None:
+    """Another version of a page with what a run changed in it, pack by pack and entry by entry; None if none is left.
+
+    `base` is the page before the run and `ours` the one after it; None stands for no page.
+    """
+    page = ours or theirs
+    if page is None or theirs is None:
+        return ours
+    packs = _changed(*(one.packs if one else {} for one in (base, ours, theirs)))
+    entries = _changed(*({(e.kind == "container", e.id or e.path): e for e in one.entries} if one else {}
+                         for one in (base, ours, theirs)))  # fmt: skip
+    dirs = dict.fromkeys((*theirs.created_dirs, *(ours.created_dirs if ours else ())))
+    return page._replace(packs=packs, entries=tuple(entries.values()), created_dirs=tuple(dirs)) if packs else None
+
+
+def _changed(base: dict[Any, Any], ours: dict[Any, Any], theirs: dict[Any, Any]) -> dict[Any, Any]:
+    """Theirs, with the keys that differ between base and ours as ours has them."""
+    found = {key: ours.get(key) if ours.get(key) != base.get(key) else value for key, value in theirs.items()}
+    found |= {key: value for key, value in ours.items() if key not in theirs and value != base.get(key)}
+    return {key: value for key, value in found.items() if value is not None}
+
+
 def _place(folders: Folders, project: str, name: str) -> Place:
     """The host whose project settings a page names."""
     for host in map(hosts.load, hosts.names()):
@@ -152,8 +174,9 @@ def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, An
     dirs = [os.path.normpath(os.path.join(place.project, folder)) for folder in page["created_dirs"]]
     for folder in dirs:
         above = any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path)))
-        if not above or not folder.startswith(f"{place.project}/"):
-            raise ValueError("a folder to remove is not one above the settings, in the project")
+        own = folder == os.path.join(place.project, OWN)
+        if not own and (not above or not folder.startswith(top(place.project))):
+            raise ValueError("a folder to remove is neither hookctl's own nor one above the settings, in the project")
     return {
         **page, "host": place.host.name, "scope": "project", "packs": packs, "created_dirs": dirs,
         "sha256_before": "", "sha256_after": "", "known_as": place.path, "project": place.project,

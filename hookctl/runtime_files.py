@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -41,14 +42,18 @@ class File(NamedTuple):
     """A file of a pack as it is wanted."""
 
     data: bytes
-    executable: bool = False
+    executable: bool | None = None  # None: a new one is not, and what one that is there is stays
     edits: tuple[Action, ...] = ()  # of the operator's that are in the data, and so make it theirs
 
 
 def install(
-    folders: Folders, place: Place, folder: str, known: PackRecord | None, wanted: Mapping[str, File], force: bool
-) -> Runtime:
-    """What has to be written into the folder; files of an earlier version that are not wanted any more go."""
+    folders: Folders, place: Place, folder: str, known: PackRecord | None, wanted: Mapping[str, File], force: bool,
+    *, upgrade: bool = False,
+) -> Runtime:  # fmt: skip
+    """What has to be written into the folder; files of an earlier version that are not wanted any more go.
+
+    A copy that is written anew, and with `upgrade` any, is executable where the pack's own file is.
+    """
     changes, actions, kept, written, foreign = [], [], [], {}, []
     recorded = known.files if known else {}
     for name, file in wanted.items():
@@ -63,9 +68,10 @@ def install(
             continue
         # A configuration with an edit of the operator's in it is not ours to remove.
         written[name] = "" if file.edits else _digest(place, file.data)
-        if there.data != file.data:
+        chmod = _chmod(there, file) if there.data != file.data or upgrade else None
+        if there.data != file.data or chmod is not None:
             word = "create-file" if there.data is None else "replace-file"
-            changes.append(Change(there.path, there.data, file.data, _mode(place, file)))
+            changes.append(Change(there.path, there.data, file.data, _mode(place, file), chmod))
             actions.append((path, file_action(word, path)))
     dropped = {name: sha for name, sha in recorded.items() if name not in wanted}
     gone = uninstall(folders, place, known._replace(folder=folder, files=dropped)) if known else Runtime()
@@ -90,16 +96,21 @@ def uninstall(folders: Folders, place: Place, known: PackRecord, others: Contain
         elif there.data is not None:
             kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
     # Also where somebody has removed the files already.
-    rmdirs = own_folders(folders, place, [os.path.join(known.folder, name) for name in known.files])
+    rmdirs = _own_folders(folders, place, [os.path.join(known.folder, name) for name in known.files])
     return Runtime(tuple(changes), tuple(actions), tuple(kept), {}, rmdirs)
 
 
-def own_folders(folders: Folders, place: Place, paths: Iterable[str]) -> tuple[str, ...]:
-    """The folders of hookctl's own above these files, the deepest first."""
-    top = os.path.join(place.project, OWN) if place.shared else folders.data
+def own_top(folders: Folders, place: Place) -> str:
+    """The folder that all of hookctl's own files of a place lie in; somebody else may have made it."""
+    return os.path.join(place.project, OWN) if place.shared else folders.data
+
+
+def _own_folders(folders: Folders, place: Place, paths: Iterable[str]) -> tuple[str, ...]:
+    """The folders of hookctl's own above these files and below its topmost one, the deepest first."""
+    top = own_top(folders, place)
     found = set()
     for folder in map(os.path.dirname, paths):
-        while f"{folder}/".startswith(f"{top}/"):
+        while folder.startswith(f"{top}/"):
             found.add(folder)
             folder = os.path.dirname(folder)
     return tuple(sorted(found, key=len, reverse=True))
@@ -122,7 +133,22 @@ def is_ours(there: files.Snapshot, digest: str) -> bool:
 
 def _mode(place: Place, file: File) -> int:
     mode = new_file_mode(place)
-    return mode | (mode & 0o444) >> 2 if file.executable else mode
+    return _executable(mode) if file.executable else mode
+
+
+def _executable(mode: int) -> int:
+    """The mode with which whoever may read a file may run it, too."""
+    return mode | (mode & 0o444) >> 2
+
+
+def _chmod(there: files.Snapshot, file: File) -> int | None:
+    """The mode with the pack's word on who may run the file; None where the one that it has will do."""
+    if there.data is None or file.executable is None:
+        return None
+    mode = stat.S_IMODE(os.stat(there.path).st_mode)
+    if file.executable == bool(mode & 0o111):
+        return None
+    return _executable(mode) if file.executable else mode & ~0o111
 
 
 def configuration(
@@ -159,9 +185,9 @@ def file_action(action: str, path: str, reason: str = "") -> Action:
     return Action(action, (path,), "file", reason=reason)
 
 
-def program() -> bytes:
-    """The runtime hook of this version."""
-    with open(asset("templates", "guard", "hook.py"), "rb") as stream:
+def program(name: str = "hook.py") -> bytes:
+    """The runtime hook of this version, or another program of the guard's."""
+    with open(asset("templates", "guard", name), "rb") as stream:
         return stream.read()
 
 

@@ -25,7 +25,7 @@ from .trees import tree
 
 COMMANDS = (
     "install", "uninstall", "plan", "status", "doctor", "hosts", "render", "restore", "run", "log", "verify",
-    "completion",
+    "simulate", "completion",
 )  # fmt: skip
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
@@ -171,6 +171,7 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (4, bad_pack, ("install", "./bad.toml", *CLAUDE)),
     (4, leaving, ("install", *CLAUDE, "--scope", "project")),
     (4, nothing, ("verify", "--", "./no-such-program")),
+    (4, nothing, ("simulate", "no-such-file.jsonl")),
     (10, nothing, ("plan", *CLAUDE, "--exit-code")),
     (124, nothing, ("verify", "--timeout", "0.2", "--", "sleep", "60")),
 ]
@@ -602,18 +603,20 @@ def options_of(command: str) -> set[str]:
     return {name for parameter in group.commands[command].params for name in parameter.opts if name.startswith("-")}
 
 
+GUARDS = {"--mode", "--preset", "--set", "--nudge", "--nudge-env", "--dispatch"}
 CONTRACT = {
-    "install": {"--host", "--scope", "--project", "--mode", "--set", "--reset", "--force", "--dry-run", "--json"},
+    "install": {*GUARDS, "--wrap", "--host", "--scope", "--project", "--reset", "--force", "--dry-run", "--json"},
     "uninstall": {"--host", "--scope", "--project", "--all", "--dry-run", "--json"},
-    "plan": {"--host", "--scope", "--project", "--mode", "--set", "--reset", "--force", "--exit-code", "--json"},
+    "plan": {*GUARDS, "--wrap", "--host", "--scope", "--project", "--reset", "--force", "--exit-code", "--json"},
     "status": {"--json"},
-    "doctor": {"--host", "--strict", "--json"},
+    "doctor": {"--host", "--fix", "--strict", "--json"},
     "hosts": {"--json"},
-    "render": {"--host", "--scope", "--hook-dir", "--python", "--mode", "--set", "--json"},
+    "render": {"--host", "--scope", "--hook-dir", "--python", *GUARDS, "--json"},
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
     "log": {"--session", "--since", "--code", "--decision", "--project", "--follow", "--json"},
     "verify": {"--rechecks", "--grace", "--timeout", "--json"},
+    "simulate": {*GUARDS, "--host", "--json"},
     "completion": {"--json"},
 }
 

@@ -41,7 +41,7 @@ def test_every_knob_is_explained_with_its_default() -> None:
     table = {row[0].strip("`"): row[1] for row in rows(ROOT / "docs" / "guard.md", "knob")}
     assert set(table) == set(HOOK.KNOBS) - {"state_dir"}
     assert set(table) == set(schema) - {"state_dir", "$schema"}
-    assert set(table) == {*guard._knobs(), "mode"}
+    assert set(table) == {*settings._knobs(), "mode"}
     for name, shown in table.items():
         value = HOOK.KNOBS[name]
         assert schema[name].get("default", value) == value

@@ -142,7 +142,7 @@ def file(name: str) -> Callable[[Page], None]:
 
 LEAVING: list[Any] = [
     dirs(".."), dirs("."), dirs(""), dirs("../other/.claude"), dirs("../home/empty"), dirs("/"), dirs(".git"),
-    dirs(".git/refs"), dirs(".hookctl"), dirs(".claude/x/../../.git/refs"), dirs("work"), dirs("~"),
+    dirs(".git/refs"), dirs(".hookctl/run"), dirs(".claude/x/../../.git/refs"), dirs("work"), dirs("~"),
     dirs(".claude", ".."), pack(""), pack("."), pack(".."), pack("../../home"), pack("a/b"), pack("/etc"), pack("Bell"),
     pack("a\n"), pack("é"),
     pack("bell", files=["ring.sh"]), pack("bell", files="ab"), pack("bell", version=1), pack("bell", settings=[]),
@@ -390,7 +390,7 @@ def test_a_ledger_that_is_none_is_said_to_be_so(
 
 def test_the_last_of_doubled_keys_counts_and_is_checked(isolated: Path, project: Path, hookctl: Hookctl) -> None:
     good = json.dumps(page_of(project))
-    bad = good.replace('"created_dirs": []', '"created_dirs": [], "created_dirs": [".."]')
+    bad = good.replace('"created_dirs": [', '"created_dirs": [], "created_dirs": ["..", ')
     assert bad != good
     ledger_of(project).write_text(f'{{"ledger_version": 1, "files": {{}}, "files": {{"{PAGE}": {bad}}}}}')
     refused(isolated, hookctl, "ledger_unreadable", "link_leaves_project")

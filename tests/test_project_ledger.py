@@ -122,7 +122,7 @@ def test_it_has_entries_and_relative_paths_and_short_digests_of_our_own_files_on
     assert list(about) == ["format", "created_file", "created_dirs", "packs", "entries"]
     program = hashlib.sha256(hook(team, "ann").read_bytes()).hexdigest()
     assert about["packs"]["guard"]["files"]["hook.py"] == program[:16]
-    assert (about["created_file"], about["created_dirs"]) == (False, [])
+    assert (about["created_file"], about["created_dirs"]) == (False, [".hookctl"])
     assert [(entry["kind"], entry["path"]) for entry in about["entries"]] == [
         ("element", ["hooks", "Stop"]),
         ("leaf", ["env", LIMIT]),

@@ -54,19 +54,143 @@ def test_the_text_from_before_our_first_write_comes_back_and_the_packs_go(
     assert files.backups(folders.here().state, str(settings))[-1].data == second
 
 
-def test_a_later_backup_keeps_in_the_ledger_what_it_has(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
+def states(hookctl: Hookctl) -> dict[tuple[str, ...], str]:
+    """The state of each entry in the only settings file."""
+    return {tuple(e["path"]): e["state"] for e in hookctl("status", "--json").data["files"][0]["entries"]}
+
+
+def pages(settings: Path) -> list[Path]:
+    """What lies beside the backups of a settings file: the ledger's pages of then."""
+    return sorted(Path(files.backup_folder(folders.here().state, str(settings))).glob("*.page"))
+
+
+LIMIT = ("env", "MAX_STOP_BLOCKS")
+
+
+@pytest.mark.parametrize("then", ["uninstall", "install"])
+def test_a_later_backup_comes_with_what_the_ledger_knew_of_it(
+    settings: Path, isolated: Path, hookctl: Hookctl, then: str
+) -> None:
     first, _ = stages(settings, hookctl)
     assert hookctl("restore", str(settings), "--to", "2").code == 0
     assert settings.read_bytes() == first
-    states = {tuple(e["path"]): e["state"] for e in hookctl("status", "--json").data["files"][0]["entries"]}
-    assert states[("hooks", "Stop")] == "owned"
-    assert states[("env", "MAX_STOP_BLOCKS")] == "overridden"  # the operator brought it back, so it is theirs
+    assert set(states(hookctl).values()) == {"owned"}
+    assert sorted(own_files(isolated)) == ["config.json", "hook.py"]
+    if then == "install":
+        assert hookctl("install", "--host", "claude").code == 0
+        assert json.loads(settings.read_bytes())["env"]["MAX_STOP_BLOCKS"] == "9"  # as it was chosen last
+    assert hookctl("uninstall").code == 0
+    assert settings.read_bytes() == THEIRS
+    assert own_files(isolated) == []
+
+
+@pytest.mark.parametrize("text", [None, b"{", b'{"ledger_version": 1, "files": {"": {}}}'])
+def test_in_a_backup_without_a_page_our_own_older_values_are_the_operators(
+    settings: Path, isolated: Path, hookctl: Hookctl, text: bytes | None
+) -> None:
+    first, _ = stages(settings, hookctl)
+    for page in pages(settings):
+        page.unlink() if text is None else page.write_bytes(text)
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    assert settings.read_bytes() == first
+    assert (states(hookctl)[("hooks", "Stop")], states(hookctl)[LIMIT]) == ("owned", "overridden")
     assert sorted(own_files(isolated)) == ["config.json", "hook.py"]
     assert hookctl("install", "--host", "claude").code == 0
     assert json.loads(settings.read_bytes())["env"]["MAX_STOP_BLOCKS"] == "5"
     assert hookctl("uninstall").code == 0
     assert json.loads(settings.read_bytes()) == {"model": "m", "env": {"A": "1", "MAX_STOP_BLOCKS": "5",
                                                  "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"}}  # fmt: skip
+
+
+def test_a_value_that_was_taken_over_comes_back_after_a_restore_too(settings: Path, hookctl: Hookctl) -> None:
+    theirs = b'{"env": {"MAX_STOP_BLOCKS": "\\u0034"}}'
+    put(settings, theirs)
+    assert hookctl("install", "--host", "claude", "--force").code == 0
+    assert hookctl("install", "--host", "claude", "--set", "max_stop_blocks=9").code == 0
+    put(settings, settings.read_bytes().replace(b'"9"', b'"7"'))
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    assert hookctl("uninstall").code == 0
+    assert settings.read_bytes() == theirs
+
+
+def test_what_the_operator_had_edited_in_a_backup_is_theirs_after_the_restore(settings: Path, hookctl: Hookctl) -> None:
+    first, _ = stages(settings, hookctl)
+    put(settings, settings.read_bytes().replace(b'"9"', b'"7"'))
+    assert hookctl("install", "--host", "claude").code == 0
+    edited = settings.read_bytes()
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    number = len(hookctl("restore", str(settings), "--list", "--json").data["backups"])
+    assert (settings.read_bytes(), number) == (first, 4)
+    assert hookctl("restore", str(settings), "--to", "4").code == 0
+    assert (settings.read_bytes(), states(hookctl)[LIMIT]) == (edited, "overridden")
+    assert hookctl("uninstall").code == 0
+    assert json.loads(settings.read_bytes()) == {"model": "m", "env": {"A": "1", "MAX_STOP_BLOCKS": "7"}}
+
+
+@pytest.mark.parametrize("then", ["uninstall", "install"])
+def test_a_text_from_before_an_uninstall_brings_the_registration_back(
+    settings: Path, isolated: Path, hookctl: Hookctl, then: str
+) -> None:
+    _, second = stages(settings, hookctl)
+    assert hookctl("uninstall").code == 0
+    done = hookctl("restore", str(settings), "--to", "3", "--json")
+    assert settings.read_bytes() == second
+    assert {action["action"] for action in done.data["actions"]} == {"take-back"}
+    assert set(states(hookctl).values()) == {"owned"} and own_files(isolated) == []
+    if then == "install":
+        assert hookctl("install", "--host", "claude").code == 0
+        assert sorted(own_files(isolated)) == ["config.json", "hook.py"]
+        assert settings.read_bytes() == second
+    assert hookctl("uninstall").code == 0
+    assert settings.read_bytes() == THEIRS and not (isolated / "data").exists()
+
+
+@pytest.mark.parametrize("there", ["nothing", "folder", "file"])
+def test_a_file_of_ours_that_comes_back_goes_with_the_uninstall_but_not_what_was_made_since(
+    settings: Path, hookctl: Hookctl, there: str
+) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    assert hookctl("uninstall").code == 0
+    assert not settings.parent.exists()
+    if there == "folder":
+        settings.parent.mkdir()
+    if there == "file":
+        put(settings, "")
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    assert hookctl("uninstall").code == 0
+    assert (settings.parent.exists(), settings.exists()) == (there != "nothing", there == "file")
+
+
+def test_folders_that_we_made_go_after_a_restore_too(settings: Path, hookctl: Hookctl) -> None:
+    for limit in ("5", "9"):
+        assert hookctl("install", "--host", "claude", "--set", f"max_stop_blocks={limit}").code == 0
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    assert hookctl("uninstall").code == 0
+    assert not settings.parent.exists()
+
+
+def test_a_restored_text_that_only_we_wrote_goes_back_to_the_bytes_from_before(
+    settings: Path, hookctl: Hookctl
+) -> None:
+    before = b'{"env": { }}'  # taking our keys out again would leave no blank
+    put(settings, before)
+    for limit in ("5", "9"):
+        assert hookctl("install", "--host", "claude", "--set", f"max_stop_blocks={limit}").code == 0
+    put(settings, settings.read_bytes() + b"\n")
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    assert hookctl("uninstall").code == 0
+    assert settings.read_bytes() == before
+
+
+def test_pages_lie_beside_their_backups_for_nobody_else_and_go_with_them(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, THEIRS)
+    for limit in range(5, 5 + files.KEEP + 3):
+        assert hookctl("install", "--host", "claude", "--set", f"max_stop_blocks={limit}").code == 0
+    assert len(pages(settings)) == files.KEEP
+    assert {page.stat().st_mode & 0o777 for page in pages(settings)} == {0o600}
+    assert all(page.with_suffix("").exists() for page in pages(settings))
+    assert hookctl("restore", "--prune").code == 0
+    assert pages(settings) == []
 
 
 def test_a_pack_that_the_text_does_not_have_leaves_and_another_stays(
@@ -170,6 +294,31 @@ def test_at_project_scope_the_committed_ledger_keeps_up(isolated: Path, hookctl:
     assert hookctl("restore", ".claude/settings.json").code == 0
     assert settings.read_bytes() == THEIRS
     assert not (isolated / "work" / ".hookctl").exists()
+
+
+def test_at_project_scope_an_earlier_page_comes_back_into_the_committed_ledger(
+    isolated: Path, hookctl: Hookctl
+) -> None:
+    settings, scope = put(isolated / "work" / ".claude" / "settings.json", THEIRS), ("--scope", "project")
+    committed = isolated / "work" / ".hookctl" / "ledger.json"
+    assert hookctl("install", "--host", "claude", *scope).code == 0
+    first = [json.loads(committed.read_text())["files"][".claude/settings.json"]["entries"]]
+    assert hookctl("install", "--host", "claude", *scope, "--set", "max_stop_blocks=9").code == 0
+    assert hookctl("restore", ".claude/settings.json", "--to", "2").code == 0
+    assert [json.loads(committed.read_text())["files"][".claude/settings.json"]["entries"]] == first
+    assert hookctl("uninstall", *scope).code == 0
+    assert settings.read_bytes() == THEIRS and not committed.parent.exists()
+
+
+def test_a_page_is_not_written_over_a_strangers_ledger_that_is_none(isolated: Path, hookctl: Hookctl) -> None:
+    settings, scope = put(isolated / "work" / ".claude" / "settings.json", THEIRS), ("--scope", "project")
+    committed = isolated / "work" / ".hookctl" / "ledger.json"
+    assert hookctl("install", "--host", "claude", *scope).code == 0
+    first = settings.read_bytes()
+    assert hookctl("install", "--host", "claude", *scope, "--set", "max_stop_blocks=9").code == 0
+    committed.write_text("<<<<<<< ours")
+    assert hookctl("restore", ".claude/settings.json", "--to", "2").code == 0
+    assert (settings.read_bytes(), committed.read_text()) == (first, "<<<<<<< ours")
 
 
 def test_prune_leaves_what_an_uninstall_needs(settings: Path, hookctl: Hookctl) -> None:

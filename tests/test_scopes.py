@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import apply, files, interpreter
+from hookctl import apply, files, interpreter, places
+from hookctl.errors import HookctlError
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -219,6 +220,7 @@ def test_a_packs_program_can_be_run_by_whoever_can_read_it(
     with masked(mask):
         assert hookctl("install", bell, "--host", "claude", "--scope", "project").code == 0
     folder = project / ".hookctl" / "packs" / "bell"
+    assert str(bell) not in (project / ".hookctl" / "ledger.json").read_text()
     assert (mode(folder / "ring.sh"), mode(folder / "lib" / "tone.txt")) == (program, text)
 
 
@@ -605,6 +607,20 @@ def swap(project: Path, target: Path, name: str) -> None:
     place.symlink_to(target)
 
 
+def test_a_link_that_comes_while_a_file_is_read_is_not_followed(
+    isolated: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, read = put(project / ".hookctl" / "file", "ours"), files.read
+
+    def late(name: str) -> files.Snapshot:
+        swap(project, outside(isolated) / "there", ".hookctl")
+        return read(name)
+
+    monkeypatch.setattr(files, "read", late)
+    with pytest.raises(HookctlError, match="leads out of the project"):
+        places.read_inside(str(project), str(path))
+
+
 SWAPPED = [place for place in PLACES if place[1] != ".hookctl/.gitignore"]
 
 
@@ -635,6 +651,12 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
         once()
         execute(*arguments)
 
+    def mkdir(path: str, mode: int = 0o777) -> None:
+        assert not after or not os.path.realpath(path).startswith(f"{outside(isolated)}/"), path
+        make(path, mode)
+
+    make = os.mkdir
+    monkeypatch.setattr(os, "mkdir", mkdir)
     monkeypatch.setattr(apply, "locked", locked)
     monkeypatch.setattr(apply, "execute", write)
     outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
@@ -738,6 +760,7 @@ def test_a_project_that_moves_takes_its_installation_along(
 ) -> None:
     old, new = isolated / "old", isolated / "new"
     put(old / ".hookctl" / "run" / "task.json", '{"remaining": 2}')
+    put(file_of(isolated, scope, old), '{"env": { }}')
     before = set(old.rglob("*"))
     assert hookctl(*INSTALL, "--scope", scope, "--project", str(old)).code == 0
     old.rename(new)
@@ -753,21 +776,24 @@ def test_a_project_that_moves_takes_its_installation_along(
     assert hookctl("uninstall", "--scope", scope, "--project", str(new)).code == 0
     assert {new / path.relative_to(old) for path in before} == set(new.rglob("*"))
     assert not (isolated / "data").exists()
+    lost = scope == "project" and not linked  # nothing tells that this is the project of the first backup
+    assert file_of(isolated, scope, new).read_text() == ('{"env": {}}' if lost else '{"env": { }}')
 
 
-@pytest.mark.parametrize("then", ["install", "uninstall"])
-def test_a_project_that_moved_at_local_scope_is_uninstalled_with_all(
-    isolated: Path, hookctl: Hookctl, then: str
-) -> None:
+@pytest.mark.parametrize("then", ["install", "uninstall", "all, behind a link"])
+def test_a_project_that_moved_at_local_scope_is_uninstalled(isolated: Path, hookctl: Hookctl, then: str) -> None:
     old, new = isolated / "old", isolated / "new"
     (old / ".git").mkdir(parents=True)
     assert hookctl(*INSTALL, "--scope", "local", "--project", str(old)).code == 0
     old.rename(new)
-    if then == "install":
+    if then == "uninstall":
+        assert hookctl("uninstall", "--scope", "local", "--project", str(new)).code == 0
+    elif then == "install":
         assert hookctl(*INSTALL, "--scope", "local", "--project", str(new)).code == 0
         assert hookctl("uninstall", "--all", "--json").code == 0
     else:
-        assert hookctl("uninstall", "--scope", "local", "--project", str(new)).code == 0
+        old.symlink_to(new)
+        assert hookctl("uninstall", "--all", "--json").code == 0
     assert list(new.iterdir()) == [new / ".git"] and not (isolated / "data").exists()
     assert json.loads((isolated / "state" / "ledger.json").read_text())["files"] == {}
 

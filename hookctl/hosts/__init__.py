@@ -58,7 +58,7 @@ def home(environ: Mapping[str, str]) -> str:
 
 def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> str:
     """The settings file of a scope, links not yet followed."""
-    return host.data["files"][scope].format(config=config_folder(host, environ), project=project)
+    return host.data["files"][scope].format(config=config_folder(host, environ), project=project.rstrip("/"))
 
 
 def client(host: Host, environ: Mapping[str, str]) -> str:

@@ -22,6 +22,11 @@ def head(id: str) -> str:
     return f": hookctl={id}; "
 
 
+def is_ours(command: str) -> bool:
+    """Whether a command carries our mark."""
+    return bool(_HEAD.match(command))
+
+
 def event_path(event: str) -> Path:
     """Where the elements of an event go."""
     return ("hooks", event)

@@ -66,13 +66,18 @@ def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str)
         }
         path = event_path(host.events[hook.event])
         found.append(Want(path, "element", fields, id, command_forms(id, hook.event, host)))
-    env, cap = tuple(host.data["environment"]["path"]), host.data["cap"]["key"]
+    env = tuple(host.data["environment"]["path"])
     if settings.mode == "breaker":
         found.append(Want((*env, LIMIT_KEY), "leaf", wanted_limit(settings)))
-        found.append(Want((*env, cap), "leaf", cap_for(limit)))
-    elif settings.mode == "keepalive":
-        found.append(Want((*env, cap), "leaf", UNLIMITED_CAP))
-    return found
+    return found + [Want((*env, key), "leaf", value) for key, value in cap_variables(settings, host, limit).items()]
+
+
+def cap_variables(settings: Settings, host: Host, limit: str = "") -> dict[str, str]:
+    """The host's cap as these settings need it; empty where they need none."""
+    if settings.mode not in ("breaker", "keepalive") or "cap" not in host.data:
+        return {}
+    cap = UNLIMITED_CAP if settings.mode == "keepalive" else cap_for(limit or wanted_limit(settings))
+    return {host.data["cap"]["key"]: cap}
 
 
 def everything(settings: Settings) -> Settings:

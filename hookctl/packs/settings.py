@@ -25,13 +25,15 @@ class Request(NamedTuple):
     nudge: str | None = None  # TOOL[,TOOL]
     nudge_env: str | None = None
     dispatch: tuple[str, ...] = ()  # TOOL[:MAX/SECONDS]
+    wrap: str | None = None  # a part of another hook's command
 
     @property
     def option(self) -> str:
         """The first option of the guard's own that was given, as it is written; empty if there was none."""
         given = ("--mode", self.mode), ("--preset", self.preset), ("--set", self.assignments)
         more = ("--nudge", self.nudge is not None), ("--nudge-env", self.nudge_env is not None)
-        return next((name for name, value in (*given, *more, ("--dispatch", self.dispatch)) if value), "")
+        more += ("--dispatch", self.dispatch), ("--wrap", self.wrap is not None)
+        return next((name for name, value in (*given, *more) if value), "")
 
 
 class Settings(NamedTuple):
@@ -152,7 +154,8 @@ def _dispatch(wishes: tuple[str, ...]) -> dict[str, Any]:
     for wish in wishes:
         match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", wish.strip())
         tool = match[1].strip() if match else ""
-        if not tool.isprintable() or "," in tool or (not tool and (len(wishes) > 1 or match is None or match[2])):
+        half = "," in tool or re.search(r":[0-9/]*$", tool)  # several tools, or a limit of which a part is missing
+        if not tool.isprintable() or half or (not tool and (len(wishes) > 1 or match is None or match[2])):
             hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
             raise HookctlError("usage", f"--dispatch {wish!r} names no tool", hint=hint, exit_code=USAGE)
         tools += [tool] if tool else []

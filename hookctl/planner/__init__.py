@@ -17,7 +17,7 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.live import READ_AGAIN, READ_PAUSE
 from hookctl.model import Action, Change, Conflict, Decision, PackRecord, Record
-from hookctl.places import Place, new_file_mode, require_inside
+from hookctl.places import Place, new_file_mode, require_inside, top
 from hookctl.planner import project_files
 
 
@@ -132,7 +132,8 @@ def page_for(
 ) -> tuple[str, Record | None, str]:
     """The page of a settings file and its key; without a page, the folder that an orphan of ours in it runs from.
 
-    The folder names the page too: it is that of a settings file which is not where it was any more.
+    The folder names the page too: it is that of a settings file which is not where it was any more. So do the bytes
+    that our last write left, and commands of ours, where the file's project is gone.
     """
     key, record = ledger.page_of(records, place.path)
     _same_scope(record or (None if place.shared else project_ledger.page_at(folders, key)), place)
@@ -143,8 +144,25 @@ def page_for(
         if folder and not os.path.lexists(other) and any(pack.folder == folder for pack in page.packs.values()):
             _same_scope(page, place)
             return other, _moved(page, place), ""
+    other = _gone_from(records, place)
+    if other:
+        return other, _moved(records[other], place), ""
     taken = any(pack.folder == folder for page in records.values() for pack in page.packs.values())
     return key, None, "" if taken else folder
+
+
+def _gone_from(records: Mapping[str, Record], place: Place) -> str:
+    """The key of the only page whose settings file may have been moved here; empty if it is none or not sure."""
+    gone = {
+        key: page
+        for key, page in records.items()
+        if (page.host, page.scope) == (place.host.name, place.scope) and not os.path.lexists(key)
+        and not place.shared and not os.path.isdir(page.project)
+    }  # fmt: skip
+    sha = files.read(place.path).sha
+    same = [key for key, page in gone.items() if sha and page.sha256_after == sha]
+    found = same or [key for key, page in gone.items() if ledger.holds(place.path, page)]
+    return found[0] if len(found) == 1 else ""
 
 
 def _same_scope(record: Record | None, place: Place) -> None:
@@ -159,7 +177,7 @@ def _moved(record: Record, place: Place) -> Record:
     """The page of a project that lies somewhere else now; the folders that we made in it have gone along."""
     if record.project == place.project:
         return record
-    old, new = f"{record.project}/", f"{place.project}/"
+    old, new = top(record.project), top(place.project)
     dirs = tuple(new + folder.removeprefix(old) if folder.startswith(old) else folder for folder in record.created_dirs)
     return record._replace(project=place.project, created_dirs=dirs)
 
@@ -173,7 +191,8 @@ def next_record(
     With `anew`, somebody made the file again without anything of ours: it is theirs, and as if never written by us.
     """
     if anew and record and snapshot.data is not None:
-        record = record._replace(created_file=False, created_dirs=(), sha256_before="", sha256_after="")
+        dirs = tuple(folder for folder in record.created_dirs if not snapshot.path.startswith(f"{folder}/"))
+        record = record._replace(created_file=False, created_dirs=dirs, sha256_before="", sha256_after="")
     if record is None:
         created = snapshot.data is None and after is not None
         dirs = tuple(files.missing_folders(os.path.dirname(snapshot.path))) if created else ()
@@ -189,6 +208,20 @@ def next_record(
     if not first and snapshot.sha != record.sha256_after:
         before = ""
     if snapshot.data is None and after is not None:
-        dirs = tuple(files.missing_folders(os.path.dirname(snapshot.path))) or record.created_dirs
-        page = page._replace(created_file=True, created_dirs=dirs)
+        dirs = dict.fromkeys((*files.missing_folders(os.path.dirname(snapshot.path)), *record.created_dirs))
+        page = page._replace(created_file=True, created_dirs=tuple(dirs))
     return page._replace(sha256_before=before, sha256_after=files.digest(after))
+
+
+def with_own_folders(
+    folders: Folders, records: Mapping[str, Record], place: Place, record: Record, *, lost: bool = False
+) -> Record:
+    """The page with the folders around hookctl's own files that are made now, or that another page's install made.
+
+    The last page to leave removes them; one that somebody else has made is in no page, and stays. With `lost`, the
+    ledger did not know what lies there and is ours: then so is the folder that is for nothing else.
+    """
+    top = runtime_files.own_top(folders, place)
+    others = (folder for page in records.values() for folder in page.created_dirs if f"{top}/".startswith(f"{folder}/"))
+    made = dict.fromkeys((*record.created_dirs, *others, *files.missing_folders(top), *([top] if lost else ())))
+    return record._replace(created_dirs=tuple(made))

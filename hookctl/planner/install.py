@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import engine, files, interpreter, project_ledger, runtime_files
+from hookctl import engine, interpreter, project_ledger, runtime_files
 from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, USAGE, HookctlError
@@ -19,8 +19,10 @@ from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import Request, Settings, choose, remarks, require_portable, settings_from
-from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside
-from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.packs.wrapping import PROGRAM
+from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside, top
+from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
+from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
 
 
@@ -39,6 +41,7 @@ class Content(NamedTuple):
     files: dict[str, File]
     settings: dict[str, Any]
     messages: tuple[str, ...] = ()
+    wrapped: Wrapped | None = None
 
 
 class _Desk(NamedTuple):
@@ -84,15 +87,19 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     entries = record.entries if record else ()
     desk = _Desk(folders, pack, place, choice, document, entries, known, folder)
     content = _guard(desk) if pack.name == GUARD else _pack(desk)
+    wrapped = content.wrapped or Wrapped(entries)
+    entries = wrapped.others
     live = look(document, content.wants, entries)
     # Of other packs, only what this machine has written before is written again: a committed ledger is a stranger's.
     own = not place.shared or (record is not None and bool(record.sha256_after))
     decision = engine.install(entries, live, pack.name, pack.version, content.wants, force=choice.force, others=own)
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
+    decision = wrapped.beside(decision)
     edited = shapes.apply(document, decision.edits) if decision.edits else document
-    runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force)
-    if place.shared and any(isinstance(edit, AddElement) for edit in decision.edits):
+    upgrade = known is not None and known.version != pack.version
+    runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
+    if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
     after = edited.data if decision.edits else snapshot.data
@@ -102,10 +109,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if record is None and result.created_file:
         made = dict.fromkeys((*result.created_dirs, *_also_made(folders, records, place, snapshot.path)))
         result = result._replace(created_dirs=tuple(made))
-    if runtime.changes and not place.shared:
-        # The data folder's own folders go with its files; those above it only if we make them.
-        made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
-        result = result._replace(created_dirs=tuple(made))
+    lost = any(action.action == "take-back" for action in decision.actions)
+    if runtime.changes or lost or (place.shared and record is None):
+        result = with_own_folders(folders, records, place, result, lost=lost)
     messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
@@ -122,12 +128,12 @@ def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
 
 def _also_made(folders: Folders, records: Mapping[str, Record], place: Place, path: str) -> list[str]:
     """The folders above a settings file that another install has made: the last to leave removes them."""
-    pages, top = list(records.values()), f"{place.project}/"
+    pages, inside = list(records.values()), top(place.project)
     if place.project and not place.shared:
         with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
             pages += project_ledger.read(folders, [place.project]).values()
     made = [folder for page in pages for folder in page.created_dirs]
-    return [folder for folder in made if folder.startswith(top) and path.startswith(f"{folder}/")]
+    return [folder for folder in made if folder.startswith(inside) and path.startswith(f"{folder}/")]
 
 
 def _switched_off(place: Place, document: JsonDocument) -> tuple[str, ...]:
@@ -175,15 +181,19 @@ def _guard(desk: _Desk) -> Content:
         python, warning = interpreter.choose(desk.folders.environ)
         settings, messages = settings._replace(python=python), (*messages, *((warning,) if warning else ()))
     wanted = guard.configuration(settings, "" if place.shared else desk.folders.state)
+    text = "" if choice.reset and choice.settings.wrap is None else choice.settings.wrap
+    asked = Asked(text, desk.pack.version, desk.folder, settings.python, choice.force)
+    wrapped = wrap(desk.document, desk.entries, place, asked)
     wants, contents = [], {}
-    if settings.events:
+    if settings.events or wrapped.entries:
         before = known.settings.get("config", {}) if known else {}
         config = runtime_files.configuration(os.path.join(desk.folder, CONFIG), before, wanted, choice.force)
         contents = {"hook.py": File(runtime_files.program()), CONFIG: config}
+        contents |= {PROGRAM: File(runtime_files.program(PROGRAM))} if wrapped.entries else {}
         wants = _guard_wants(desk, settings)
     page = {**settings._asdict(), "config": wanted}
     page = page if settings.preset else {name: value for name, value in page.items() if name != "preset"}
-    return Content(wants, contents, page, messages)
+    return Content(wants, contents, page, messages, wrapped)
 
 
 def _guard_wants(desk: _Desk, settings: Settings) -> list[Want]:

@@ -9,7 +9,7 @@ from hookctl import ledger, project_ledger
 from hookctl.folders import Folders
 from hookctl.model import Change, Record
 from hookctl.places import OWN, Place, new_file_mode, read_inside, require_inside
-from hookctl.runtime_files import Runtime, file_action, own_folders
+from hookctl.runtime_files import Runtime, file_action, own_top
 
 IGNORED = b"run/\n"  # a run is nobody else's business
 
@@ -22,7 +22,7 @@ def plan(
     old = _pages(records, place.project)
     new = _pages({**old, **changed}, place.project)
     path = project_ledger.path(place.project)
-    if not old and not new and going:  # the ledger was lost
+    if not old and not new and going:  # the ledger was lost, and with it who made the folder
         return _ignore(place, path, going)
     if {key: ledger.shared(page) for key, page in old.items()} == {
         key: ledger.shared(page) for key, page in new.items()
@@ -34,10 +34,12 @@ def plan(
         return Runtime()
     word = "remove-file" if data is None else "create-file" if there.data is None else "replace-file"
     change = Change(there.path, there.data, data, new_file_mode(place))
-    ignore = _ignore(place, path, going) if data is None else _new_ignore(place)
-    rmdirs = own_folders(folders, place, [path]) if data is None else ()
+    ignore = _new_ignore(place)
+    if data is None:
+        made = any(own_top(folders, place) in page.created_dirs for page in old.values())
+        ignore = _ignore(place, path, going) if made else Runtime()
     actions = ((path, file_action(word, path)), *[(at, action) for at, action in ignore.actions])
-    return Runtime((*ignore.changes, change), actions, rmdirs=rmdirs)
+    return Runtime((*ignore.changes, change), actions)
 
 
 def _pages(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:

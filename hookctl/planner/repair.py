@@ -24,7 +24,7 @@ from hookctl.packs import guard
 from hookctl.packs.pack import load_file, read_files
 from hookctl.packs.settings import MODES, Settings, settings_from
 from hookctl.places import GUARD, Place, pack_folder, require_inside
-from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
 from hookctl.runtime_files import CONFIG, File, Runtime
 
 _PROGRAM = "hook.py"
@@ -89,9 +89,8 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     after = edited.data if decision.edits else snapshot.data
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(desk.entries, live)
     result = next_record(record, place, snapshot, after, decision, desk.pages, anew=anew)
-    if runtime.changes and not place.shared:
-        made = dict.fromkeys((*result.created_dirs, *files.missing_folders(os.path.dirname(folders.data))))
-        result = result._replace(created_dirs=tuple(made))
+    if runtime.changes or record is None:
+        result = with_own_folders(folders, records, place, result, lost=record is None)
     yield FilePlan(place, document, after, snapshot.path, snapshot.data, result, decision,
                    runtime.changes, runtime.actions, key)  # fmt: skip
 

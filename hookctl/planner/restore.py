@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hookctl import engine, files, hosts, ledger, packs, project, project_ledger, runtime_files
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
+from hookctl.files import Backup, Snapshot
 from hookctl.folders import Folders
 from hookctl.live import look
 from hookctl.model import Action, Decision, Entry, Live, Record
@@ -17,17 +18,19 @@ from hookctl.places import GUARD, SCOPES, Place, find, of_page
 from hookctl.planner import FilePlan, Plan, assemble
 
 
-def plan_restore(folders: Folders, path: str, data: bytes) -> Plan:
-    """What giving the file these bytes does to it, to the ledger, and to files of packs that it has no more."""
+def plan_restore(folders: Folders, path: str, backup: Backup) -> Plan:
+    """What putting a backup back does to the file, to the ledger, and to files of packs that it has no more."""
+    data, then = backup.data, ledger.parse_page(backup.page)
     try:
         records = project_ledger.read(folders, [project.find(os.path.dirname(path), folders.environ)])
     except HookctlError:  # a stranger's ledger that is none must not keep anybody from an earlier text
-        records = project_ledger.read(folders)
+        records, then = project_ledger.read(folders), None
     key, record = ledger.page_of(records, path)
-    place = _place(folders, records, key, record, path)
+    place = _place(folders, records, key, record or then, path)
     snapshot = files.read(place.path)
-    live = _live(data, place, record)
-    kept, actions = _entries(place, record, live)
+    known = _as_known_then(record, then, snapshot) if then else record
+    live = _live(data, place, known)
+    kept = _entries(place, known, live)
     left = _standing(kept, live)
     kept = tuple(entry for entry in kept if entry.kind == "container" or entry.owners.keys() & left)
     kept = tuple(entry._replace(owners={p: w for p, w in entry.owners.items() if p in left}) for entry in kept)
@@ -35,16 +38,19 @@ def plan_restore(folders: Folders, path: str, data: bytes) -> Plan:
     others = {page.folder for name, other in records.items() if name != key for page in other.packs.values()}
     runtime = [runtime_files.uninstall(folders, place, page, others) for page in gone.values()]
     result = None
-    if record and left:
-        stay = {name: page for name, page in record.packs.items() if name in left}
-        # Whoever wrote in between, the text from before our first write is not what an uninstall may put back now.
-        result = record._replace(packs=stay, entries=kept, sha256_before="", sha256_after=files.digest(data))
+    if known and left:
+        result = known._replace(packs={name: page for name, page in known.packs.items() if name in left}, entries=kept)
+        if then is None:
+            # Who wrote it is not known: the text from before our first write is not what an uninstall may put back.
+            result = result._replace(sha256_before="", sha256_after=files.digest(data))
+    made = record.created_dirs if record and result is None else ()
     plan = FilePlan(
         place, _document(snapshot.data, place.path), data, snapshot.path, snapshot.data, result,
-        Decision(entries=kept, actions=actions, kept=tuple(line for one in runtime for line in one.kept)),
+        Decision((), kept, _actions(record, kept, live), tuple(line for one in runtime for line in one.kept)),
         tuple(change for one in runtime for change in one.changes),
         tuple(action for one in runtime for action in one.actions), key,
-        tuple(folder for one in runtime for folder in one.rmdirs), _orphans(live, kept),
+        (*(folder for one in runtime for folder in one.rmdirs), *made),
+        (*_orphans(live, kept), *_without_files(record, result)),
     )  # fmt: skip
     return assemble(folders, records, [plan], install=False)
 
@@ -59,7 +65,7 @@ def _standing(entries: tuple[Entry, ...], live: Live) -> set[str]:
 
 def _place(folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str) -> Place:
     if record is not None:
-        return of_page(hosts.load(record.host), record, ledger.place_of(records, key))
+        return of_page(hosts.load(record.host), record, ledger.place_of(records, key) if key in records else path)
     root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):
         for scope in SCOPES:
@@ -85,24 +91,46 @@ def _live(data: bytes, place: Place, record: Record | None) -> Live:
         return Live({}, {}, ())
 
 
-def _entries(place: Place, record: Record | None, live: Live) -> tuple[tuple[Entry, ...], tuple[Action, ...]]:
-    """The entries that the text has, and a line for each that it has not."""
-    kept: list[Entry] = []
-    actions = []
+def _as_known_then(now: Record | None, then: Record, there: Snapshot) -> Record:
+    """The page that lies beside the backup, with what does not go back in time: where things are, packs as chosen."""
+    if now is None:  # uninstalled since: what stands there now is somebody else's
+        dirs = tuple(folder for folder in then.created_dirs if not os.path.isdir(folder))
+        return then._replace(created_file=then.created_file and there.data is None, created_dirs=dirs)
+    packs = {name: now.packs.get(name, page) for name, page in then.packs.items()}
+    return then._replace(packs=packs, created_file=now.created_file, created_dirs=now.created_dirs,
+                         known_as=now.known_as, project=now.project)  # fmt: skip
+
+
+def _stands(entry: Entry, live: Live) -> bool:
+    at = engine.state(entry, live, entry.path, entry.id)
+    return at != "missing" and (at != "adopted" or entry.path in live.values)
+
+
+def _entries(place: Place, record: Record | None, live: Live) -> tuple[Entry, ...]:
+    """The entries that the text has."""
     ours = [entry for entry in (record.entries if record else ()) if entry.kind != "container"]
-    for entry in ours:
-        at = engine.state(entry, live, entry.path, entry.id)
-        if at == "missing" or (at == "adopted" and entry.path not in live.values):
-            owners = tuple(entry.owners)
-            reason = "the restored text does not have it"
-            actions.append(Action("drop", entry.path, entry.kind, entry.id, at, "free", reason, owners))
-        else:
-            kept.append(_as_of_then(place, entry, live))
+    kept = [_as_of_then(place, entry, live) for entry in ours if _stands(entry, live)]
     for container in record.entries if record else ():
         above = container.path
         if container.kind == "container" and any(entry.path[: len(above)] == above for entry in kept):
             kept.append(container)
-    return tuple(kept), tuple(actions)
+    return tuple(kept)
+
+
+def _actions(record: Record | None, kept: tuple[Entry, ...], live: Live) -> tuple[Action, ...]:
+    """A line for each entry that is not ours any more, and for each that is again."""
+    before, after = ({entry.id or entry.path: entry for entry in entries if entry.kind != "container"}
+                     for entries in (record.entries if record else (), kept))  # fmt: skip
+    actions = []
+    for entry in (entry for name, entry in before.items() if name not in after):
+        at = engine.state(entry, live, entry.path, entry.id)
+        reason = "it was not ours then" if _stands(entry, live) else "the restored text does not have it"
+        actions.append(Action("drop", entry.path, entry.kind, entry.id, at, "free", reason, tuple(entry.owners)))
+    for entry in (entry for name, entry in after.items() if name not in before):
+        at = engine.state(entry, live, entry.path, entry.id)
+        owners = tuple(entry.owners)
+        actions.append(Action("take-back", entry.path, entry.kind, entry.id, "free", at, "it was ours then", owners))
+    return tuple(actions)
 
 
 def _as_of_then(place: Place, entry: Entry, live: Live) -> Entry:
@@ -123,3 +151,10 @@ def _orphans(live: Live, kept: tuple[Entry, ...]) -> tuple[str, ...]:
     if not ids:
         return ()
     return (f"the restored text has {', '.join(ids)}, which is not installed any more; `hookctl doctor` says more",)
+
+
+def _without_files(record: Record | None, result: Record | None) -> tuple[str, ...]:
+    """Packs that were uninstalled since come back with their registrations only."""
+    known = record.packs if record else {}
+    names = [name for name, page in (result.packs if result else {}).items() if name not in known and page.files]
+    return tuple(f"{name} is registered again, without its files: install or uninstall it" for name in names)

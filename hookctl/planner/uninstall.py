@@ -19,6 +19,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import settings_from
 from hookctl.places import GUARD, Place, in_sh, pack_folder
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.planner.wraps import unwrap
 
 
 class Leaving(NamedTuple):
@@ -52,6 +53,9 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
             raise _by_hand(error, record.entries if record else (), leaving.packs) from None
         key, record, orphaned = page_for(folders, records, place, document)
     edited, decision = document, Decision(entries=record.entries if record else ())
+    if GUARD in leaving.packs:
+        wrapped = unwrap(document, decision.entries)
+        edited, decision = shapes.apply(document, wrapped.edits), wrapped.beside(Decision(entries=wrapped.others))
     for pack in reversed(leaving.packs):
         wants = _wants(folders, records, place, record, loaded.get(pack), orphaned, key)
         try:
@@ -115,6 +119,8 @@ def _files(
         if known is None and pack == GUARD and edited:
             folder = orphaned or pack_folder(folders, leaving.place, GUARD, records, key)
             known = runtime_files.unknown_page(folders, leaving.place, folder)
+            # Nobody knows any more who made the topmost one.
+            found = found._replace(rmdirs=(runtime_files.own_top(folders, leaving.place),))
         if known is not None:
             one = runtime_files.uninstall(folders, leaving.place, known, others)
             found = runtime_files.Runtime(

@@ -46,7 +46,7 @@ def restore(folders: Folders, request: Request) -> Result:
     backup = found[request.to]
 
     def make() -> planner.Plan:
-        return plan_restore(folders, path, backup.data)
+        return plan_restore(folders, path, backup)
 
     plan = make() if request.dry_run else planner.carry_out(folders, make, report.say)
     when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"

@@ -16,6 +16,7 @@ from hookctl.folders import Folders
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record, Result
 from hookctl.packs import guard
+from hookctl.places import OWN, top
 
 DEFAULT_SPAN = "12h"
 _BREADCRUMB = "RESPAWN_REQUESTED"
@@ -128,7 +129,7 @@ def _inside(root: str, knobs: dict[str, str]) -> dict[str, str]:
     leaves = [
         name
         for name in ("run_dir", "task_file")
-        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(f"{root}/.hookctl/")
+        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(f"{top(root)}{OWN}/")
     ]
     return {name: text for name, text in knobs.items() if name not in leaves}
 
@@ -338,7 +339,7 @@ def _refuse_links(place: _Run, path: str) -> None:
 def _parts(place: _Run, path: str) -> list[str]:
     """The path, and the folders above it that a project could have made a link."""
     parts = [path]
-    while parts[-1].startswith(place.project + os.sep):
+    while parts[-1] != place.project and parts[-1].startswith(top(place.project)):
         parts.append(os.path.dirname(parts[-1]))
     return parts[-2::-1] or [path]
 

@@ -466,8 +466,8 @@ def open_state(call, name, limit=FILE_LIMIT):
     return path, {}
 
 
-def open_session(call):
-    path, stored = open_state(call, digest(call.session) + ".json")
+def open_session(call, suffix=".json"):
+    path, stored = open_state(call, digest(call.session) + suffix)
     usable = {name: value for name, value in stored.items() if type(value) is type(SESSION.get(name))}
     return path, Values({**SESSION, "ring": [], "by": [], **usable})
 
@@ -498,11 +498,17 @@ def last_words(call):
     return words.encode() if words.isascii() and words.isprintable() and not set(words) & set('"\\') else b""
 
 
+def new_prompt(call, state):
+    """The id of a prompt that is new to a known session, as bytes: the entry that has it says who prompted."""
+    turn = first_text(call.payload, "prompt_id")
+    return turn.encode("utf-8", "replace") if state.turn and turn and digest(turn) != state.turn else b""
+
+
 def read_tail(path, state, words):
     """The entries at the end of the transcript that matter: (since the last stop?, line, entry).
 
-    The host writes it while the hook starts; in a chain it is given a moment for the last `words`, since the tool calls
-    of the turn come before them.
+    The host writes it while the hook starts; it is given a moment for `words`: in a chain the last ones, since the tool
+    calls of the turn come before them, and else a new prompt's id.
     """
     try:
         fd = open_file(path, posix.O_RDONLY)
@@ -607,6 +613,7 @@ def observe(call, state, heartbeat, remaining):
     """Bring turn, progress and counters up to this stop; what progress there was: hard, soft or None."""
     knobs = call.knobs
     words = last_words(call) if knobs.required_tools or (call.active and state.attempts) else b""
+    words = words or new_prompt(call, state)
     entries = read_tail(first_text(call.payload, "transcript_path", "transcriptPath"), state, words)
     for name, arguments in [made for new, _, entry in entries if new for made in tool_calls(entry)]:
         state.ran = True

@@ -910,6 +910,41 @@ def test_the_transcript_of_a_chain_is_given_a_moment_to_be_written(lab: Lab, mon
     assert sum(waits[2:]) <= 0.1
 
 
+def test_a_wake_up_is_known_as_one_although_the_host_writes_it_down_late(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quick turn: the hook of its stop runs before the entry that says who began it is in the transcript."""
+    spec = importlib.util.spec_from_file_location("guard_hook", lab.hook)
+    assert spec and spec.loader
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 2:
+            lab.asks(WAKE_TEXT, promptId="w")
+
+    def observe(prompt: str, state: object) -> None:
+        payload = {"transcript_path": str(lab.transcript), "prompt_id": prompt}
+        call = {"payload": payload, "active": False, "flag": False, "knobs": hook.Values(hook.KNOBS)}
+        hook.observe(hook.Values(call), state, "", 2)
+
+    monkeypatch.setattr(hook.time, "sleep", wait)
+    state = hook.Values({**hook.SESSION, "ring": [], "blocks": 3, "open": True})
+    lab.asks(promptId="p")
+    observe("p", state)
+    assert (state.open, waits) == (False, []), "nothing is waited for at the first stop of a session"
+    state.blocks, state.open = 3, True
+    observe("w", state)
+    assert (state.blocks, state.open, len(waits)) == (3, True, 2)
+    observe("w", state)
+    assert len(waits) == 2
+    lab.asks("go on", promptId="q")
+    observe("q", state)
+    assert (state.blocks, state.open, len(waits)) == (0, False, 2)
+
+
 def test_words_that_never_come_are_not_waited_for_long(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     lab.says("first")

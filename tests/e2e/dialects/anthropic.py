@@ -46,7 +46,9 @@ def refuse(message: str) -> Answer:
 def _message(request: Request, reply: Reply, number: int) -> dict[str, Any]:
     block: dict[str, Any] = {"type": "text", "text": reply}
     if isinstance(reply, Call):
-        block = {"type": "tool_use", "id": f"toolu_{number:08d}", "name": reply.tool, "input": dict(reply.arguments)}
+        # A resumed session has the calls of an earlier server in it, and no id may be there twice.
+        id = f"toolu_{len(request.body.get('messages', ())):04d}{number:04d}"
+        block = {"type": "tool_use", "id": id, "name": reply.tool, "input": dict(reply.arguments)}
     return {
         "id": f"msg_{number:08d}",
         "type": "message",

@@ -1,0 +1,244 @@
+"""The guard's policies on tools with the real Claude Code: nudge, dispatch, and both beside the breaker."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .claude import Place, Run, bash, make_place, play, subagent
+from .clients import Client
+from .dialects import Call
+from .model_server import Script
+from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder
+
+pytestmark = pytest.mark.e2e
+
+LIMIT = 5  # blocks, then the guard lets go
+OPERATORS_FILE = '{ "permissions": {"allow": ["Bash", "Read", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
+REFUSAL = "This exact call was already made too many times in a short period. It was not run."
+NOON = 1_000_000  # a made-up time, in seconds; the hook takes it from a variable
+NOTE = bash("echo once >> notes")
+OTHER = bash("echo other >> notes")
+LOOK = Call("Read", {"file_path": "/etc/hostname"})
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """An operator's place, with settings written by hand."""
+    place = make_place(tmp_path / "place")
+    place.settings.write_text(OPERATORS_FILE)
+    return place
+
+
+def install(place: Place, *options: str) -> None:
+    hookctl(place, "install", "--host", "claude", *options)
+
+
+def told(run: Run) -> list[str]:
+    """What stood in each request of the main agent."""
+    return [json.dumps(entry.request.body["messages"]) for entry in run.log if entry.kind == "main"]
+
+
+def results(run: Run) -> list[tuple[bool, str]]:
+    """What the model was told about each tool call: whether it failed, and the text."""
+    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
+    blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
+    return [(block.get("is_error", False), block["content"]) for block in blocks if block["type"] == "tool_result"]
+
+
+def notes(place: Place) -> list[str]:
+    """What the agent's tool calls wrote down: those that ran."""
+    path = place.project / "notes"
+    return path.read_text().split() if path.exists() else []
+
+
+def windows(place: Place) -> list[dict[str, list[float]]]:
+    """What dispatch has counted, a state file each."""
+    paths = [*state_folder(place).glob("guard/*/dispatch.json"), *state_folder(place).glob("guard/*/*.calls")]
+    return [json.loads(path.read_bytes())["w"] for path in paths]
+
+
+# nudge
+
+
+def test_an_agent_that_did_not_call_the_tool_is_reminded_once(claude: Client, place: Place) -> None:
+    install(place, "--nudge", "Bash,Read")
+    run = play(claude, place, ["one", "two", "three"])
+    assert (run.requests, run.result, codes(place)) == (2, "two", ["nudged", "no_work"])
+    assert ["Before you finish, call Bash, Read. Then stop." in text for text in told(run)] == [False, True]
+    # A prompt of a person begins anew; without one the reminder would have been the only one.
+    assert play(claude, place, ["four", "five", "six"], "--continue", prompt="go on").requests == 2
+
+
+def test_an_agent_that_called_the_tool_is_not_reminded(claude: Client, place: Place) -> None:
+    install(place, "--nudge", "Read,Bash")
+    run = play(claude, place, [NOTE, "done"])
+    assert (run.requests, run.result, codes(place), notes(place)) == (2, "done", ["no_work"], ["once"])
+
+
+def test_an_agent_that_calls_the_tool_when_reminded_is_done(claude: Client, place: Place) -> None:
+    install(place, "--nudge", "Bash")
+    run = play(claude, place, [LOOK, "one", NOTE, "two"])
+    assert (run.requests, run.result, codes(place)) == (4, "two", ["nudged", "no_work"])
+
+
+def test_a_call_of_an_earlier_prompt_does_not_count(claude: Client, place: Place) -> None:
+    install(place, "--nudge", "Bash")
+    first = play(claude, place, [NOTE, "one"])
+    second = play(claude, place, ["two"], "--resume", first.session, prompt="go on")
+    assert (first.requests, second.requests, codes(place)) == (2, 2, ["no_work", "nudged", "no_work"])
+
+
+def test_a_subagent_s_call_is_not_the_agent_s_own(claude: Client, place: Place) -> None:
+    install(place, "--nudge", "Bash")
+    script = Script([subagent("MARKER"), "done"], sub_marker="MARKER", sub_replies=[NOTE, "looked"])
+    run = play(claude, place, script)
+    assert (run.count("sub"), notes(place)) == (2, ["once"])
+    assert (run.requests, codes(place)) == (3, ["nudged", "no_work"])
+
+
+@pytest.mark.parametrize(("value", "requests"), [(None, 1), (" ", 1), ("t_42", 2)], ids=["not set", "blank", "set"])
+def test_the_reminder_comes_only_where_the_variable_is_set(
+    claude: Client, place: Place, value: str | None, requests: int
+) -> None:
+    install(place, "--nudge", "Bash", "--nudge-env", "KANBAN_TASK")
+    environment = {} if value is None else {"KANBAN_TASK": value}
+    run = play(claude, place, ["done"], environment=environment)
+    assert (run.requests, run.result, codes(place)) == (requests, "done", ["nudged", "no_work"][-requests:])
+
+
+def test_the_preset_hermes_reminds_a_worker_of_its_task_s_end(claude: Client, place: Place) -> None:
+    install(place, "--preset", "hermes")
+    run = play(claude, place, ["done"], environment={"HERMES_KANBAN_TASK": "t_42"})
+    assert run.requests == 2
+    assert "call kanban_complete, kanban_block. Then stop." in told(run)[-1]
+    assert play(claude, place, ["done"]).requests == 1
+
+
+def test_a_wake_up_neither_forgets_the_call_nor_brings_a_second_reminder(claude: Client, place: Place) -> None:
+    wait = f"until grep -qr '\"CODE\"' {state_folder(place)}/guard 2>/dev/null; do sleep 0.1; done; sleep 0.7"
+    waits = [bash(wait.replace("CODE", code), run_in_background=True) for code in ("background", "nudged")]
+    install(place, "--nudge", "Bash")
+    assert play(claude, place, [waits[0], "waiting", "woken"]).result == "woken"
+    assert codes(place) == ["background", "no_work"]
+
+    hookctl(place, "install", "--host", "claude", "--nudge", "Read", "--set", "yield_on_background=false")
+    assert play(claude, place, [waits[1], "one", "two", "woken"]).requests == 4
+    assert codes(place)[2:] == ["nudged", "no_work", "no_work"]
+
+
+# dispatch
+
+
+def test_the_31st_identical_call_in_five_minutes_is_refused(claude: Client, place: Place) -> None:
+    install(place, "--mode", "off", "--dispatch", "Bash:30/300")
+    run = play(claude, place, Script([*[NOTE] * 33, OTHER, LOOK, "done"], limit=40))
+    assert (run.requests, run.result) == (36, "done")
+    found = results(run)
+    assert [failed for failed, _ in found] == [False] * 30 + [True] * 3 + [False] * 2
+    assert {text for failed, text in found if failed} == {
+        f"PreToolUse:Bash hook error: {REFUSAL} Change the request or finish."
+    }
+    assert notes(place) == ["once"] * 30 + ["other"]
+    assert [(entry["decision"], entry["code"]) for entry in decisions(place)] == [("refuse", "dispatch_refused")] * 3
+    # The client starts the hook for this tool only, and it never says more than it has to.
+    assert {hook["hook_name"] for hook in run.hooks("PreToolUse")} == {"PreToolUse:Bash"}
+    assert [bool(hook["stdout"]) for hook in run.hooks("PreToolUse")] == [False] * 30 + [True] * 3 + [False]
+    assert [sorted(count for _, count in window.values()) for window in windows(place)] == [[1, 33]]
+
+
+def test_the_window_begins_with_the_first_call_and_is_the_project_s(claude: Client, place: Place) -> None:
+    install(place, "--dispatch", "Bash:2/300")
+    counts = []
+    for late in (0, 200, 299, 300):
+        play(claude, place, [NOTE, "done"], environment={"HOOKCTL_NOW": str(NOON + late)})
+        counts.append(len(notes(place)))
+    assert counts == [1, 2, 2, 3]
+
+
+def test_a_resumed_session_goes_on_with_its_own_count_and_another_has_one_of_its_own(
+    claude: Client, place: Place
+) -> None:
+    install(place, "--dispatch", "Bash:2/300", "--set", "dispatch_scope=session")
+    first = play(claude, place, [NOTE, NOTE, "done"])
+    again = play(claude, place, [NOTE, "done"], "--resume", first.session, prompt="go on")
+    assert [failed for failed, _ in results(again)][-1:] == [True]
+    assert len(notes(place)) == 2
+    play(claude, place, [NOTE, "done"])
+    assert len(notes(place)) == 3
+    assert sorted(count for window in windows(place) for _, count in window.values()) == [1, 3]
+
+
+def test_a_subagent_s_calls_are_counted_with_the_agent_s_own(claude: Client, place: Place) -> None:
+    install(place, "--dispatch", "Bash:2/300")
+    replies = [NOTE, subagent("MARKER"), NOTE, "done"]
+    play(claude, place, Script(replies, sub_marker="MARKER", sub_replies=[NOTE, NOTE, "looked"]))
+    assert len(notes(place)) == 2
+    assert codes(place) == ["dispatch_refused"] * 2 + ["no_work"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "called"),
+    [(["Bash"], ["Bash"]), (["Read", "Write"], ["Read"]), (["Re"], []), (["*"], ["Bash", "Read"])],
+    ids=["one", "two", "the beginning of a name", "all"],
+)
+def test_the_client_starts_the_hook_for_the_named_tools_only(
+    claude: Client, place: Place, tools: list[str], called: list[str]
+) -> None:
+    install(place, "--mode", "off", *[word for tool in tools for word in ("--dispatch", f"{tool}:1/300")])
+    run = play(claude, place, [NOTE, LOOK, NOTE, LOOK, "done"])
+    assert run.requests == 5
+    assert sorted({hook["hook_name"].partition(":")[2] for hook in run.hooks("PreToolUse")}) == called
+    assert [failed for failed, _ in results(run)] == [False, False, "Bash" in called, "Read" in called]
+    assert [len(window) for window in windows(place)] == [len(called)] * bool(called)
+
+
+def test_an_admitted_call_still_needs_the_host_s_own_permission(claude: Client, place: Place) -> None:
+    place.settings.write_text("{}")
+    install(place, "--mode", "off", "--dispatch", "Bash")
+    run = play(claude, place, [NOTE, "done"])
+    ((failed, text),) = results(run)
+    assert failed and REFUSAL not in text
+    assert (notes(place), codes(place)) == ([], [])
+
+
+# Several at once
+
+
+def test_breaker_nudge_and_dispatch_in_one_installation(claude: Client, place: Place) -> None:
+    def finish(number: int) -> None:
+        if number == 6:
+            leave_work(place, 0)
+
+    install(place, "--nudge", "Read", "--dispatch", "Bash:2/300")
+    assert list(json.loads(place.settings.read_bytes())["hooks"]) == ["Stop", "PreToolUse"]
+    leave_work(place)
+    run = play(claude, place, Script([NOTE, NOTE, NOTE, "one", "two", "three", LOOK, "four"], before=finish))
+    assert codes(place) == ["dispatch_refused", "blocked", "blocked", "nudged", "no_work"]
+    assert (run.requests, run.result, notes(place)) == (8, "four", ["once"] * 2)
+
+    # What has been let go without progress is not reminded.
+    leave_work(place)
+    run = play(claude, place, ["on and on"])
+    assert codes(place)[5:] == ["blocked"] * LIMIT + ["tripped"]
+    assert (run.requests, run.result) == (LIMIT + 1, "on and on")
+
+    hookctl(place, "uninstall")
+    assert place.settings.read_text() == OPERATORS_FILE
+    assert list(data_folder(place).rglob("hook.py")) == []
+    run = play(claude, place, [NOTE, NOTE, NOTE, "done"])
+    assert (run.requests, run.result, len(notes(place))) == (4, "done", 5)
+    assert run.hooks("PreToolUse") == run.hooks("Stop") == []
+    assert len(codes(place)) == 5 + LIMIT + 1
+
+
+def test_what_a_reinstall_leaves_out_is_kept_and_an_empty_text_takes_it_out(claude: Client, place: Place) -> None:
+    install(place, "--nudge", "Read", "--dispatch", "Bash:1/300")
+    install(place, "--mode", "off")
+    run = play(claude, place, [NOTE, NOTE, "done"])
+    assert (run.requests, codes(place)) == (3, ["dispatch_refused"])
+    install(place, "--mode", "guard", "--dispatch", "")
+    run = play(claude, place, [NOTE, NOTE, "done"])
+    assert (run.requests, codes(place)[1:]) == (4, ["nudged", "allowed"])
+    hookctl(place, "uninstall")
+    assert place.settings.read_text() == OPERATORS_FILE

@@ -1,0 +1,147 @@
+"""Installing the guard again with other choices: what is registered, what stands in env and in config.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Hookctl, put
+
+CAP, LIMIT = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "MAX_STOP_BLOCKS"
+INSTALL = ("install", "--host", "claude")
+OWN = b'{"env": {"A": "1"}, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n'
+
+
+def there(settings: Path) -> tuple[list[str], dict[str, str]]:
+    """The events of our hooks with their matchers, and the env values that are not the operator's."""
+    value = json.loads(settings.read_text())
+    groups = [(event, group) for event, groups in value.get("hooks", {}).items() for group in groups]
+    ours = [
+        event + (f"({group['matcher']})" if "matcher" in group else "")
+        for event, group in groups
+        if group["hooks"][0]["command"].startswith(": hookctl=guard/")
+    ]
+    return ours, {key: text for key, text in value.get("env", {}).items() if key != "A"}
+
+
+def config(isolated: Path) -> dict[str, Any]:
+    value = json.loads((isolated / "data" / "guard" / "claude-user" / "config.json").read_text())
+    return {name: value[name] for name in value if name != "state_dir"}
+
+
+CHOICES = [
+    ([], ["Stop"], {LIMIT: "5", CAP: "8"}, {"mode": "breaker"}),
+    (["--set", f"{LIMIT}=12"], ["Stop"], {LIMIT: "12", CAP: "15"}, {"mode": "breaker"}),
+    (["--set", f"{LIMIT}=0"], ["Stop"], {LIMIT: "0", CAP: "5000"}, {"mode": "breaker"}),
+    (["--mode", "keepalive"], ["Stop"], {CAP: "5000"}, {"mode": "keepalive"}),
+    (["--mode", "keepalive", "--set", "keepalive_cap=9"], ["Stop"], {CAP: "5000"},
+     {"mode": "keepalive", "keepalive_cap": 9}),
+    (["--mode", "guard", "--set", f"{LIMIT}=3"], ["Stop"], {}, {"mode": "guard", "max_stop_blocks": 3}),
+    (["--nudge", "done"], ["Stop"], {LIMIT: "5", CAP: "8"}, {"mode": "breaker", "required_tools": ["done"]}),
+    (["--mode", "off", "--dispatch", "Task:3/9"], ["PreToolUse(Task)"], {},
+     {"mode": "off", "dispatch_tools": ["Task"], "dispatch_max": 3, "dispatch_window_s": 9}),
+    (["--mode", "guard", "--dispatch", "Task", "--dispatch", "a.b"], ["Stop", "PreToolUse(Task|a\\.b)"], {},
+     {"mode": "guard", "dispatch_tools": ["Task", "a.b"]}),
+    (["--mode", "guard", "--dispatch", "*"], ["Stop", "PreToolUse"], {}, {"mode": "guard", "dispatch_tools": ["*"]}),
+    (["--preset", "openhands"], ["Stop"], {},
+     {"mode": "guard", "count": "attempts", "max_stop_blocks": 5, "action_novelty": False}),
+    (["--preset", "nightly", "--mode", "guard"], ["Stop"], {},
+     {"mode": "guard", "chain_reset": "fresh", "latch": False, "keepalive_cap": 5000, "yield_on_background": False,
+      "end_foreign_chains": False}),
+]  # fmt: skip
+
+
+NAMES = [" ".join(choice[0]) or "none" for choice in CHOICES]
+
+
+@pytest.mark.parametrize(("options", "events", "env", "knobs"), CHOICES, ids=NAMES)
+def test_a_choice_writes_what_it_needs_and_goes_without_a_trace(
+    hookctl: Hookctl, settings: Path, isolated: Path,
+    options: list[str], events: list[str], env: dict[str, str], knobs: dict[str, Any],
+) -> None:  # fmt: skip
+    put(settings, OWN)
+    assert hookctl(*INSTALL, *options).code == 0
+    assert (there(settings), config(isolated)) == ((events, env), knobs)
+    before = settings.read_bytes()
+    again = hookctl(*INSTALL)
+    assert "nothing to do" in again.out and settings.read_bytes() == before
+    assert hookctl("uninstall").code == 0
+    assert settings.read_bytes() == OWN and not (isolated / "data").exists()
+
+
+@pytest.mark.parametrize("second", CHOICES, ids=[f"then {name}" for name in NAMES])
+@pytest.mark.parametrize("first", CHOICES[::3], ids=NAMES[::3])
+def test_another_choice_leaves_nothing_of_the_first(
+    hookctl: Hookctl, settings: Path, isolated: Path, first: tuple[Any, ...], second: tuple[Any, ...]
+) -> None:
+    put(settings, OWN)
+    hookctl(*INSTALL, *first[0])
+    assert hookctl(*INSTALL, "--reset", *second[0]).code == 0
+    assert (there(settings), config(isolated)) == ((second[1], second[2]), second[3])
+    hookctl("uninstall")
+    assert json.loads(settings.read_bytes()) == json.loads(OWN)
+
+
+def test_mode_off_alone_registers_nothing_and_keeps_what_was_chosen(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, OWN)
+    hookctl(*INSTALL, "--set", f"{LIMIT}=9", "--nudge", "done")
+    off = hookctl(*INSTALL, "--mode", "off")
+    assert settings.read_bytes() == OWN and "gives no reminder" in off.err
+    hookctl(*INSTALL, "--mode", "breaker")
+    assert there(settings) == (["Stop"], {LIMIT: "9", CAP: "12"})
+
+
+def test_an_operators_values_stay_through_every_mode(hookctl: Hookctl, settings: Path) -> None:
+    hookctl(*INSTALL)
+    value = json.loads(settings.read_text())
+    value["env"][LIMIT] = "7"
+    put(settings, json.dumps(value, indent=2))
+    for mode in ("keepalive", "guard", "off", "breaker"):
+        outcome = hookctl(*INSTALL, "--mode", mode)
+        assert outcome.code == 0
+        assert json.loads(settings.read_text())["env"][LIMIT] == "7", mode
+    assert there(settings)[1] == {LIMIT: "7", CAP: "10"}
+
+
+def test_a_matcher_of_the_operators_stays(hookctl: Hookctl, settings: Path) -> None:
+    hookctl(*INSTALL, "--dispatch", "Task")
+    put(settings, settings.read_text().replace('"Task"', '"Task|Agent"'))
+    assert hookctl(*INSTALL, "--dispatch", "WebFetch").code == 0
+    assert "PreToolUse(Task|Agent)" in there(settings)[0]
+    hookctl(*INSTALL, "--force")
+    assert "PreToolUse(WebFetch)" in there(settings)[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "blocks at most 5 stops without progress while work remains, then lets go"),
+        (["--preset", "nightly"], "keeps a run going that `hookctl run start` has armed"),
+        (["--mode", "guard", "--set", "MAX_STOP_BLOCKS=2"], "other hooks force after 2 stops without progress"),
+        (["--mode", "off", "--dispatch", "*"], "lets every stop pass; refuses a call of any tool"),
+        (["--preset", "hermes"], "reminds the agent once to call kanban_complete or kanban_block"),
+        (["--mode", "off"], "does nothing: its mode is off"),
+    ],
+)
+def test_status_says_it_in_a_sentence(hookctl: Hookctl, options: list[str], said: str) -> None:
+    hookctl(*INSTALL, *options)
+    assert said in hookctl("status").out
+
+
+def test_status_names_the_half_that_is_missing(hookctl: Hookctl, settings: Path) -> None:
+    hookctl(*INSTALL, "--dispatch", "Task")
+    value = json.loads(settings.read_text())
+    del value["hooks"]["Stop"]
+    put(settings, json.dumps(value))
+    assert "lets every stop pass; refuses a call of Task" in hookctl("status").out
+    assert "(its hook for stop is not registered)" in hookctl("status").out
+
+
+@pytest.mark.parametrize("option", [["--preset", "bmad"], ["--nudge", "a"], ["--dispatch", "a"], ["--wrap", "a"]])
+def test_the_guards_options_are_not_for_other_packs(hookctl: Hookctl, isolated: Path, option: list[str]) -> None:
+    pack = put(isolated / "p.toml", '[pack]\nname = "p"\nversion = "1"\n[env]\nA = "1"\n')
+    outcome = hookctl("install", str(pack), "--host", "claude", *option)
+    assert outcome.code == 2 and f"{option[0]} is for the guard" in outcome.err

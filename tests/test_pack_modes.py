@@ -1,0 +1,143 @@
+"""Who may run a pack's files after an upgrade: as the pack's own files say; otherwise their mode is the operator's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookctl import apply, files, folders
+from tests.conftest import Hookctl, put
+
+OLD, NEW = "#!/bin/sh\n", "#!/bin/sh\necho ring\n"
+Release = Callable[..., str]
+
+
+@pytest.fixture
+def release(isolated: Path) -> Release:
+    """Writes a version of the pack; its path."""
+
+    def write(version: str, text: str, mode: int) -> str:
+        program = put(isolated / "bell" / "ring.sh", text)
+        program.chmod(mode)
+        about = f'[pack]\nname = "bell"\nversion = "{version}"\n[files]\ninclude = ["ring.sh"]\n'
+        return str(put(isolated / "bell" / "pack.toml", f'{about}[env]\nBELL = "{version}"\n'))
+
+    return write
+
+
+def copy_of(isolated: Path, scope: str) -> Path:
+    top = isolated / "work" / ".hookctl" if scope == "project" else isolated / "data"
+    (found,) = top.rglob("ring.sh")
+    return found
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def install(hookctl: Hookctl, pack: str, scope: str = "user") -> int:
+    return hookctl("install", pack, "--host", "claude", "--scope", scope).code
+
+
+@pytest.fixture(autouse=True)
+def usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(files, "umask", lambda: 0o022)
+
+
+@pytest.mark.parametrize("text", [OLD, NEW], ids=["same bytes", "other bytes"])
+@pytest.mark.parametrize(
+    ("scope", "first", "then", "copies"),
+    [
+        ("user", 0o644, 0o755, (0o600, 0o700)),
+        ("user", 0o755, 0o644, (0o700, 0o600)),
+        ("project", 0o644, 0o755, (0o644, 0o755)),
+        ("project", 0o755, 0o644, (0o755, 0o644)),
+    ],
+)
+def test_an_upgraded_copy_is_executable_as_the_packs_file_is(
+    isolated: Path, hookctl: Hookctl, release: Release, scope: str, first: int, then: int, copies: tuple[int, int],
+    text: str,
+) -> None:  # fmt: skip
+    assert install(hookctl, release("1", OLD, first), scope) == 0
+    copy = copy_of(isolated, scope)
+    assert mode(copy) == copies[0]
+    assert install(hookctl, release("2", text, then), scope) == 0
+    assert (mode(copy), copy.read_text()) == (copies[1], text)
+    assert hookctl("install", release("2", text, then), "--host", "claude", "--scope", scope).out == "nothing to do\n"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "then", "copy"),
+    [(0o640, 0o755, 0o750), (0o750, 0o644, 0o640), (0o710, 0o755, 0o710), (0o604, 0o644, 0o604)],
+)
+def test_what_else_the_operator_changed_in_the_mode_stays(
+    isolated: Path, hookctl: Hookctl, release: Release, theirs: int, then: int, copy: int
+) -> None:
+    assert install(hookctl, release("1", OLD, 0o644)) == 0
+    path = copy_of(isolated, "user")
+    path.chmod(theirs)
+    assert install(hookctl, release("2", NEW, then)) == 0
+    assert mode(path) == copy
+
+
+def test_without_an_upgrade_the_mode_is_the_operators(isolated: Path, hookctl: Hookctl, release: Release) -> None:
+    assert install(hookctl, release("1", OLD, 0o755)) == 0
+    path = copy_of(isolated, "user")
+    path.chmod(0o600)
+    assert hookctl("install", release("1", OLD, 0o755), "--host", "claude").out == "nothing to do\n"
+    assert mode(path) == 0o600
+
+
+def test_the_guards_files_keep_the_mode_that_they_have(isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    config = isolated / "data" / "guard" / "claude-user" / "config.json"
+    config.chmod(0o711)
+    assert hookctl("install", "--host", "claude", "--set", "latch=no").code == 0
+    assert mode(config) == 0o711
+
+
+def test_a_file_with_two_names_follows_too(isolated: Path, hookctl: Hookctl, release: Release) -> None:
+    assert install(hookctl, release("1", OLD, 0o644)) == 0
+    path = copy_of(isolated, "user")
+    other = isolated / "other"
+    other.hardlink_to(path)
+    assert install(hookctl, release("2", NEW, 0o755)) == 0
+    assert (mode(other), other.read_text()) == (0o700, NEW)
+
+
+def test_a_run_that_is_put_back_gives_the_mode_back(
+    isolated: Path, settings: Path, hookctl: Hookctl, release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert install(hookctl, release("1", OLD, 0o644)) == 0
+    path = copy_of(isolated, "user")
+    path.chmod(0o640)
+    settings.chmod(0o400)
+    assert install(hookctl, release("2", NEW, 0o755)) == 1
+    assert (mode(path), path.read_text()) == (0o640, OLD)
+
+
+class Killed(BaseException):
+    """Stands for a signal."""
+
+
+@pytest.mark.parametrize("text", [OLD, NEW], ids=["same bytes", "other bytes"])
+def test_a_run_that_was_killed_is_carried_on_with_the_mode(
+    isolated: Path, hookctl: Hookctl, release: Release, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    assert install(hookctl, release("1", OLD, 0o644)) == 0
+
+    def die(*arguments: object, **options: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "replace", die)
+        with pytest.raises(Killed):
+            install(hookctl, release("2", text, 0o755))
+    assert apply.unfinished(folders.here())
+    assert install(hookctl, release("2", text, 0o755)) == 0
+    path = copy_of(isolated, "user")
+    assert (mode(path), path.read_text()) == (0o700, text)

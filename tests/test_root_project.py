@@ -1,0 +1,61 @@
+"""A project at the root of all, as some containers have one. Planned and read only: nothing may be written there."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from hookctl import folders, hosts, interpreter, packs, places, planner, project_ledger
+from hookctl.model import Record
+from hookctl.planner.install import Choice, plan_install
+from hookctl.verbs import run
+
+ROOT = "/"
+
+pytestmark = pytest.mark.skipif(
+    any(os.path.lexists(f"/{name}") for name in (".claude", ".hookctl")), reason="this machine has a project at /"
+)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+
+
+def planned(scope: str) -> planner.Plan:
+    here = folders.here()
+    place = places.find(hosts.load("claude"), scope, here, ROOT)
+    return plan_install(here, packs.load("guard"), [place], Choice())
+
+
+def test_its_committed_ledger_is_read_as_it_was_written() -> None:
+    plan = planned("project")
+    changes = {change.path: change.after for change in plan.changes}
+    found = project_ledger.load(folders.here(), ROOT, changes["/.hookctl/ledger.json"], {})
+    (record,) = filter(None, plan.records.values())
+    assert found == {"/.claude/settings.json": record._replace(sha256_before="", sha256_after="")}
+    assert record.created_dirs == ("/.claude", "/.hookctl")
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_every_path_of_it_begins_with_one_slash(scope: str) -> None:
+    plan = planned(scope)
+    assert [path for path in plan.records if path.startswith("//")] == []
+    assert [record.known_as for record in plan.records.values() if record] == [*plan.records]
+
+
+def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
+    old = Record("claude", "local", "json", created_dirs=("/.claude",), project=ROOT)
+    place = places.Place(hosts.load("claude"), "local", "/app/.claude/settings.local.json", "/app")
+    assert planner._moved(old, place).created_dirs == ("/app/.claude",)
+
+
+def test_a_run_of_it_lies_within_it() -> None:
+    assert run._inside(ROOT, {"run_dir": ".hookctl/run", "task_file": "../etc/x"}) == {"run_dir": ".hookctl/run"}
+
+
+def test_the_links_above_a_runs_file_in_it_are_looked_at_up_to_the_root() -> None:
+    place = run._Run(ROOT, "/.hookctl/run", "/.hookctl/run/task.json", "", 0)
+    assert run._parts(place, place.task) == ["/.hookctl", "/.hookctl/run", "/.hookctl/run/task.json"]

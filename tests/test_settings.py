@@ -1,0 +1,143 @@
+"""What an operator can choose for the guard, and what becomes of an earlier choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookctl.errors import HookctlError
+from hookctl.packs.presets import PRESETS
+from hookctl.packs.settings import Request, Settings, choose, remarks, settings_from
+
+TOOLS = {"dispatch_tools": ["Task"]}
+
+
+@pytest.mark.parametrize(
+    ("before", "request_", "mode", "knobs"),
+    [
+        (Settings(), Request(), "breaker", {}),
+        (Settings("off"), Request(), "off", {}),
+        (Settings("guard"), Request(mode="keepalive"), "keepalive", {}),
+        (Settings(knobs={"latch": False}), Request(assignments=("MAX_STOP_BLOCKS=8",)), "breaker",
+         {"latch": False, "max_stop_blocks": 8}),
+        (Settings(), Request(nudge="a, b,"), "breaker", {"required_tools": ["a", "b"]}),
+        (Settings(knobs={"required_tools": ["a"]}), Request(nudge=""), "breaker", {"required_tools": []}),
+        (Settings(), Request(nudge_env=" TASK "), "breaker", {"required_scope_env": "TASK"}),
+        (Settings(), Request(dispatch=("Task", "Web:9/60")), "breaker",
+         {"dispatch_tools": ["Task", "Web"], "dispatch_max": 9, "dispatch_window_s": 60}),
+        (Settings(), Request(dispatch=("Task", "Task")), "breaker", TOOLS),
+        (Settings(), Request(dispatch=("mcp__a.b:1/2",)), "breaker",
+         {"dispatch_tools": ["mcp__a.b"], "dispatch_max": 1, "dispatch_window_s": 2}),
+        (Settings(knobs={**TOOLS, "dispatch_max": 3}), Request(dispatch=("",)), "breaker",
+         {"dispatch_tools": [], "dispatch_max": 3}),
+        # A preset brings its mode, unless one is named; and it goes with the preset.
+        (Settings(), Request(preset="nightly"), "keepalive", {}),
+        (Settings(), Request(preset="nightly", mode="guard"), "guard", {}),
+        (Settings("keepalive", preset="nightly"), Request(preset="rockbot"), "breaker", {}),
+        (Settings("guard", preset="nightly"), Request(preset="rockbot"), "guard", {}),
+        (Settings("guard"), Request(preset="hermes"), "guard", {}),
+        (Settings("keepalive", preset="nightly"), Request(), "keepalive", {}),
+        (Settings("keepalive", preset="nightly"), Request(mode="breaker"), "breaker", {}),
+    ],
+)  # fmt: skip
+def test_a_choice_goes_on_top_of_the_earlier_ones(
+    before: Settings, request_: Request, mode: str, knobs: dict[str, Any]
+) -> None:
+    after = choose(before, request_)
+    assert (after.mode, after.knobs) == (mode, knobs)
+    assert after.preset == (request_.preset or before.preset)
+
+
+def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
+    settings = choose(choose(Settings(), Request(assignments=("latch=true",))), Request(preset="bmad"))
+    assert settings.effective == {**{k: v for k, v in PRESETS["bmad"].items() if k != "mode"}, "latch": True}
+    assert remarks(settings, Request(preset="bmad")) == (
+        "latch, set by hand, stays over bmad's own; --reset leaves it out",
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (Settings(), ""),
+        (Settings(preset="rockbot"), "name the tools with --dispatch"),
+        (Settings(preset="rockbot", knobs=TOOLS), ""),
+        (Settings("off", {"required_tools": ["a"]}), "gives no reminder"),
+        (Settings(knobs={"required_scope_env": "A"}), "without --nudge"),
+        (Settings(preset="hermes"), ""),
+    ],
+)
+def test_what_has_no_effect_is_told(settings: Settings, told: str) -> None:
+    assert told in " ".join(remarks(settings, Request())) if told else remarks(settings, Request()) == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "events"),
+    [
+        (Settings(), ("stop",)),
+        (Settings("keepalive"), ("stop",)),
+        (Settings("guard", TOOLS), ("stop", "pre-tool")),
+        (Settings("off", TOOLS), ("pre-tool",)),
+        (Settings("off"), ()),
+        (Settings("off", {"required_tools": ["a"]}), ()),
+        (Settings(preset="rockbot"), ("stop",)),
+    ],
+)
+def test_only_the_events_that_a_policy_needs(settings: Settings, events: tuple[str, ...]) -> None:
+    assert settings.events == events
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (Request(mode="brake"), "unknown mode 'brake'"),
+        (Request(preset="bmat"), "unknown preset 'bmat'"),
+        (Request(assignments=("mode=guard",)), "the mode is no --set"),
+        (Request(assignments=("nothing=1",)), "unknown setting"),
+        (Request(assignments=("latch",)), "needs a value"),
+        (Request(assignments=("latch=maybe",)), "latch cannot be 'maybe'"),
+        (Request(assignments=("child_env=",)), "child_env cannot be ''"),
+        (Request(assignments=("dispatch_max_keys=0",)), "dispatch_max_keys cannot be '0'"),
+        (Request(nudge="a\nb"), "required_tools cannot be"),
+        (Request(nudge_env="TWO WORDS"), "is no variable's name"),
+        (Request(dispatch=("Task:30",)), "names no tool"),
+        (Request(dispatch=(":30/300",)), "names no tool"),
+        (Request(dispatch=("Task", "")), "names no tool"),
+        (Request(dispatch=("a,b",)), "names no tool"),
+        (Request(dispatch=("a:1/2", "b:1/3")), "all dispatch tools share one limit"),
+    ],
+)
+def test_a_slip_is_a_usage_error(request_: Request, said: str) -> None:
+    with pytest.raises(HookctlError) as caught:
+        choose(Settings(), request_)
+    assert said in caught.value.message and caught.value.exit_code == 2 and caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"mode": "brake"}, {"mode": 1}, {"knobs": []}, {"knobs": {"max_stop_blocks": "5"}}, {"python": None},
+        {"preset": "bmat"}, {"preset": 1}, {"config": []}, {"knobs": {"dispatch_tools": "Task"}},
+    ],
+)  # fmt: skip
+def test_settings_of_a_wrong_kind_in_a_ledger_are_refused(page: dict[str, Any]) -> None:
+    with pytest.raises(HookctlError) as caught:
+        settings_from(page)
+    assert caught.value.code == "ledger_unreadable"
+
+
+def test_a_ledger_from_before_presets_is_read() -> None:
+    assert settings_from({"mode": "off", "knobs": {}, "python": "/p"}) == Settings("off", {}, "/p", "")
+
+
+@pytest.mark.parametrize(
+    ("request_", "option"),
+    [
+        (Request(), ""), (Request(mode="off"), "--mode"), (Request(preset="bmad"), "--preset"),
+        (Request(assignments=("a=b",)), "--set"), (Request(nudge=""), "--nudge"),
+        (Request(nudge_env=""), "--nudge-env"), (Request(dispatch=("",)), "--dispatch"), (Request(wrap=""), "--wrap"),
+    ],
+)  # fmt: skip
+def test_a_request_names_its_first_option(request_: Request, option: str) -> None:
+    assert request_.option == option
