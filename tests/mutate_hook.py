@@ -6,6 +6,7 @@ published systems (test_seeds.py) are left out: they are slow, and another seed 
 """
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 HOOK = ROOT / "templates" / "guard" / "hook.py"
+NOTICED = ROOT / ".cache" / "hook-mutations.json"  # by which test, the last time: it runs first
 AT_ONCE = 2  # some tests look at the clock
 SECONDS = 300
 
@@ -1182,18 +1184,21 @@ def mutant(mutation: Mutation) -> str:
 
 
 def pytest_collection_modifyitems(items: list) -> None:
-    """As a plugin of the runs below: the tests that look at the broken place come first."""
-    words = os.environ["HOOKCTL_FIRST_TESTS"].split()
-    items.sort(key=lambda item: not any(word in item.nodeid.partition("::")[2] for word in words))
+    """As a plugin of the runs below: what noticed it last time comes first, then the tests that look there."""
+    last, *words = os.environ["HOOKCTL_FIRST_TESTS"].split("\n")
+    items.sort(
+        key=lambda item: (item.nodeid != last, not any(word in item.nodeid.partition("::")[2] for word in words))
+    )
 
 
-def first_failure(text: str, part: Part) -> str:
+def first_failure(text: str, part: Part, last: str) -> str:
     """The first test that fails with this hook, or nothing."""
     files = [f"tests/templates/test_{name}.py" for name in part.files.split()]
     with tempfile.TemporaryDirectory() as folder:
         hook = Path(folder) / "hook.py"
         hook.write_text(text, "utf-8")
-        environment = {**os.environ, "HOOKCTL_HOOK_UNDER_TEST": str(hook), "HOOKCTL_FIRST_TESTS": part.first}
+        first = "\n".join([last, *part.first.split()])
+        environment = {**os.environ, "HOOKCTL_HOOK_UNDER_TEST": str(hook), "HOOKCTL_FIRST_TESTS": first}
         command = [sys.executable, "-m", "pytest", "-xq", "-rf", "--tb=no", "-p", "tests.mutate_hook"]
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", *files]
         try:
@@ -1210,13 +1215,18 @@ def main(words: list[str]) -> None:
     every = [Mutation(name, *pair) for name, part in MUTATIONS.items() for pair in part.mutations]
     chosen = [one for one in every if not words or any(word in str(one) for word in words)]
     texts = [mutant(one) for one in chosen]
+    known = json.loads(NOTICED.read_text("utf-8")) if NOTICED.exists() else {}
     caught = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        failures = pool.map(first_failure, texts, [MUTATIONS[one.name] for one in chosen])
+        parts, last = [MUTATIONS[one.name] for one in chosen], [known.get(str(one), "") for one in chosen]
+        failures = pool.map(first_failure, texts, parts, last)
         for mutation, failure in zip(chosen, failures, strict=True):
             caught += bool(failure)
+            known[str(mutation)] = failure
             if verbose or not failure:
                 print(f"noticed by {failure}" if failure else "SURVIVED", mutation, sep="  ", flush=True)
+    NOTICED.parent.mkdir(exist_ok=True)
+    NOTICED.write_text(json.dumps(known, indent=0), "utf-8")
     print(f"{caught} of {len(chosen)} mutations are noticed")
 
 
