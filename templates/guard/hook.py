@@ -682,7 +682,7 @@ def silent_gate(call):
 def armed(call):
     text = read_line(call.folder + "/ACTIVE")
     try:
-        return call.now < float(text) < LATEST and len(text) < 32 and text.isascii() and "_" not in text
+        return call.now < float(text) < LATEST and text.isascii() and "_" not in text
     except ValueError:
         return False
 
