@@ -71,7 +71,7 @@ SCENARIOS: list[Row] = [
     ("E armed by an empty file", KA, "armed ; 0=A[inactive]"),
     ("E armed by nonsense", KA, "armed tomorrow; 0=A[inactive]"),
     ("E armed by no number", KA, "armed nan; 0=A[inactive]"),
-    ("E armed for ever", KA, "armed inf; 0=A[inactive]; armed Infinity; 0=A[inactive]"),
+    ("E armed for ever", KA, "armed inf; 0=A[inactive]; armed INF; 0=A[inactive]"),
     ("E armed in other digits", KA, "armed ９９９９９９９９９９; 0=A[inactive]"),
     ("E armed by too long a number", KA, f"armed {'9' * 32}; 0=A[inactive]; armed {'9' * 31}; 0=B"),
     ("E a run folder cannot arm it", KA, "mark ACTIVE; 0=A[inactive]"),
