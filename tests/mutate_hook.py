@@ -880,7 +880,7 @@ MUTATIONS = {
     ),
     "nudge": Part(
         "nudge hook_rules",
-        "G1 G2 G9 G10 G mode never_becomes release",
+        "G1 G2 G9 G10 latch honoured G_mode never_becomes keeps_to up_to_the cap",
         [
             (" and not state.terminal", ""),
             ("state.nudges < knobs.max_nudges", "state.nudges <= knobs.max_nudges"),
