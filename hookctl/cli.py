@@ -34,7 +34,8 @@ _Mode = Annotated[
 _Preset = Annotated[
     str,
     typer.Option(
-        help="Settings of a published system: bmad, nightly, openhands, rockbot, hermes.", show_default=False
+        help="Decide as a published system does: bmad, nightly, openhands, rockbot, hermes; or none (docs/guard.md).",
+        show_default=False,
     ),
 ]
 _Nudge = Annotated[
@@ -57,10 +58,12 @@ _Set = Annotated[
 _Wrap = Annotated[
     str | None,
     typer.Option(
-        metavar="TEXT", help="Give the Stop hook of another tool, whose command has TEXT, the guard's limit; '': none."
+        metavar="TEXT", help="Give another tool's Stop hook, the one whose command has TEXT, our limit; '': none."
     ),
 ]
-_Reset = Annotated[bool, typer.Option("--reset", help="Back to the defaults; else the recorded settings stay.")]
+_Reset = Annotated[
+    bool, typer.Option("--reset", help="Back to the defaults; else mode, settings and wraps of the last install stay.")
+]
 _Force = Annotated[
     bool,
     typer.Option("--force", help="As the pack wants it, also where you changed it; uninstall gives yours back."),
@@ -198,7 +201,7 @@ def _restore(
     file: Annotated[str, typer.Argument(help="The settings file.", show_default=False)] = "",
     list_: Annotated[bool, typer.Option("--list", help="Show what backups there are.")] = False,
     to: Annotated[int, typer.Option(metavar="N", help="The number of a backup, as --list shows it.")] = 1,
-    prune: Annotated[bool, typer.Option("--prune", help="Remove the file's backups; without one, all.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove FILE's backups; without FILE, all of them.")] = False,
     dry_run: _Dry = False, json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl.verbs.restore import Request, restore
@@ -370,10 +373,11 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "hosts": (_hosts, "Show every host: its file, its events, how sure, and what is detected here.", "  hookctl hosts"),
     "run": (
         _run, "Tell the guard about the work in hand: how much is left, that it moves, that it is to stop.",
-        "  hookctl run start --for 8h   a run begins: STOP and CONCLUDE of the one before are gone\n"
+        "  hookctl run start --for 8h   a run begins: armed, and STOP and CONCLUDE of the one before are gone\n"
         "  hookctl run remaining 3      three pieces of work are left\n"
         "  hookctl run heartbeat        something was done\n"
-        "  hookctl run stop             let the agent go, whatever is left\n"
+        "  hookctl run conclude         nobody is asked to go on any more; a reminder of a tool may come\n"
+        "  hookctl run stop             let every agent go at once, whatever is left\n"
         "  hookctl run status           all of that, and since when",
     ),
     "log": (

@@ -13,6 +13,7 @@ from typing import Any
 
 from hookctl.masking import MASK, is_secret, masked, masked_text
 from hookctl.model import (
+    WRAP,
     Action,
     AddElement,
     Conflict,
@@ -32,7 +33,6 @@ from hookctl.model import (
 )
 
 _ABSENT = object()
-_OTHERS = "guard/wrap-"  # elements of others around which we are: gone, they are not ours to write
 _LOST = "hookctl's record of it is missing; it is known by its name"
 _Name = Path | str  # of an entry: a key's is its path, a hook's its id, whatever event it is under
 
@@ -105,6 +105,8 @@ def _state_of_element(entry: Entry | None, live: Live, id: str) -> str:
     if not found:
         return "missing"
     counts = (_copies(live, entry) or found)[0]
+    if id.startswith(WRAP):
+        return "owned" if counts.fields["command"] == entry.written["command"] else "overridden"
     return "owned" if same(counts.fields, entry.written) else "overridden"
 
 
@@ -120,8 +122,12 @@ def _state_of_leaf(entry: Entry | None, live: Live, path: Path) -> str:
 
 
 def wiped(entries: Iterable[Entry], live: Live) -> bool:
-    """Whether every entry that we wrote in the file is gone: reset, wiped by a host, or removed as a whole."""
+    """Whether every entry that we wrote in the file is gone: reset, wiped by a host, or removed as a whole.
+
+    The hooks of others that we are around say nothing of that: they come and go with their tools.
+    """
     ours = [entry for entry in entries if entry.kind != "container" and entry.mode == "owned"]
+    ours = [entry for entry in ours if not entry.id.startswith(WRAP)]
     return bool(ours) and all(state(entry, live, entry.path, entry.id) == "missing" for entry in ours)
 
 
@@ -172,7 +178,7 @@ class _Desk:
     def write_back(self, but: set[_Name]) -> None:
         """After a wipe: every other entry of the file again, as its owners want it."""
         for name, entry in list(self.entries.items()):
-            if name not in but and entry.mode == "owned" and not entry.id.startswith(_OTHERS):
+            if name not in but and entry.mode == "owned" and not entry.id.startswith(WRAP):
                 self.write(entry._replace(before=None), _wish(entry), "missing", reason="all our entries were gone")
 
     def leave(self, pack: str, entry: Entry) -> None:
@@ -226,8 +232,8 @@ class _Desk:
             self.keep(entry, "overridden", f"your {_fields(element.fields, edited)} went with the hook")  # 9a
 
     def remove_doubles(self, entry: Entry) -> None:
-        """17: of the elements whose command is ours word for word, the first stays."""
-        for element in _copies(self.live, entry)[1:]:
+        """17: of the elements whose command is ours word for word, the first stays; all of those that we only wrap."""
+        for element in () if entry.id.startswith(WRAP) else _copies(self.live, entry)[1:]:
             self.remove_copy(entry, element, "it was registered more than once")
 
     def merge(self, entry: Entry) -> None:

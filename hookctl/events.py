@@ -37,6 +37,11 @@ CODES = {  # each with what it says of the moment
     "dispatch_refused": "the same tool call came too often in a short time, so it was not run",
     "allowed": "the guard had nothing against it",
 }
+WRAPPED = "wrap"  # the event of a line about a denial of a wrapped hook
+OF_WRAPPED = CODES | {
+    "blocked": "the hook that is wrapped denied the stop, and that was passed on",
+    "tripped": "the hook that is wrapped denied as often as the limit allows, and nothing moved",
+}
 _TEXTS = ("host", "event", "decision", "code")
 
 

@@ -44,7 +44,8 @@ _NAMED = (
     r"(?P<gap>(?P<says>\\*[\"']?\s*[:=](?:\n[ \t]*\*(?!/)|\s|//|/\*)*)|\\*[\"']\s*,(?:\s|//)*|[ \t]+)"
 )
 # A command of ours is a pack's, and must not be able to hide what it runs: of it, only bare words are masked.
-_OURS = ": hookctl="
+# (A wrapped hook's is somebody else's.)
+_OURS = r": hookctl=(?!guard/wrap-)"
 _BARE = r"[\"']?[\w+=~%-]+[\"']?"
 _QUOTED = r"(?P<quote>\\*[\"'])(?s:.*?)(?:(?<!\\)(?P=quote)|\Z)"
 _REST = r"[^\"'\r\n]+"
@@ -98,7 +99,7 @@ def by_look(text: str, fill: Fill = lambda hidden: MASK) -> str:
 
 
 def _careful(text: str, fill: Fill) -> Fill:
-    if _OURS not in text:
+    if not re.search(_OURS, text):
         return fill
     return lambda hidden: fill(hidden) if re.fullmatch(_BARE, hidden) else hidden
 

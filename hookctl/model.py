@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
+WRAP = "guard/wrap-"  # begins the id of an element of somebody else's: of that, only the command is ours
 LIMIT = 16 * 1024 * 1024  # bytes of a file; no settings file seen was larger than 0.1 MB
 
 

@@ -21,6 +21,7 @@ from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
 from hookctl.packs.settings import Settings
+from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.places import OWN, Place, new_file_mode, read_inside
 
 CONFIG = "config.json"
@@ -195,7 +196,8 @@ def unknown_page(folders: Folders, place: Place, folder: str) -> PackRecord:
     """Where the ledger is lost: only files that are as this version writes them are surely ours."""
     state = "" if place.shared else folders.state
     config = configuration("", {}, guard.configuration(Settings(), state), False, fresh=True)
-    return PackRecord("", {}, folder, {"hook.py": files.digest(program()), CONFIG: files.digest(config.data)})
+    programs = {name: files.digest(program(name)) for name in ("hook.py", WRAPPER)}
+    return PackRecord("", {}, folder, {**programs, CONFIG: files.digest(config.data)})
 
 
 def folder_of_orphan(folders: Folders, document: JsonDocument, place: Place) -> str:

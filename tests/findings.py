@@ -368,7 +368,7 @@ def never_ran(place: Place) -> None:
 
 def last_ran(place: Place) -> None:
     place.install()
-    event = {"t": 1, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
+    event = {"t": 4e9, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
     put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
 
 
@@ -439,6 +439,41 @@ def beside_ours(**events: list[dict[str, Any]]) -> Callable[[Place], None]:
         put(Path(".claude/settings.json"), hooks_of(**events))
 
     return arrange
+
+
+def wrapping_one(change: Callable[[Place], Any], *options: str) -> Callable[[Place], None]:
+    """A hook of another tool that the guard wraps, and what happens to it then."""
+
+    def arrange(place: Place) -> None:
+        put(place.settings, hooks_of(Stop=[handler("say done")]))
+        place.install("--wrap", "say", *options)
+        change(place)
+
+    return arrange
+
+
+def wrap_missing(place: Place) -> None:
+    wrapping_one(lambda place: place.hook.with_name("wrap.py").unlink())(place)
+
+
+def wrap_missing_while_off(place: Place) -> None:
+    wrapping_one(lambda place: place.hook.unlink(), "--mode", "off")(place)
+
+
+def forgotten(place: Place) -> None:
+    """Of everything the ledger has, only the wrapped hook is gone from it."""
+
+    def forget(ledger: Any) -> None:
+        for page in ledger["files"].values():
+            page["entries"] = [one for one in page["entries"] if not one.get("id", "").startswith("guard/wrap-")]
+
+    place.change(forget, place.ledger)
+
+
+def pipe_in_its_place(place: Place) -> None:
+    file = place.hook.with_name("wrap.py")
+    file.unlink()
+    os.mkfifo(file)
 
 
 def raw_hooks(hooks: Any) -> Callable[[Place], None]:
@@ -944,6 +979,14 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("script_missing", "warning", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
     ("agent_in_hook", "warning", theirs(Stop=[handler("cd /tmp && X=1 timeout 5 claude -c -p go")])),
     ("floating_hook", "warning", theirs(Stop=[handler("npx some-tool@latest stop")])),
+    # Hooks of others that the guard wraps.
+    ("wrap_missing", "warning", wrap_missing),
+    ("wrap_missing", "warning", wrap_missing_while_off),
+    ("wrap_missing", "warning", wrapping_one(pipe_in_its_place)),
+    ("wrap_changed", "warning", wrapping_one(lambda place: place.hook.with_name("wrap.py").write_text("x"))),
+    ("wrap_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
+    ("wrap_unknown", "warning", wrapping_one(forgotten)),
+    ("wrap_gone", "info", wrapping_one(lambda place: place.change(lambda page: page["hooks"]["Stop"].pop(0)))),
     # Several settings files.
     ("unparsable", "warning", project_file("{")),
     ("not_utf8", "warning", project_file(b'{"a": "\xe9"}')),

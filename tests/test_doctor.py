@@ -308,10 +308,10 @@ def test_after_the_hook_ran_doctor_says_when(place: Place) -> None:
     place.install()
     command = json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     payload = json.dumps({"session_id": "S1", "cwd": str(Path.cwd()), "hook_event_name": "Stop"})
-    environ = {**os.environ, "HOOKCTL_NOW": "1000000000"}
+    environ = {**os.environ, "HOOKCTL_NOW": "4000000000"}
     run = subprocess.run(["sh", "-c", command], input=payload, text=True, capture_output=True, env=environ)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-    place.monkeypatch.setenv("HOOKCTL_NOW", str(1000000000 + 7200))
+    place.monkeypatch.setenv("HOOKCTL_NOW", str(4000000000 + 7200))
     (finding,) = [finding for finding in place.findings() if finding["code"] == "last_ran"]
     assert "2 h ago" in finding["message"]
     assert "allow (no_work)" in finding["message"]
@@ -698,3 +698,10 @@ def test_doctor_bears_odd_files(quick: Place, name: str) -> None:
         make(path)
         assert quick.doctor().code in (0, 1)
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def test_a_run_from_before_the_installation_or_in_another_project_is_not_this_ones(place: Place) -> None:
+    event = {"t": 1000, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
+    put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
+    place.install()
+    assert "never_ran" in place.codes() and "last_ran" not in place.codes()

@@ -129,6 +129,11 @@ def test_every_code_of_the_hook_is_told_in_words_of_its_own(hookctl: Hookctl, gu
     assert max(map(len, CODES)) <= 16, "the column is that wide"
 
 
+def test_a_denial_of_a_wrapped_hook_is_told_as_one(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "a" / "events.jsonl", event(event="wrap", decision="block", code="blocked", blocks=1))
+    assert "the hook that is wrapped denied the stop, and that was passed on (1 block, 1 stop)" in hookctl("log").out
+
+
 def test_the_hook_says_nothing_that_log_does_not_know() -> None:
     root = Path(__file__).parents[1]
     source = (root / "templates" / "guard" / "hook.py").read_text()

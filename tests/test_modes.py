@@ -145,3 +145,12 @@ def test_the_guards_options_are_not_for_other_packs(hookctl: Hookctl, isolated: 
     pack = put(isolated / "p.toml", '[pack]\nname = "p"\nversion = "1"\n[env]\nA = "1"\n')
     outcome = hookctl("install", str(pack), "--host", "claude", *option)
     assert outcome.code == 2 and f"{option[0]} is for the guard" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("mode", "step"), [("breaker", "run remaining 3"), ("keepalive", "run start "), ("guard", ""), ("off", "")]
+)
+def test_install_names_the_first_step_that_does_something(hookctl: Hookctl, mode: str, step: str) -> None:
+    said = hookctl(*INSTALL, "--mode", mode, "--dispatch", "Task").out
+    assert step in said and "doctor" in said
+    assert (" run " in said) == bool(step)

@@ -64,7 +64,7 @@ def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
         (Settings(preset="rockbot"), "name the tools with --dispatch"),
         (Settings(preset="rockbot", knobs=TOOLS), ""),
         (Settings("off", {"required_tools": ["a"]}), "gives no reminder"),
-        (Settings(knobs={"required_scope_env": "A"}), "without --nudge"),
+        (Settings(knobs={"required_scope_env": "A"}), ""),
         (Settings(preset="hermes"), ""),
     ],
 )
@@ -125,6 +125,15 @@ def test_settings_of_a_wrong_kind_in_a_ledger_are_refused(page: dict[str, Any]) 
     with pytest.raises(HookctlError) as caught:
         settings_from(page)
     assert caught.value.code == "ledger_unreadable"
+
+
+def test_a_variable_without_a_tool_is_told_to_whoever_names_it() -> None:
+    assert "without --nudge" in " ".join(remarks(Settings(), Request(nudge_env="A")))
+
+
+def test_a_preset_is_left_by_none() -> None:
+    before = Settings("keepalive", {"latch": True}, preset="nightly")
+    assert choose(before, Request(preset="none")) == Settings("breaker", {"latch": True})
 
 
 def test_a_ledger_from_before_presets_is_read() -> None:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from hookctl import clock, events, project
 from hookctl.checks import Finding, Here, Scene
 from hookctl.checks.registered import Guard, at_work
-from hookctl.hosts import config_folder
+from hookctl.folders import Folders
+from hookctl.hosts import Host, config_folder
 
 _NEWEST = 200  # sessions that are looked at
 _ENOUGH = 3  # sessions without a line before anything is said
@@ -28,7 +29,7 @@ def check(scene: Scene) -> Iterator[Finding]:
     """When the hook last ran, as its log has it."""
     if scene.guard is None or scene.guard.settings.get("mode") == "off":
         return
-    decisions = [event for event in events.read(scene.folders.state) if event.get("host") == scene.host.name]
+    decisions = [event for event in _decisions(scene.folders, scene.host) if _may_be_its(scene, event)]
     if not decisions:
         message = f"the hook has not run yet; it does when {scene.host.title} ends its first turn"
         yield scene.find("never_ran", "info", message)
@@ -37,6 +38,17 @@ def check(scene: Scene) -> Iterator[Finding]:
     ago = clock.age(clock.now(scene.folders.environ) - last["t"])
     message = f"the hook last ran {ago} ago, at {clock.local(last['t'])}: {last.get('decision')} ({last.get('code')})"
     yield scene.find("last_ran", "info", message, "`hookctl log` shows more.")
+
+
+def _may_be_its(scene: Scene, event: dict[str, Any]) -> bool:
+    """Whether this registration can have written a line: not before it was there, nor in another project."""
+    try:
+        since = os.stat(os.path.join(scene.guard.folder if scene.guard else "", "hook.py")).st_mtime
+    except OSError:
+        since = float("inf")
+    root = scene.place.project
+    there = not root or event["project"] == os.path.basename(project.state_folder(scene.folders.state, root))
+    return event["t"] > since - 1 and there
 
 
 def check_here(here: Here) -> Iterator[Finding]:
@@ -67,7 +79,13 @@ def _installed(one: Guard) -> float:
 
 
 def _logged(here: Here) -> list[dict[str, Any]]:
-    return [event for event in events.read(here.folders.state) if event.get("host") == here.host.name]
+    return _decisions(here.folders, here.host)
+
+
+def _decisions(folders: Folders, host: Host) -> list[dict[str, Any]]:
+    """What the guard's own hook decided; what became of wrapped hooks' denials says nothing of it."""
+    logged = events.read(folders.state)
+    return [event for event in logged if event.get("host") == host.name and event.get("event") != events.WRAPPED]
 
 
 def _sessions(here: Here, since: float) -> list[_Session]:

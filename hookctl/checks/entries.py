@@ -12,6 +12,7 @@ from hookctl.checks import Finding, Scene, cap, handlers
 from hookctl.masking import masked
 from hookctl.model import Element, Entry, Live
 from hookctl.packs import guard
+from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD
 
 
@@ -20,6 +21,7 @@ def check(scene: Scene) -> Iterator[Finding]:
     live = scene.live
     if live is None:
         return
+    live = live._replace(elements=tuple(element for element in live.elements if not wraps(element.id)))
     yield from _unknown(scene, live)
     yield from _doubled(scene, live)
     yield from _disarmed(scene, live)
@@ -27,6 +29,7 @@ def check(scene: Scene) -> Iterator[Finding]:
     if record is None:
         return
     ours = [entry for entry in record.entries if entry.kind != "container" and entry.mode == "owned"]
+    ours = [entry for entry in ours if not wraps(entry.id)]  # wrapped.py looks at those
     if engine.wiped(ours, live):
         yield _wiped(scene, len(ours))
         return

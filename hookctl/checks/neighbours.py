@@ -76,10 +76,14 @@ def _limit(here: Here, canonical: str, found: list[Hook], known: list[_Known]) -
     event, title, key = here.host.events[canonical], here.host.title, here.host.data["cap"]["key"]
     what = f"{names} may block on {event}"
     cap = read_cap(here.host, variable(here, key))
-    if canonical == "stop" and any(ends_chains(here, one) for one in at_work(here)):
-        return here.find("foreign_stop", "info", f"{what}; the guard ends a chain without progress", "", path)
+    ending = [one for one in at_work(here) if ends_chains(here, one)]
+    if canonical == "stop" and ending:
+        armed = "" if any(mode(here, one) != "keepalive" for one in ending) else ", except while a run is armed"
+        return here.find("foreign_stop", "info", f"{what}; the guard ends a chain without progress{armed}", "", path)
     guard = "the guard does not end such a chain here"
-    fix = f"`hookctl install --host {here.host.name}`; it ends such chains unless end_foreign_chains is off."
+    fix = f"`hookctl install --host {here.host.name} --mode breaker --set end_foreign_chains=true` ends such chains."
+    if found and canonical == "stop":
+        fix += f" Or `hookctl install --host {here.host.name} --wrap TEXT` with a part of its command."
     if canonical == "subagent-stop":
         guard, fix = "the guard leaves subagents alone", f"Set {key} to 8."
         if cap > 0:

@@ -29,6 +29,7 @@ from hookctl.checks import (
     settings,
     switches,
     work,
+    wrapped,
 )
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -41,6 +42,7 @@ from hookctl.places import GUARD, Place, require_inside
 _OF_A_FILE = (
     settings.check, entries.check, switches.check, hook.check, packs.check, activity.check, cap.check,
     environment.check, environment.check_shell, committed.check, safety.check, client.check, client.check_readers,
+    wrapped.check,
 )  # fmt: skip
 # Of each host as it would be started in the working folder.
 _OF_A_HOST = (

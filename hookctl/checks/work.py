@@ -51,7 +51,8 @@ def check(here: Here) -> Iterator[Finding]:
     yield from _odd_files(work)
     if fault:
         message = f"the guard takes this for no work at all: {fault}"
-        yield work.find("task_unreadable", "warning", message, "`hookctl run remaining N` says it anew.", work.task)
+        fix = "Mend it, or remove it; then `hookctl run remaining N`."
+        yield work.find("task_unreadable", "warning", message, fix, work.task)
     yield from _stopped(work, remaining)
     yield from _owner(work)
     yield from _armed(work, remaining)

@@ -11,10 +11,12 @@ def sentence(mode: str, knobs: dict[str, Any], limit: int, cap: float, host: str
     """What happens on a stop and on a tool call; `limit` and `cap` are blocks, 0 or less for no end, `host` a title."""
     parts = [_STOPS[mode](knobs, limit, cap, host)]
     if mode != "off" and knobs.get("required_tools"):
-        parts.append(_nudge(knobs))
+        parts.append(_nudge(mode, knobs))
     limits = _whole(knobs, "dispatch_max", 30), _whole(knobs, "dispatch_window_s", 300)
     if knobs.get("dispatch_tools") and min(limits) > 0:
         parts.append(_dispatch(knobs))
+    if mode == "breaker" and knobs.get("end_foreign_chains") is False:
+        parts.append("leaves chains that other hooks force alone")
     return "; ".join(parts)
 
 
@@ -44,10 +46,11 @@ def _off(knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
 _STOPS = {"breaker": _breaker, "keepalive": _keepalive, "guard": _guard, "off": _off}
 
 
-def _nudge(knobs: dict[str, Any]) -> str:
+def _nudge(mode: str, knobs: dict[str, Any]) -> str:
     most, scope = _whole(knobs, "max_nudges", 1), knobs.get("required_scope_env")
     times = "once" if most == 1 else f"at most {most} times"
     where = f" (where {scope} is set)" if scope else ""
+    where += " in such a run, once it is concluded" if mode == "keepalive" else ""
     return f"reminds the agent {times} to call {' or '.join(knobs['required_tools'])} before it leaves{where}"
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError
-from hookctl.folders import asset
+from hookctl.packs.knobs import LIMIT_KEY, WORDS, schema
 from hookctl.packs.presets import PRESETS
 
 MODES = ("breaker", "keepalive", "guard", "off")
-LIMIT_KEY = "MAX_STOP_BLOCKS"
 DEFAULT_LIMIT = 5
 
 
@@ -53,7 +51,9 @@ class Settings(NamedTuple):
     @property
     def events(self) -> tuple[str, ...]:
         """The canonical events that these settings need; none where the guard has nothing to do."""
-        calls = bool(self.effective.get("dispatch_tools"))
+        knobs = self.effective
+        limits = knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)
+        calls = bool(knobs.get("dispatch_tools")) and min(limits) > 0
         return (*(("stop",) if self.mode != "off" else ()), *(("pre-tool",) if calls else ()))
 
 
@@ -63,7 +63,8 @@ def settings_from(recorded: dict[str, Any]) -> Settings:
     found = Settings(**{name: recorded.get(name, default) for name, default in names.items()})
     kinds = all(isinstance(value, type(names[name])) for name, value in found._asdict().items())
     config = isinstance(recorded.get("config", {}), dict)
-    limit = kinds and type(found.knobs.get("max_stop_blocks", 0)) is int
+    numbers = ("max_stop_blocks", "dispatch_max", "dispatch_window_s")
+    limit = kinds and all(type(found.knobs.get(name, 0)) is int for name in numbers)
     tools = kinds and isinstance(found.knobs.get("dispatch_tools", []), list)
     if not (kinds and config and limit and tools and found.mode in MODES and found.preset in ("", *PRESETS)):
         hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
@@ -74,12 +75,13 @@ def settings_from(recorded: dict[str, Any]) -> Settings:
 def choose(settings: Settings, request: Request) -> Settings:
     """The settings with what was asked on top; a usage error names what is unknown and what there is."""
     _require("mode", request.mode, MODES)
-    _require("preset", request.preset, tuple(PRESETS))
+    _require("preset", request.preset, (*PRESETS, "none"))
     mode, preset = request.mode or settings.mode, request.preset or settings.preset
+    preset = "" if preset == "none" else preset
     if request.preset and not request.mode:
         # A mode that came with the preset before goes with it.
         left = PRESETS.get(settings.preset, {}).get("mode") == settings.mode
-        mode = PRESETS[preset].get("mode", "breaker" if left else settings.mode)
+        mode = PRESETS.get(preset, {}).get("mode", "breaker" if left else settings.mode)
     knobs = {**settings.knobs, **_assigned(request.assignments), **_nudge(request), **_dispatch(request.dispatch)}
     return settings._replace(mode=mode, preset=preset, knobs=knobs)
 
@@ -93,10 +95,14 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
         found.append(f"{', '.join(over)}, set by hand, stays over {request.preset}'s own; --reset leaves it out")
     if settings.preset == "rockbot" and not knobs.get("dispatch_tools"):
         found.append("rockbot counts no tool's calls yet: name the tools with --dispatch TOOL, or --dispatch '*'")
+    if knobs.get("dispatch_tools") and min(knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)) <= 0:
+        found.append("a limit or a window of 0 switches dispatch off")
     if settings.mode == "off" and knobs.get("required_tools"):
         found.append("mode off gives no reminder of tools either")
-    if knobs.get("required_scope_env") and not knobs.get("required_tools"):
+    if request.nudge_env and not knobs.get("required_tools"):
         found.append("--nudge-env does nothing without --nudge TOOL")
+    if not settings.events and request == Request():
+        found.append("the guard is off, so no hook is registered; --mode breaker puts it back")
     return tuple(found)
 
 
@@ -154,10 +160,11 @@ def _dispatch(wishes: tuple[str, ...]) -> dict[str, Any]:
     for wish in wishes:
         match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", wish.strip())
         tool = match[1].strip() if match else ""
-        half = "," in tool or re.search(r":[0-9/]*$", tool)  # several tools, or a limit of which a part is missing
-        if not tool.isprintable() or half or (not tool and (len(wishes) > 1 or match is None or match[2])):
+        odd = re.search(r"[\s,]|:[0-9/]|:$", tool)  # several tools, or a limit that is none
+        if not tool.isprintable() or odd or (not tool and (len(wishes) > 1 or match is None or match[2])):
             hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
-            raise HookctlError("usage", f"--dispatch {wish!r} names no tool", hint=hint, exit_code=USAGE)
+            message = f"--dispatch {wish!r} names no tool, or a limit that is none"
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         tools += [tool] if tool else []
         limits |= {(int(match[2]), int(match[3]))} if match and match[2] else set()
     if len(limits) > 1:
@@ -171,12 +178,7 @@ def _dispatch(wishes: tuple[str, ...]) -> dict[str, Any]:
 
 def _knobs() -> dict[str, Any]:
     """The knobs that --set takes; the mode has an option of its own, and the state folder is hookctl's."""
-    with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
-        known = json.load(stream)["properties"]
-    return {name: known[name] for name in known if name not in ("mode", "state_dir", "$schema")}
-
-
-WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    return {name: about for name, about in schema().items() if name not in ("mode", "state_dir")}
 
 
 def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:

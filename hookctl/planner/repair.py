@@ -20,9 +20,10 @@ from hookctl.folders import Folders
 from hookctl.hosts import shapes
 from hookctl.live import look, read_document
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
-from hookctl.packs import guard
+from hookctl.packs import guard, wrapping
 from hookctl.packs.pack import load_file, read_files
 from hookctl.packs.settings import MODES, Settings, settings_from
+from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
 from hookctl.runtime_files import CONFIG, File, Runtime
@@ -100,7 +101,8 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
 
 def _decide(desk: _Desk, live: Live, orphan: Mapping[str, tuple[str, list[Want]]]) -> Decision:
     """What is to be edited: wiped entries, doubled ones, a Python that is gone; nothing in a read-only file."""
-    commands, entries = _new_commands(desk), desk.entries
+    python, commands = _new_commands(desk)
+    entries = desk.entries
     if engine.wiped(entries, live):
         entries = tuple(_wishing(entry, commands) for entry in entries)
         if desk.place.shared and not _all_ours(desk):
@@ -112,7 +114,6 @@ def _decide(desk: _Desk, live: Live, orphan: Mapping[str, tuple[str, list[Want]]
         return Decision(entries=desk.entries)
     if commands and any(_calls(entry, commands) for entry in decision.entries):
         page = desk.pages[GUARD]
-        python = _python_of(next(iter(commands.values())), desk.place)
         desk.pages[GUARD] = page._replace(settings={**page.settings, "python": python})
     return decision
 
@@ -127,19 +128,25 @@ def _all_ours(desk: _Desk) -> bool:
     limit = guard.wanted_limit(settings)
     wants = guard.wants(settings, desk.place, packs.load(GUARD), page.folder, limit)
     good = [(want.path, want.value) for want in wants]
-    wishes = [(e.path, wish.value) for e in desk.entries if e.kind != "container" for wish in e.owners.values()]
+    ours = [entry for entry in desk.entries if entry.kind != "container" and not wraps(entry.id)]
+    wishes = [(e.path, wish.value) for e in ours for wish in e.owners.values()]
     return program in (None, runtime_files.program()) and all(wish in good for wish in wishes)
 
 
-def _new_commands(desk: _Desk) -> dict[str, str]:
-    """The guard's commands with another Python, by their id; none where the one that they name is there."""
+def _new_commands(desk: _Desk) -> tuple[str, dict[str, str]]:
+    """Another Python and the guard's commands with it, by their id; none where the one that they name is there."""
     page = desk.pages.get(GUARD)
     settings = settings_from(page.settings) if page else Settings(mode="off")
-    if page is None or not settings.events or desk.place.shared or _runs(settings.python):
-        return {}
+    wrapped = {entry.id: wrapping.original_of(entry.written["command"]) for entry in desk.entries if wraps(entry.id)}
+    if page is None or not (settings.events or wrapped) or desk.place.shared or _runs(settings.python):
+        return "", {}
     python, _ = interpreter.choose(desk.folders.environ)
     wants = guard.wants(settings._replace(python=python), desk.place, packs.load(GUARD), page.folder, "")
-    return {want.id: want.value["command"] for want in wants if want.id}
+    found = {want.id: want.value["command"] for want in wants if want.id}
+    for id, original in wrapped.items():
+        if original is not None:
+            found[id] = wrapping.command(original, desk.place, page.folder, python)
+    return python, found
 
 
 def _runs(python: str) -> bool:
@@ -256,11 +263,14 @@ def _put_back(desk: _Desk, page: PackRecord, wanted: Mapping[str, File]) -> Runt
 
 def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
     settings = settings_from(page.settings)
-    if not settings.events:
+    root = {} if desk.document.value is MISSING else desk.document.value
+    wrapped = any(wraps(element.id) for element in shapes.elements(root))
+    if not settings.events and not wrapped:
         return {}
     config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state)
     data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)
-    return {_PROGRAM: File(runtime_files.program()), CONFIG: data}
+    found = {_PROGRAM: File(runtime_files.program()), CONFIG: data}
+    return found | ({wrapping.PROGRAM: File(runtime_files.program(wrapping.PROGRAM))} if wrapped else {})
 
 
 def _packs_files(desk: _Desk, name: str, page: PackRecord) -> dict[str, File]:

@@ -12,11 +12,12 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import shapes
 from hookctl.live import look, read_document
-from hookctl.masking import masked
+from hookctl.masking import masked, masked_text
 from hookctl.model import Decision, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import settings_from
+from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, in_sh, pack_folder
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
 from hookctl.planner.wraps import unwrap
@@ -161,6 +162,7 @@ def _by_hand(error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, 
     going = [entry for entry in entries if entry.kind != "container" and entry.owners.keys() <= set(packs)]
     ours = [
         f"in {'.'.join(map(str, entry.path))}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
+        + (f", and put back {masked_text(entry.before or '')}" if wraps(entry.id) else "")
         if entry.id
         else f"in {'.'.join(map(str, entry.path[:-1]))}: {json.dumps(masked({entry.path[-1]: entry.written}))[1:-1]}"
         for entry in going

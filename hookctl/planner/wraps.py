@@ -5,8 +5,9 @@ The hook stays that tool's or the operator's: nothing but its command is ever to
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING
@@ -32,7 +33,7 @@ class Wrapped(NamedTuple):
         """The decision on all entries, of which the engine knows the others only."""
         return decision._replace(
             edits=(*self.edits, *decision.edits),
-            entries=(*decision.entries, *self.entries),
+            entries=(*self.entries, *decision.entries),  # an order that every other decision keeps
             actions=(*self.actions, *decision.actions),
             kept=(*self.kept, *decision.kept),
         )
@@ -74,22 +75,110 @@ def wrap(document: JsonDocument, entries: Iterable[Entry], place: Place, wish: A
     if wish.text == "":
         return unwrap(document, entries)
     known, others = _split(entries)
-    found = Wrapped(others)
+    desk = _Desk(document, place, wish, known)
     for element in _elements(document):
-        found = _renew(found, document, place, wish, element, known.pop(element.id, None))
-    event = place.host.events["stop"]
-    for id, entry in sorted(known.items()):
+        desk.renew(element)
+    for entry in known.values():
+        desk.follow(entry)
+    if wish.text:
+        desk.add(wish.text)
+    return Wrapped(others, tuple(desk.edits), tuple(desk.entries.values()), tuple(desk.actions), tuple(desk.kept))
+
+
+class _Desk:
+    """The entries and edits of one settings file while its wraps are being planned."""
+
+    def __init__(self, document: JsonDocument, place: Place, wish: Asked, known: dict[str, Entry]) -> None:
+        self.document, self.place, self.wish, self.known = document, place, wish, known
+        self.foreign = _foreign(document, place.host.events["stop"])
+        self.entries: dict[str, Entry] = {}
+        self.edits: list[Put] = []
+        self.actions: list[Action] = []
+        self.kept: list[Action] = []
+
+    def renew(self, element: Element) -> None:
+        """A wrapped hook that is there: as this version, folder and Python want it; left alone where it was edited."""
+        text, entry = str(element.fields["command"]), self.known.get(element.id)
+        original = wrapping.original_of(text)
+        if original is None and entry and self.wish.force:
+            original = wrapping.original_of(entry.written["command"])
+        if original is None:
+            reason = "its command was edited, so it stays" + ("; --force puts ours back" if entry else "")
+            self.kept.append(_line("keep", element.path[:2], element.id, "overridden", "overridden", reason))
+            if entry:
+                self.entries.setdefault(element.id, entry)
+            return
+        renewed = self._entry(element.path, original, _source(entry, original))
+        self.entries[renewed.id] = renewed
+        command = renewed.written["command"]
+        if command != text:
+            self.edits.append(Put((*element.path, "command"), command))
+        if entry is None:
+            self._act("take-back", renewed, ("orphan", "owned"), "the ledger did not know it")
+        elif command != text:
+            ours = wrapping.original_of(text) is not None
+            reason = "as this version wants it" if ours else f"took over your {masked_text(text)}"
+            self._act("replace", renewed, ("owned" if ours else "overridden", "owned"), reason)
+
+    def follow(self, entry: Entry) -> None:
+        """A wrapped hook whose tool has registered it anew is wrapped again; one that is gone is forgotten."""
         original = wrapping.original_of(entry.written["command"])
-        again = [path for path, command in _foreign(document, event) if command == original]
-        if again:
-            found = _put_on(found, document, place, wish, again, str(original), "its tool has registered it anew")
-        else:
-            line = _line("drop", entry.path, id, "missing", "free", "the hook that it wrapped is gone")
-            found = found._replace(actions=(*found.actions, line))
-    if wish.text and not any(_names(wish.text, entry) for entry in found.entries):
-        paths, original = _chosen(document, event, wish.text)
-        found = _put_on(found, document, place, wish, paths, original, "")
-    return found
+        if original is not None and self._plain(original):
+            self._put_on(original, "its tool has registered it anew")
+        elif entry.id not in self.entries:
+            self._act("drop", entry, ("missing", "free"), "the hook that it wrapped is gone")
+
+    def add(self, text: str) -> None:
+        """Wrap the one hook that a text names, unless it is wrapped."""
+        wrapped = [wrapping.original_of(entry.written["command"]) for entry in self.entries.values()]
+        there = list(dict.fromkeys([*(command for _, command in self.foreign), *filter(None, wrapped)]))
+        hits = [text] if text in there else [command for command in there if text in command]
+        if len(hits) != 1:
+            raise self._ambiguous(text, there, "several hooks" if hits else "no hook")
+        if hits[0] in wrapped:
+            return
+        if not self._plain(hits[0]):
+            raise self._not_plain(hits[0])
+        self._put_on(hits[0], "")
+
+    def _plain(self, original: str) -> list[tuple[Path, str]]:
+        """Where a command stands that a shell's command line can stand in for."""
+        return [one for one in self.foreign if one[1] == original and not _odd(self.document.get(one[0]), original)]
+
+    def _put_on(self, original: str, why: str) -> None:
+        """The guard's command in place of a hook's own, everywhere that stands on the event."""
+        paths = [path for path, _ in self._plain(original)]
+        entry = self.known.get(wrapping.id_of(original))
+        raw = _source(entry, original) if entry else self.document.raw((*paths[0], "command"))
+        entry = self._entry(paths[0], original, raw)
+        self.entries[entry.id] = entry
+        self.edits += [Put((*path, "command"), entry.written["command"]) for path in paths]
+        reason = "; ".join(filter(None, [f"it wraps {masked_text(original)}", why]))
+        self._act("replace", entry, ("foreign", "owned"), reason)
+
+    def _entry(self, path: Path, original: str, raw: str) -> Entry:
+        """Of the element only the command is ours, so nothing else of it is on record."""
+        written = {"command": wrapping.command(original, self.place, self.wish.folder, self.wish.python)}
+        owners = {GUARD: Wish(written, self.wish.version)}
+        return Entry(path[:2], "element", "owned", raw, written, owners, wrapping.id_of(original))
+
+    def _act(self, action: str, entry: Entry, states: tuple[str, str], reason: str) -> None:
+        self.actions.append(_line(action, entry.path, entry.id, *states, reason))
+
+    def _ambiguous(self, text: str, there: list[str], which: str) -> HookctlError:
+        listed = "".join(f"\n  {masked_text(command)}" for command in there)
+        hint = f"Give a part of one of these commands:{listed}"
+        hint = hint if there else f"There is no other hook on {self.place.host.events['stop']}."
+        message = f"--wrap {masked_text(text)!r} names {which}"
+        return HookctlError("usage", message, path=self.document.where, hint=hint, exit_code=USAGE)
+
+    def _not_plain(self, original: str) -> HookctlError:
+        path = next(path for path, command in self.foreign if command == original)
+        message = f"this hook cannot be wrapped, because of its {_odd(self.document.get(path), original)}"
+        line, column = self.document.position(path)
+        where = self.document.where
+        hint = "Wrap plain commands only."
+        return HookctlError("usage", message, path=where, line=line, column=column, hint=hint, exit_code=USAGE)
 
 
 def _split(entries: Iterable[Entry]) -> tuple[dict[str, Entry], tuple[Entry, ...]]:
@@ -100,57 +189,6 @@ def _split(entries: Iterable[Entry]) -> tuple[dict[str, Entry], tuple[Entry, ...
 def _elements(document: JsonDocument) -> list[Element]:
     root = {} if document.value is MISSING else document.value
     return [element for element in shapes.elements(root) if wrapping.wraps(element.id)]
-
-
-def _source(entry: Entry | None, original: str) -> str:
-    """The command as it stood in the file."""
-    if entry is not None and entry.before is not None and json.loads(entry.before) == original:
-        return entry.before
-    return json.dumps(original, ensure_ascii=False)
-
-
-def _line(action: str, path: Path, id: str, before: str, after: str, reason: str) -> Action:
-    return Action(action, path, "element", id, before, after, reason, (GUARD,))
-
-
-def _entry(place: Place, wish: Asked, path: Path, fields: dict[str, Any], original: str, raw: str) -> Entry:
-    text = wrapping.command(original, place, wish.folder, wish.python)
-    written = {**fields, "command": text}
-    owners = {GUARD: Wish(written, wish.version)}
-    return Entry(path[:2], "element", "owned", raw, written, owners, wrapping.id_of(original))
-
-
-def _renew(
-    found: Wrapped, document: JsonDocument, place: Place, wish: Asked, element: Element, entry: Entry | None
-) -> Wrapped:
-    """A wrapped hook that is there: as this version, folder and Python want it; left alone where it was edited."""
-    text = str(element.fields["command"])
-    recorded = wrapping.original_of(entry.written["command"]) if entry else None
-    original = wrapping.original_of(text) or (recorded if wish.force else None)
-    if original is None:
-        reason = "its command was edited, so it stays; --force puts ours back"
-        kept = _line("keep", element.path[:2], element.id, "overridden", "overridden", reason)
-        return found._replace(kept=(*found.kept, kept), entries=(*found.entries, *((entry,) if entry else ())))
-    renewed = _entry(place, wish, element.path, element.fields, original, _source(entry, original))
-    found = found._replace(entries=(*(one for one in found.entries if one.id != renewed.id), renewed))
-    if renewed.written["command"] == text and entry:
-        return found
-    word, reason = ("replace", "as this version wants it") if entry else ("take-back", "the ledger did not know it")
-    line = _line(word, element.path[:2], element.id, "owned" if entry else "orphan", "owned", reason)
-    edits = [Put((*element.path, "command"), renewed.written["command"])] if renewed.written["command"] != text else []
-    return found._replace(edits=(*found.edits, *edits), actions=(*found.actions, line))
-
-
-def _put_on(
-    found: Wrapped, document: JsonDocument, place: Place, wish: Asked, paths: list[Path], original: str, why: str
-) -> Wrapped:
-    """The guard's command in place of `original` at these paths."""
-    raw = document.raw((*paths[0], "command"))
-    entry = _entry(place, wish, paths[0], dict(document.get(paths[0])), original, raw)
-    edits = [Put((*path, "command"), entry.written["command"]) for path in paths]
-    reason = "; ".join(filter(None, [f"it wraps {masked_text(original)}", why]))
-    line = _line("replace", entry.path, entry.id, "foreign", "owned", reason)
-    return found._replace(edits=(*found.edits, *edits), entries=(*found.entries, entry), actions=(*found.actions, line))
 
 
 def _foreign(document: JsonDocument, event: str) -> list[tuple[Path, str]]:
@@ -164,33 +202,24 @@ def _foreign(document: JsonDocument, event: str) -> list[tuple[Path, str]]:
     return found
 
 
-def _names(text: str, entry: Entry) -> bool:
-    return text in str(wrapping.original_of(entry.written["command"]))
+def _source(entry: Entry | None, original: str) -> str:
+    """The command as it stood in the file."""
+    if entry is not None and entry.before is not None:
+        with contextlib.suppress(ValueError):
+            if json.loads(entry.before) == original:
+                return entry.before
+    return json.dumps(original, ensure_ascii=False)
 
 
-def _chosen(document: JsonDocument, event: str, text: str) -> tuple[list[Path], str]:
-    """The one hook that a text names, everywhere it stands on the event."""
-    there = _foreign(document, event)
-    hits = list(dict.fromkeys(command for _, command in there if text in command))
-    if len(hits) != 1:
-        listed = "".join(f"\n  {masked_text(command)}" for _, command in there)
-        hint = f"Give a part of one of these commands:{listed}" if there else f"There is no other hook on {event}."
-        which = "several hooks" if hits else "no hook"
-        raise HookctlError("usage", f"--wrap {text!r} names {which}", path=document.where, hint=hint, exit_code=USAGE)
-    paths = [path for path, command in there if command == hits[0]]
-    for path in paths:
-        _require_plain(document, path, hits[0])
-    return paths, hits[0]
+def _line(action: str, path: Path, id: str, before: str, after: str, reason: str) -> Action:
+    return Action(action, path, "element", id, before, after, reason, (GUARD,))
 
 
-def _require_plain(document: JsonDocument, path: Path, original: str) -> None:
-    """Refuse what a shell's command line cannot stand in for."""
-    handler = document.get(path)
-    odd = next((name for name in ("args", "async", "asyncRewake") if handler.get(name)), "")
-    odd = odd or ("shell" if handler.get("shell") not in (None, "sh", "bash") else "")
-    if odd or "\0" in original:
-        line, column = document.position(path)
-        message, hint = f"this hook cannot be wrapped, because of its {odd or 'command'}", "Wrap plain commands only."
-        raise HookctlError(
-            "usage", message, path=document.where, line=line, column=column, hint=hint, exit_code=USAGE
-        )  # fmt: skip
+def _odd(handler: Mapping[str, Any], original: str) -> str:
+    """What of a hook a shell's command line cannot stand in for; empty if it can."""
+    if "args" in handler:
+        return "args"
+    if handler.get("shell") not in (None, "sh", "bash"):
+        return "shell"
+    woken = next((name for name in ("async", "asyncRewake") if handler.get(name)), "")
+    return woken or ("command" if "\0" in original else "")

@@ -58,7 +58,8 @@ def completion(shell: str, table: TyperGroup, choices: Mapping[str, Sequence[str
         raise HookctlError("usage", f"unknown shell {shell!r}", hint=f"Shells: {', '.join(SHELLS)}.", exit_code=USAGE)
     values = {
         "host": (*hosts.names(), "all"), "pack": packs.names(), "mode": MODES, "shell": SHELLS,
-        "preset": tuple(PRESETS), "scope": SCOPES, "render.scope": (*SCOPES, "managed"), "code": tuple(events.CODES),
+        "preset": (*PRESETS, "none"), "scope": SCOPES,
+        "render.scope": (*SCOPES, "managed"), "code": tuple(events.CODES),
         "decision": events.DECISIONS, **choices,
     }  # fmt: skip
     lines = scripts[shell]([_command(name, command, values) for name, command in table.commands.items()])

@@ -14,6 +14,12 @@ from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import GUARD, Place
 from hookctl.planner.install import Choice, plan_install
 
+# mode: what an operator does first, and what that means
+_FIRST_STEPS = {
+    "breaker": "run remaining 3  in a project: three pieces of work are left there",
+    "keepalive": "run start        in a project: arms it for 12 hours; --for 8h says otherwise",
+}
+
 
 def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *, dry_run: bool) -> Result:
     """Install the pack at these places, or with `dry_run` only say what would change."""
@@ -41,13 +47,13 @@ def _installed(plan: planner.Plan, pack: Pack, places: list[Place]) -> str:
     scope = "" if places[0].scope == "user" else f" --scope {places[0].scope}"
     if not settings.events:
         back = f"`{hookctl} install --host {places[0].host.name}{scope} --mode breaker`"
-        return f"{pack.name} is off: no hook is registered. {back} puts it back."
+        return f"{pack.name} is off: it registers no hook of its own. {back} puts it back."
     return "\n".join(
         [
             f"{pack.name} is installed for {title}. Next:",
             *_commit(places),
             f"  {hookctl} doctor           checks that it works",
-            f"  {hookctl} run remaining 3  in a project: three pieces of work are left there",
+            *([f"  {hookctl} {_FIRST_STEPS[settings.mode]}"] if settings.mode in _FIRST_STEPS else []),
         ]
     )
 

@@ -79,7 +79,8 @@ def _line(event: dict[str, Any]) -> str:
     session = str(event.get("session") or "-")
     code = event.get("code", "")
     counts = ", ".join(_counts(event))
-    why = " ".join(filter(None, (events.CODES.get(code, ""), f"({counts})" if counts else "")))
+    reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
+    why = " ".join(filter(None, (reasons.get(code, ""), f"({counts})" if counts else "")))
     return (
         f"{clock.local(event['t'])}  {session:16}  {event.get('event', ''):8}  "
         f"{event.get('decision', ''):7}  {code:16}  {why}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -265,7 +266,8 @@ def _remaining_text(place: _Run, remaining: Any) -> str:
     if remaining is None:
         return "not said, which counts as no work"
     text = str(remaining) if isinstance(remaining, str) or type(remaining) is int else ""
-    return text if text.strip().isdecimal() else f"{json.dumps(remaining)}, which is no count and so no work"
+    counts = re.fullmatch(r"[0-9]{1,18}", text.strip())
+    return text if counts else f"{json.dumps(remaining)}, which is no count and so no work"
 
 
 def _task(place: _Run) -> dict[str, Any]:

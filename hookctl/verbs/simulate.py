@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,12 +18,14 @@ from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Result
 from hookctl.packs import guard
-from hookctl.packs.settings import Request, Settings, choose
+from hookctl.packs.settings import Request, Settings, choose, remarks
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
 _BEGIN = 1_000_000_000  # seconds; where the events do not say when they are
 _TELL_AFTER = 1.0  # seconds
 _HINT = 'A line is as {"event": "stop", "stop_hook_active": true, "run": {"remaining": 2}}; see docs/guard.md.'
+_RUN = ("remaining", "heartbeat", "STOP", "CONCLUDE", "OWNER", "ACTIVE")
+_NOT_OURS = ("LD_", "DYLD_", "PYTHON")  # what could change which program runs
 _WORDS = ("event", "host", "at", "run", "env")  # of a line, besides the host's own fields
 
 
@@ -48,7 +51,7 @@ def simulate(folders: Folders, source: str, request: Request, host: str) -> Resu
     counts = Counter(one["decision"] for one in decisions)
     summary = ", ".join(f"{number} {word}" for word, number in sorted(counts.items())) or "no event asks for a decision"
     data = {"settings": {"mode": settings.mode, **settings.effective}, "decisions": decisions, "counts": dict(counts)}
-    return Result(data, (*map(_line, decisions), summary))
+    return Result(data, (*map(_line, decisions), summary), remarks(settings, request))
 
 
 def _read(source: str) -> str:
@@ -85,16 +88,31 @@ def _event(number: int, line: dict[str, Any], host: str) -> Event:
     if name not in hosts.names():
         raise _Wrong(f"unknown host {name!r}")
     run, env, at = line.get("run", {}), line.get("env", {}), line.get("at")
+    unknown = run.keys() - _RUN if isinstance(run, dict) else ()
+    if unknown:
+        raise _Wrong(f"`run` knows no {', '.join(sorted(unknown))}; it knows {', '.join(_RUN)}")
     kinds = isinstance(run, dict), isinstance(env, dict), at is None or type(at) in (int, float)
     for word, fits in zip(("run", "env", "at"), kinds, strict=True):
         if not fits:
             raise _Wrong(f"`{word}` is of a wrong kind")
+    for key, value in env.items():
+        if not key or re.search(r"[=\0]", key) or "\0" in str(value) or not _encodes(f"{key}{value}"):
+            raise _Wrong("`env` has a name or a value that no environment can hold")
+        if key.startswith(_NOT_OURS):
+            raise _Wrong(f"`env` may not set {key}")
     payload = {key: value for key, value in line.items() if key not in _WORDS}
     native = {theirs: ours for ours, theirs in hosts.load(name).events.items()}
     event = line.get("event", native.get(str(payload.get("hook_event_name")), "stop" if payload else ""))
     if event not in ("", *EVENTS):
         raise _Wrong(f"the guard has nothing to say on {event!r}; it knows {', '.join(EVENTS)}")
     return Event(number, event, name, at, run, {str(key): str(value) for key, value in env.items()}, payload)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        return bool(os.fsencode(text))
+    except UnicodeError:
+        return False
 
 
 class _Stage:
@@ -142,8 +160,8 @@ class _Stage:
     def ask(self, event: Event) -> tuple[str, dict[str, Any]]:
         """What the hook prints, and its line in the log, if it writes one."""
         host = hosts.load(event.host)
-        environ = {"HOME": self.top, "HOOKCTL_STATE_DIR": self.state, "HOOKCTL_NOW": repr(self.now)}
-        environ |= {**guard.cap_variables(self.settings, host), **event.env}
+        environ = {**guard.cap_variables(self.settings, host), **event.env}
+        environ |= {"HOME": self.top, "HOOKCTL_STATE_DIR": self.state, "HOOKCTL_NOW": repr(self.now)}
         environ |= {name: self.project for name in [host.data["environment"].get("project")] if name}
         payload = {"session_id": "simulated", **event.payload, "cwd": self.project}
         call = [self.python, "-I", "-S", os.path.join(self.hook, "hook.py"), event.event, "--host", event.host]

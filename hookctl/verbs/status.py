@@ -13,9 +13,10 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.live import look, read_document
-from hookctl.masking import masked
+from hookctl.masking import masked, masked_text
 from hookctl.model import Entry, Live, PackRecord, Record, Result
-from hookctl.packs import guard
+from hookctl.packs import guard, wrapping
+from hookctl.packs.knobs import in_effect
 from hookctl.packs.sentence import sentence as describe
 from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import SCOPES
@@ -83,7 +84,7 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
     page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry, live)) for entry in _shown(record)]
     if "guard" in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
-        page["guard"] = sentence(host, record.packs["guard"], document, states, found)
+        page["guard"] = sentence(host, record.packs["guard"], document, states, found) + _limited(page["entries"])
     return page
 
 
@@ -114,6 +115,7 @@ def _entry(entry: Entry, live: Live, stronger: Source | None) -> dict[str, Any]:
         "value": masked(value, key),
         "owners": list(entry.owners),
         "in_effect": None,
+        "wraps": _wrapped_by(entry),
     }
     if stronger:
         here = masked(stronger.document.get(entry.path), key)
@@ -134,13 +136,21 @@ def sentence(
     idle = _idle(host, pack, document, states, texts, found)
     if idle:
         return f"does nothing: {idle}"
-    knobs = guard.live_configuration(pack)
+    knobs = in_effect(guard.live_configuration(pack), texts)
     mode, limit = guard.mode_of(knobs, texts), guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks"))
     missing = _missing(pack, states)
     mode = "off" if "stop" in missing else mode
     knobs |= {"dispatch_tools": []} if "pre-tool" in missing else {}
     said = describe(mode, knobs, limit, known.read_cap(host, texts.get(host.data["cap"]["key"], "")), host.title)
+    preset = settings_from(pack.settings).preset
+    said += f" (preset {preset})" if preset else ""
     return said + (f" (its hook for {' and '.join(missing)} is not registered)" if missing else "")
+
+
+def _limited(entries: list[dict[str, Any]]) -> str:
+    """What is said of the hooks that the guard wraps."""
+    count = sum(entry["state"] == "owned" for entry in entries if entry["wraps"])
+    return f"; it limits the denials of {count} wrapped hook{'s' * (count > 1)}" if count else ""
 
 
 def _missing(pack: PackRecord, states: dict[str, str]) -> list[str]:
@@ -178,14 +188,25 @@ def _idle(
         return "its files cannot be read"
     if program is None:
         return "its file is missing"
-    live = config if isinstance(config, dict) else {}
-    off = guard.mode_of(live, env) == "off" and not live.get("dispatch_tools")
+    knobs = in_effect(config if isinstance(config, dict) else {}, env)
+    off = knobs.get("mode") == "off" and not knobs.get("dispatch_tools")
     return "its configuration says mode off" if off else ""
 
 
 def _instead(entry: dict[str, Any]) -> str:
     here = entry["in_effect"]
     return f" (in effect here: {here['value']}, of {here['scope']} scope)" if here else ""
+
+
+def _wrapped_by(entry: Entry) -> str | None:
+    """The command of the hook that an entry wraps; None for every other entry."""
+    if not wrapping.wraps(entry.id):
+        return None
+    return masked_text(wrapping.original_of(entry.written["command"]) or "an unknown command")
+
+
+def _around(entry: dict[str, Any]) -> str:
+    return f" (wraps {entry['wraps']})" if entry["wraps"] else ""
 
 
 def _lines(page: dict[str, Any]) -> list[str]:
@@ -197,5 +218,5 @@ def _lines(page: dict[str, Any]) -> list[str]:
     for entry in page["entries"]:
         name = f"{entry['id']} at {'.'.join(entry['path'])}" if entry["id"] else entry["path"][-1]
         value = f"={entry['value']}" if entry["kind"] == "leaf" and entry["value"] is not None else ""
-        lines.append(f"  {entry['state']:10} {name}{value}{_instead(entry)}")
+        lines.append(f"  {entry['state']:10} {name}{value}{_instead(entry)}{_around(entry)}")
     return [*lines, f"  the guard  {page['guard']}"] if page["guard"] else lines

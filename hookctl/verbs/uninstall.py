@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -81,8 +82,10 @@ def _elsewhere(folders: Folders, what: What, plan: planner.Plan) -> list[str]:
     if not others:
         return []
     name = what.name or GUARD
-    scopes = {record.scope for key, record in records.items() if key not in looked_at and name in record.packs}
-    how = "--all" if len(others) > 1 or scopes == {"user"} else f"--scope {scopes.pop()}"
+    pages = [record for key, record in records.items() if key not in looked_at and name in record.packs]
+    how = "--all"
+    if len(pages) == 1 and pages[0].project:
+        how = f"--scope {pages[0].scope} --project {shlex.quote(pages[0].project)}"
     return [f"{name} stays installed in {', '.join(others)}; `hookctl uninstall {name} {how}` takes it out there too"]
 
 

@@ -29,12 +29,13 @@ TAIL_LIMIT = 256 * KIB
 LOG_LIMIT = 256 * KIB
 RING_LIMIT = 32
 CEILING = 200  # blocks a session since its last human prompt, whatever settings and progress say
+LATEST = 2.5e11  # seconds; no time is later
 ARMED_CEILING = 5000  # the same while keepalive is armed
 DISPATCH_KEYS = 16 * KIB  # whatever dispatch_max_keys says
 DISPATCH_LIMIT = 64 * DISPATCH_KEYS  # dispatch.json
 WAITS = (0.01, 0.02, 0.03, 0)  # seconds between two looks at a transcript that is being written
 SWEEP_AFTER = 30 * 24 * 3600
-LONGEST_LOCK_MS = 60_000
+LONGEST_LOCK_MS = 8_000  # the host ends a hook after 10 s
 
 KNOBS = {
     "mode": "breaker",
@@ -109,7 +110,7 @@ CAPS = {
 
 NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
 # mode: the words of a block, for the agent, and of a release, for a person
-WORK_REMAINS = "Work remains ({remaining}). " + NEXT
+WORK_REMAINS = "Work remains ({remaining}). " + NEXT + " If less remains, run `hookctl run remaining N`."
 RUN_GOES_ON = "This run goes on until the person who started it ends it (`hookctl run conclude`). " + NEXT
 LET_GO = "hookctl guard: let go {why}; %s. Send a prompt to go on; `hookctl run %s` ends %s."
 TEXTS = {
@@ -126,6 +127,7 @@ WHY = {
 STOP_LOOP = "hookctl guard: ended a turn that another stop hook forces on without progress. Send a prompt to go on."
 
 UNCOUNTED = {"blocks": None, "attempts": None, "progress": None}
+COUNTERS = ("blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts")
 SESSION = {
     "blocks": 0,  # since progress
     "attempts": 0,  # stops since progress
@@ -179,7 +181,7 @@ def number(digits):
 
 class Dialect:
     strict = True
-    object_hook = object_pairs_hook = None
+    object_hook = object_pairs_hook = array_hook = None  # the last: from Python 3.15 on
     parse_float = parse_constant = float
     parse_int = number
 
@@ -193,7 +195,7 @@ try:
     def dump(value):
         return "".join(pieces(value, 0))
 
-except ImportError:
+except Exception:  # another interpreter, or a later one that wants more
     import json
 
     scan = json.JSONDecoder(parse_int=number).scan_once
@@ -390,7 +392,7 @@ def find_project(start, home):
     return start
 
 
-def read_call(event, host):
+def read_call(event, host, read=read_input):
     """Everything that this call depends on, except the files that change while the agent works: each name below."""
     now = clock()
     here = enter(".")
@@ -404,9 +406,10 @@ def read_call(event, host):
     knobs = Values({name: knob(name, default, config or {}) for name, default in KNOBS.items()})
     lock_s = min(max(knobs.lock_ms, 0), LONGEST_LOCK_MS) / 1000
     _signal.signal(_signal.SIGALRM, expire)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGALRM])
     _signal.setitimer(_signal.ITIMER_REAL, lock_s + 0.9)
 
-    data, payload = read_input()
+    data, payload = read()
     readable, payload, key = payload is not None, payload or {}, sha256(data).hexdigest()[:16]
     cap, anew_by_call = blocks_in_a_row(host)
     block, release, end, refuse, project_variable, session_variable = HOSTS[host]
@@ -469,6 +472,8 @@ def open_state(call, name, limit=FILE_LIMIT):
 def open_session(call, suffix=".json"):
     path, stored = open_state(call, digest(call.session) + suffix)
     usable = {name: value for name, value in stored.items() if type(value) is type(SESSION.get(name))}
+    if any(usable.get(name, 0) < 0 for name in COUNTERS):
+        usable = {}  # nothing that this hook wrote: it would be a credit of blocks
     return path, Values({**SESSION, "ring": [], "by": [], **usable})
 
 
@@ -480,10 +485,11 @@ def save_session(path, state, now):
 
 def sweep(call):
     """Remove what sessions left behind that nobody has touched for a month."""
+    now = min(call.now, time.time())
     for name in posix.listdir(call.folder):
         path = call.folder + "/" + name
         try:
-            if name[16:17] == "." and call.now - posix.lstat(path).st_mtime > SWEEP_AFTER:
+            if name[16:17] == "." and now - posix.lstat(path).st_mtime > SWEEP_AFTER:
                 posix.unlink(path)
         except OSError:
             pass  # another hook sweeps too
@@ -559,9 +565,11 @@ def is_prompt(line, entry):
     return entry.get("type") == "user" and not entry.get("isMeta") and b'"tool_result"' not in line
 
 
-def last_prompt(entries):
-    """The transcript's last user entry, as its line."""
-    return next((line for _, line, entry in reversed(entries) if is_prompt(line, entry)), b"")
+def last_prompt(entries, turn=""):
+    """The user's entry that began a turn, as its line; the last one where none has the turn's id."""
+    prompts = [line for _, line, entry in entries if is_prompt(line, entry)]
+    named = [line for line in prompts if turn.encode("utf-8", "replace") in line] if turn else []
+    return named[0] if named else prompts[-1] if prompts else b""
 
 
 def is_wake_up(line):
@@ -620,7 +628,8 @@ def observe(call, state, heartbeat, remaining):
         if not state.ledger:
             count_call(state, name, arguments, knobs.action_novelty)
 
-    turn, line = first_text(call.payload, "prompt_id", "turn_id", "prompt"), last_prompt(entries)
+    turn = first_text(call.payload, "prompt_id", "turn_id", "prompt")
+    line = last_prompt(entries, first_text(call.payload, "prompt_id"))
     if not turn and not call.active and not state.asked:
         state.streak, turn = 0 if call.flag is not None else state.streak, line.decode("utf-8", "replace")
     if turn and digest(turn) != state.turn:
@@ -673,7 +682,7 @@ def silent_gate(call):
 def armed(call):
     text = read_line(call.folder + "/ACTIVE")
     try:
-        return call.now < float(text) and len(text) < 32 and text.isascii() and "n" not in text.lower()  # nan, inf
+        return call.now < float(text) < LATEST and text.isascii() and "_" not in text
     except ValueError:
         return False
 
@@ -719,7 +728,7 @@ def forced_loop(call, state):
     knobs = call.knobs
     watched = knobs.end_foreign_chains and not (call.keepalive and armed(call))
     idle = 0 < knobs.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
-    at_the_cap = call.active and call.cap == state.host
+    at_the_cap = call.active and call.cap == state.host and state.said[:1] != ["block"]
     return (watched or knobs.mode == "guard") and (idle or at_the_cap)
 
 
@@ -742,8 +751,8 @@ def settle(call, state, decision, code):
     elif decision != "allow":
         state.streak = 0
         state.trips += 1
-    if decision == "end":
-        state.host = 0
+    if decision == "end" and call.end:
+        state.host = 0  # the turn is over
     if decision == "release":
         state.blocks = state.attempts = 0
         state.open = call.knobs.latch and code != "ceiling"
@@ -816,7 +825,7 @@ def on_tool(call):
         turn = first_text(call.payload, "prompt_id", "turn_id")
         if turn and digest(turn) != state.turn:
             entries = read_tail(first_text(call.payload, "transcript_path"), Values(vars(state)), b"")
-            begin_turn(state, digest(turn), not is_wake_up(last_prompt(entries)))
+            begin_turn(state, digest(turn), not is_wake_up(last_prompt(entries, turn)))
         name, arguments = event_call(call.payload)
         count_call(state, name, arguments, call.knobs.action_novelty)
         state.terminal = state.terminal or required(call, name)

@@ -73,6 +73,12 @@ def codes(place: Place) -> list[str]:
     return [entry["code"] for entry in decisions(place)]
 
 
+def until_logged(place: Place, code: str) -> str:
+    """A shell command for the agent that ends a little after the guard has logged this code, or after some 30 s."""
+    look = f"grep -qr '\"{code}\"' {state_folder(place)}/guard 2>/dev/null"
+    return f"for _ in $(seq 300); do {look} && break; sleep 0.1; done; sleep 0.7"
+
+
 def older_checkout(folder: Path, behind_the_hook: str) -> Path:
     """Copy this package as version 0.0.9, whose hook has these words behind it; for PYTHONPATH."""
     for name in ("hookctl", "schemas", "templates"):

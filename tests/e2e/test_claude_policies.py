@@ -10,7 +10,7 @@ from .claude import Place, bash, make_place, play, subagent, transcript
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
-from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder
+from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
 
 pytestmark = pytest.mark.e2e
 
@@ -47,11 +47,6 @@ def env_of(place: Place) -> dict[str, str]:
 
 def breadcrumbs(place: Place) -> list[Path]:
     return list(state_folder(place).glob("guard/*/RESPAWN_REQUESTED"))
-
-
-def wait_in_background(place: Place, code: str) -> str:
-    """A command that ends a little after the guard has logged this code for the first time."""
-    return f"until grep -qr '\"{code}\"' {state_folder(place)}/guard 2>/dev/null; do sleep 0.1; done; sleep 0.7"
 
 
 def register_foreign_hook(place: Place) -> Probe:
@@ -173,7 +168,7 @@ def test_an_armed_agent_that_waits_for_a_background_task_is_left_alone_until_it_
 
     install(place, "--mode", "keepalive")
     run(place, "start")
-    wait = bash(wait_in_background(place, "background"), run_in_background=True)
+    wait = bash(until_logged(place, "background"), run_in_background=True)
     played = play(claude, place, Script([wait, "waiting", "woken", "two", "three"], before=conclude))
     assert codes(place) == ["background", "blocked", "blocked", "conclude"]
     assert (played.requests, played.result) == (5, "three")
@@ -268,7 +263,7 @@ def test_a_wake_up_after_the_guard_has_let_go_buys_new_blocks_only_with_bmad(
 ) -> None:
     install(place, *options)
     leave_work(place)
-    wait = bash(wait_in_background(place, "tripped"), run_in_background=True)
+    wait = bash(until_logged(place, "tripped"), run_in_background=True)
     played = play(claude, place, [wait, "on and on"])
     assert codes(place) == KEPT + after
     assert (played.requests, played.result) == (1 + len(KEPT) + len(after), "on and on")

@@ -9,7 +9,7 @@ from .claude import Place, Run, bash, make_place, play, subagent
 from .clients import Client
 from .dialects import Call
 from .model_server import Script
-from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder
+from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
 
 pytestmark = pytest.mark.e2e
 
@@ -24,8 +24,8 @@ LOOK = Call("Read", {"file_path": "/etc/hostname"})
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """An operator's place, with settings written by hand."""
-    place = make_place(tmp_path / "place")
+    """An operator's place, with settings written by hand, where every scope keeps its state in the same folder."""
+    place = make_place(tmp_path / "place", own_folders=True)
     place.settings.write_text(OPERATORS_FILE)
     return place
 
@@ -116,8 +116,7 @@ def test_the_preset_hermes_reminds_a_worker_of_its_task_s_end(claude: Client, pl
 
 
 def test_a_wake_up_neither_forgets_the_call_nor_brings_a_second_reminder(claude: Client, place: Place) -> None:
-    wait = f"until grep -qr '\"CODE\"' {state_folder(place)}/guard 2>/dev/null; do sleep 0.1; done; sleep 0.7"
-    waits = [bash(wait.replace("CODE", code), run_in_background=True) for code in ("background", "nudged")]
+    waits = [bash(until_logged(place, code), run_in_background=True) for code in ("background", "nudged")]
     install(place, "--nudge", "Bash")
     assert play(claude, place, [waits[0], "waiting", "woken"]).result == "woken"
     assert codes(place) == ["background", "no_work"]
@@ -145,6 +144,15 @@ def test_the_31st_identical_call_in_five_minutes_is_refused(claude: Client, plac
     assert {hook["hook_name"] for hook in run.hooks("PreToolUse")} == {"PreToolUse:Bash"}
     assert [bool(hook["stdout"]) for hook in run.hooks("PreToolUse")] == [False] * 30 + [True] * 3 + [False]
     assert [sorted(count for _, count in window.values()) for window in windows(place)] == [[1, 33]]
+
+
+def test_calls_that_come_at_once_are_counted_one_by_one(claude: Client, place: Place) -> None:
+    """The client starts the hooks of one reply's calls side by side."""
+    install(place, "--mode", "off", "--dispatch", "Read:3/300", "--set", "lock_ms=8000")
+    run = play(claude, place, [(LOOK,) * 8, "done"])
+    assert run.requests == 2
+    assert sorted(failed for failed, _ in results(run)) == [False] * 3 + [True] * 5
+    assert [list(count for _, count in window.values()) for window in windows(place)] == [[8]]
 
 
 def test_the_window_begins_with_the_first_call_and_is_the_project_s(claude: Client, place: Place) -> None:
@@ -191,6 +199,21 @@ def test_the_client_starts_the_hook_for_the_named_tools_only(
     assert sorted({hook["hook_name"].partition(":")[2] for hook in run.hooks("PreToolUse")}) == called
     assert [failed for failed, _ in results(run)] == [False, False, "Bash" in called, "Read" in called]
     assert [len(window) for window in windows(place)] == [len(called)] * bool(called)
+
+
+def test_a_call_is_counted_once_where_two_scopes_ask_about_it(claude: Client, place: Place) -> None:
+    for scope in ("user", "project"):
+        install(place, "--scope", scope, "--dispatch", "Bash:2/300")
+    run = play(claude, place, [NOTE, NOTE, NOTE, "done"])
+    assert len(run.hooks("PreToolUse")) == 2 * 3
+    assert ([failed for failed, _ in results(run)], notes(place)) == ([False, False, True], ["once"] * 2)
+
+
+def test_a_hook_file_that_was_deleted_by_hand_refuses_no_tool(claude: Client, place: Place) -> None:
+    install(place, "--mode", "off", "--dispatch", "*:1/300")
+    next(data_folder(place).rglob("hook.py")).unlink()
+    run = play(claude, place, [NOTE, NOTE, "done"])
+    assert (run.requests, run.result, notes(place)) == (3, "done", ["once"] * 2)
 
 
 def test_an_admitted_call_still_needs_the_host_s_own_permission(claude: Client, place: Place) -> None:

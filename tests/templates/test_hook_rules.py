@@ -41,7 +41,8 @@ def test_a_block_speaks_the_hosts_dialect_and_nothing_to_do_is_silent(lab: Lab, 
     assert lab.call("stop") == ""
     lab.task(remaining=2)
     reason = "Work remains (2). Continue with the next step. "
-    reason += "To wait for something, run one command that blocks until it is there; do not poll."
+    reason += "To wait for something, run one command that blocks until it is there; do not poll. "
+    reason += "If less remains, run `hookctl run remaining N`."
     expected = {**block, "reason": reason} if block else {"followup_message": reason}
     assert json.loads(lab.call("stop", conversation_id="other", session_id="")) == expected
 

@@ -102,3 +102,13 @@ def test_a_lock_that_is_held_lets_go_without_a_word(lab: Lab) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert lab.stop(True) == "A"
     assert lab.codes()[-1] == "lock_timeout"
+
+
+def test_blocks_of_our_own_up_to_the_hosts_cap_are_no_other_hooks(lab: Lab) -> None:
+    """An agent that gets on, and finishes at the very stop where the host would override another block."""
+    for number in range(8):
+        lab.task(remaining=2, heartbeat=number)
+        assert lab.stop(number > 0) == "B"
+    lab.task(remaining=0)
+    assert lab.stop(True) == "A"
+    assert lab.codes()[-1] == "no_work"

@@ -11,7 +11,7 @@ class Call(NamedTuple):
     arguments: Mapping[str, Any]
 
 
-Reply = str | Call
+Reply = str | Call | tuple[Call, ...]  # several calls at once
 
 
 class Request(NamedTuple):

@@ -44,38 +44,49 @@ def refuse(message: str) -> Answer:
 
 
 def _message(request: Request, reply: Reply, number: int) -> dict[str, Any]:
-    block: dict[str, Any] = {"type": "text", "text": reply}
-    if isinstance(reply, Call):
-        # A resumed session has the calls of an earlier server in it, and no id may be there twice.
-        id = f"toolu_{len(request.body.get('messages', ())):04d}{number:04d}"
-        block = {"type": "tool_use", "id": id, "name": reply.tool, "input": dict(reply.arguments)}
+    calls = (reply,) if isinstance(reply, Call) else () if isinstance(reply, str) else reply
+    # A resumed session has the calls of an earlier server in it, and no id may be there twice.
+    stem = f"toolu_{len(request.body.get('messages', ())):04d}{number:04d}"
     return {
         "id": f"msg_{number:08d}",
         "type": "message",
         "role": "assistant",
         "model": request.body.get("model", "mock"),
-        "content": [block],
-        "stop_reason": "tool_use" if isinstance(reply, Call) else "end_turn",
+        "content": [_call(call, f"{stem}{place:02d}") for place, call in enumerate(calls)] or [_text(str(reply))],
+        "stop_reason": "tool_use" if calls else "end_turn",
         "stop_sequence": None,
         "usage": _USAGE,
     }
 
 
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _call(call: Call, id: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": call.tool, "input": dict(call.arguments)}
+
+
 def _events(message: dict[str, Any]) -> list[bytes]:
-    block = message["content"][0]
+    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    return [
+        _event("message_start", message={**message, "content": [], "stop_reason": None}),
+        *[event for index, block in enumerate(message["content"]) for event in _block_events(index, block)],
+        _event("message_delta", delta=end, usage=message["usage"]),
+        _event("message_stop"),
+    ]
+
+
+def _block_events(index: int, block: dict[str, Any]) -> list[bytes]:
     if block["type"] == "text":
         empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
     else:
         empty = {**block, "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
     return [
-        _event("message_start", message={**message, "content": [], "stop_reason": None}),
-        _event("content_block_start", index=0, content_block=empty),
-        _event("content_block_delta", index=0, delta=delta),
-        _event("content_block_stop", index=0),
-        _event("message_delta", delta=end, usage=message["usage"]),
-        _event("message_stop"),
+        _event("content_block_start", index=index, content_block=empty),
+        _event("content_block_delta", index=index, delta=delta),
+        _event("content_block_stop", index=index),
     ]
 
 

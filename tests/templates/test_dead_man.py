@@ -1,0 +1,82 @@
+"""Nothing that lies in the state, and no interpreter or caller, makes the hook block without end or hang."""
+
+import signal
+import subprocess
+import time
+
+import pytest
+
+from .lab import Lab
+
+# A C part that takes what the public json gives it, and nothing less.
+NEWER = """import _json
+class Newer:
+    def __new__(cls, *context):
+        if isinstance(context[0], type) or context[0] is None:
+            raise AttributeError("this interpreter wants more of it")
+        return cls.old(*context)
+Newer.old, _json.{0} = _json.{0}, Newer
+"""
+
+
+@pytest.mark.parametrize("name", ["blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts"])
+def test_no_counter_on_file_is_a_credit(lab: Lab, name: str) -> None:
+    lab.task(remaining=2)
+    assert lab.stop() == "B"
+    lab.edit(**{name: -1_000_000})
+    assert lab.stops("1111111") == "BBBBBRA"
+
+
+def test_odd_numbers_in_task_and_clock_are_no_new_session(lab: Lab) -> None:
+    lab.environment["HOOKCTL_NOW"] = "-100"
+    lab.task(remaining=2)
+    assert lab.stop() == "B"
+    lab.task(remaining=-5)
+    assert lab.stop(True) == "A"
+    lab.task(remaining=2)
+    assert lab.stops("1111") + lab.stop(True) == "BBBBR"
+
+
+@pytest.mark.parametrize("part", ["make_scanner", "make_encoder"])
+def test_another_interpreter_only_costs_time(lab: Lab, part: str) -> None:
+    lab.hook.write_text(NEWER.format(part) + lab.hook.read_text())
+    lab.task(remaining=2)
+    assert lab.stops("011111") == "BBBBBR"
+
+
+def test_a_blocked_alarm_is_no_way_to_hang(lab: Lab) -> None:
+    def block() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+
+    begin = time.monotonic()
+    command, environ = lab.command("stop"), lab.environment
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environ, preexec_fn=block, cwd=lab.root) as child:
+        assert child.wait(20) == 0
+    assert time.monotonic() - begin < 15
+
+
+def test_a_notice_during_a_persons_turn_does_not_make_it_a_wake_up(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.asks("begin", promptId="p1")
+    assert lab.stops("0111111", prompt_id="p1") == "BBBBBRA"
+    lab.asks("go on", promptId="p2")
+    lab.asks("<task-notification>\n</task-notification>", promptId="p2", origin={"kind": "task-notification"})
+    assert lab.stop(prompt_id="p2") == "B"
+
+
+def test_where_a_turn_cannot_be_ended_the_hosts_count_goes_on(lab: Lab) -> None:
+    lab.host = "qwen"
+    assert lab.stops("01111") == "AAAAA"
+    assert lab.codes()[-1] == "stop_loop"
+    lab.task(remaining=2)
+    assert lab.stops("111") == "BBR"
+    assert lab.codes()[-1] == "host_cap"
+
+
+def test_a_clock_far_ahead_sweeps_nobody(lab: Lab) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    assert lab.stops("011") == "BBR"
+    lab.environment["HOOKCTL_NOW"] = str(time.time() + 40 * 24 * 3600)
+    lab.stop(session_id="other")
+    assert lab.stop(True) == "A"
+    assert lab.codes()[-1] == "open"

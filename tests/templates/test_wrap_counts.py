@@ -1,0 +1,228 @@
+"""Which denials of another tool's hook wrap.py counts, when it lets go of the agent, and when it begins anew."""
+
+import fcntl
+import json
+import shutil
+
+import pytest
+
+from .lab import Lab, name_of
+from .wraps import DENIAL, Wrapped
+
+FORMS = [
+    ("claude", "exit 2"),
+    ("claude", DENIAL),
+    ("claude", f"{DENIAL}; exit 1"),  # Claude Code heeds it all the same
+    ("claude", """echo '{"decision":"deny","reason":"go on"}'"""),
+    ("claude", """printf '\\357\\273\\277 {"decision":"block","reason":"\\351"}\\n\\n'"""),
+    ("codex", "echo no >&2; exit 2"),
+    ("gemini", DENIAL),
+    ("gemini", f"{{ {DENIAL}; }} >&2"),  # read as the answer where stdout is empty
+    ("gemini", "echo no; exit 7"),
+    ("qwen", """echo '{"continue":false,"stopReason":"go on"}'"""),
+    ("openhands", """echo '{"continue":false}'"""),
+    ("openhands", "python3 /gone/hook.py"),
+    ("cursor", """echo '{"followup_message":"go on"}'"""),
+    ("hermes", """echo '{"action":"continue","message":"go on"}'"""),
+]
+WITH_WORDS = ("claude", "codex", "gemini", "qwen")
+HOSTS = (*WITH_WORDS, "copilot", "openhands", "cursor", "antigravity", "droid", "hermes")
+HARMLESS = [
+    ("claude", "echo done"),
+    ("claude", "echo no; exit 7"),
+    ("claude", """echo '{"continue":false,"stopReason":"enough"}'"""),  # it ends the turn
+    ("claude", """echo '{"decision":"approve"}'"""),
+    ("claude", """echo '[{"decision":"block"}]'"""),
+    ("claude", """echo 'note: {"decision":"block"}'"""),
+    ("claude", "exit 1"),
+    ("gemini", "echo no; exit 1"),
+    ("cursor", """echo '{"followup_message":""}'"""),
+]
+
+
+def passed_on(wrapped: Wrapped, times: int) -> list[bool]:
+    """Which of these stops got what the other hook says, in full."""
+    own = wrapped.lab.environment
+    wrapped.lab.environment = {**own, "HOOKCTL_DISABLE": "1"}
+    plain = wrapped.run()
+    wrapped.lab.environment = own
+    found = []
+    for _ in range(times):
+        done = wrapped.run()
+        found.append((done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr))
+    return found
+
+
+@pytest.mark.parametrize(("host", "command"), FORMS)
+def test_the_fifth_denial_lets_go_whatever_its_form(lab: Lab, host: str, command: str) -> None:
+    lab.host = host
+    wrapped = Wrapped(lab, command)
+    assert passed_on(wrapped, 4) == [True] * 4
+    done = wrapped.run()
+    assert (done.returncode, done.stderr) == (0, b"")
+    if host in WITH_WORDS:
+        words = json.loads(done.stdout)["systemMessage"]
+        assert words.startswith("hookctl guard: let go of the agent at denial 5 of the hook that it wraps")
+    else:
+        assert done.stdout == b""
+    assert wrapped.codes() == ["blocked"] * 4 + ["tripped"]
+    assert passed_on(wrapped, 2) == [False] * 2
+    assert wrapped.codes()[5:] == ["open", "open"]
+
+
+@pytest.mark.parametrize(("host", "command"), HARMLESS)
+def test_what_denies_nothing_is_passed_on_for_ever(lab: Lab, host: str, command: str) -> None:
+    lab.host = host
+    wrapped = Wrapped(lab, command)
+    assert passed_on(wrapped, 7) == [True] * 7
+    assert lab.log() == []
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_host_has_an_end(lab: Lab, host: str) -> None:
+    lab.host = host
+    assert Wrapped(lab, "exit 2").stops(7).rstrip("A").rstrip("R") == "BBBB"
+
+
+def test_the_limit_is_that_of_the_guard(lab: Lab) -> None:
+    lab.environment["MAX_STOP_BLOCKS"] = "2"
+    assert Wrapped(lab).stops(4) == "BRAA"
+    lab.environment.pop("MAX_STOP_BLOCKS")
+    lab.config(max_stop_blocks=3)
+    assert Wrapped(lab).stops(4, session_id="S2") == "BBRA"
+
+
+def test_without_a_limit_the_hosts_cap_ends_it(lab: Lab) -> None:
+    lab.environment["MAX_STOP_BLOCKS"] = "0"
+    wrapped = Wrapped(lab)
+    assert wrapped.stops(10) == "BBBBBBBBRA"
+    assert wrapped.codes()[8] == "host_cap"
+
+
+def test_without_limit_and_cap_the_ceiling_ends_it(lab: Lab) -> None:
+    lab.environment.update(MAX_STOP_BLOCKS="0", CLAUDE_CODE_STOP_HOOK_BLOCK_CAP="0")
+    wrapped = Wrapped(lab)
+    wrapped.stop()
+    (path,) = lab.state.glob("guard/*/*.*.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "total": 199}))
+    assert wrapped.stops(4) == "BRAA"
+    lab.calls("progress is no help here")
+    assert wrapped.stops(2) == "AA"
+    assert wrapped.codes()[1:] == ["blocked", "ceiling", "ceiling", "ceiling", "ceiling", "ceiling"]
+
+
+def test_a_heartbeat_starts_the_count_anew(lab: Lab) -> None:
+    wrapped = Wrapped(lab)
+    lab.task(heartbeat=1)
+    assert wrapped.stops(3) == "BBB"
+    lab.task(heartbeat=2)
+    assert wrapped.stops(6) == "BBBBRA"
+    lab.task(heartbeat=3)
+    assert wrapped.stop() == "B"
+
+
+def test_a_new_tool_call_starts_the_count_anew_and_the_same_one_does_not(lab: Lab) -> None:
+    wrapped = Wrapped(lab)
+    lab.calls("ls")
+    assert wrapped.stops(3) == "BBB"
+    lab.calls("ls")
+    assert wrapped.stops(2) == "BR"
+    lab.calls("ls -l")
+    assert wrapped.stops(5) == "BBBBR"
+
+
+def test_a_human_prompt_starts_the_count_anew(lab: Lab) -> None:
+    wrapped = Wrapped(lab)
+    assert wrapped.stops(6, prompt_id="P1") == "BBBBRA"
+    assert wrapped.stops(5, prompt_id="P2") == "BBBBR"
+
+
+def test_without_the_latch_it_counts_again_at_once(lab: Lab) -> None:
+    lab.config(latch=False)
+    assert Wrapped(lab).stops(10) == "BBBBRBBBBR"
+
+
+def test_each_session_and_each_wrapped_hook_has_a_count_of_its_own(lab: Lab) -> None:
+    assert Wrapped(lab).stops(4) == "BBBB"
+    assert Wrapped(lab, "exit 2").stops(5) == "BBBBR"
+    assert Wrapped(lab).stop(session_id="S2") == "B"
+    assert Wrapped(lab).stop() == "R"
+
+
+def test_two_copies_for_one_stop_count_once(lab: Lab) -> None:
+    wrapped, other = Wrapped(lab), lab.root / "other"
+    shutil.copytree(lab.hook.parent, other)
+    answers = ""
+    for number in range(6):
+        lab.payload["number"] = number
+        answers += wrapped.stop(active=True) + wrapped.stop(folder=other, active=True)
+    assert answers == "BBBBBBBBRRAA"
+    assert len(lab.log()) == 6
+
+
+def test_the_guards_own_hook_counts_for_itself(lab: Lab) -> None:
+    lab.task(remaining=1)
+    wrapped = Wrapped(lab)
+    answers = [(lab.stop(True), wrapped.stop()) for _ in range(6)]
+    assert "".join(own for own, _ in answers) == "BBBBBR"
+    assert "".join(theirs for _, theirs in answers) == "BBBBRA"
+
+
+# What cannot be counted
+
+
+@pytest.mark.parametrize("stdin", [b"", b"[]", b"{", b'{"cwd":"/"}', b'{"a":"' + b"x" * (17 << 20) + b'"}'], ids=len)
+def test_a_denial_of_an_unknown_session_is_not_passed_on(lab: Lab, stdin: bytes) -> None:
+    done = Wrapped(lab).run(stdin)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "the session is not known" in json.loads(done.stdout)["systemMessage"]
+    assert lab.codes() == ["no_input"]
+
+
+@pytest.mark.parametrize("kind", ["a file", "read-only"])
+def test_a_denial_that_cannot_be_saved_is_not_passed_on(lab: Lab, kind: str) -> None:
+    if kind == "a file":
+        lab.state.write_text("")
+    else:
+        (lab.folder / f"{name_of('S1')}.{name_of(DENIAL)}.json.tmp").mkdir(parents=True)
+    for _ in range(2):
+        done = Wrapped(lab).run()
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert "the count cannot be saved" in json.loads(done.stdout)["systemMessage"]
+
+
+def test_a_denial_whose_count_another_process_holds_is_not_passed_on(lab: Lab) -> None:
+    lab.config(lock_ms=50)
+    lab.folder.mkdir(parents=True)
+    with (lab.folder / f"{name_of('S1')}.{name_of(DENIAL)}.json.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = Wrapped(lab).run()
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "another process holds the count" in json.loads(done.stdout)["systemMessage"]
+    assert lab.codes() == ["lock_timeout"]
+
+
+def test_a_torn_count_starts_over_and_still_ends(lab: Lab) -> None:
+    wrapped = Wrapped(lab)
+    assert wrapped.stops(3) == "BBB"
+    (path,) = lab.state.glob("guard/*/*.*.json")
+    path.write_text("{")
+    assert wrapped.stops(6) == "BBBBRA"
+
+
+# The log
+
+
+def test_a_line_of_the_log_has_numbers_and_hashes_only(lab: Lab) -> None:
+    command = "echo '{\"decision\":\"block\",\"reason\":\"SECRET-REASON\"}' # SECRET-COMMAND"
+    Wrapped(lab, command).stop(session_id="SECRET-SESSION", last_assistant_message="SECRET-WORDS")
+    (line,) = lab.log()
+    assert line.pop("t") > 0
+    assert line.pop("session") == name_of("SECRET-SESSION")
+    assert line == {
+        "host": "claude", "event": "wrap", "decision": "block", "code": "blocked", "blocks": 1, "attempts": 1,
+        "progress": None,
+    }  # fmt: skip
+    for path in lab.state.rglob("*"):
+        assert "SECRET" not in path.name
+        assert not path.is_file() or "SECRET" not in path.read_text()

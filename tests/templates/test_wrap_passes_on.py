@@ -1,0 +1,170 @@
+"""What wrap.py passes on of another tool's hook: everything, byte for byte, as long as it denies nothing."""
+
+import ast
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+
+import pytest
+
+from .lab import PYTHON, Lab
+from .wraps import DENIAL, Wrapped, alive
+
+STATUSES = [("exit 0", 0), ("exit 1", 1), ("exit 3", 3), ("no-such-command-at-all", 127), ("kill -9 $$", 137)]
+BYTES = b"\x00\xff{\"half\": \xe9 \r\n\x1b[31m" * 7
+
+
+@pytest.mark.parametrize(("command", "status"), STATUSES, ids=[command for command, _ in STATUSES])
+def test_the_exit_status_is_the_other_hooks(lab: Lab, command: str, status: int) -> None:
+    assert Wrapped(lab, command).run().returncode == status
+
+
+def test_a_denial_by_exit_status_is_passed_on_with_its_reason(lab: Lab) -> None:
+    done = Wrapped(lab, "echo why >&2; echo more; exit 2").run()
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"more\n", b"why\n")
+
+
+def test_what_it_says_is_passed_on_byte_for_byte(lab: Lab) -> None:
+    (lab.root / "out").write_bytes(BYTES)
+    (lab.root / "err").write_bytes(BYTES[::-1])
+    done = Wrapped(lab, "cat out; cat err >&2").run()
+    assert (done.returncode, done.stdout, done.stderr) == (0, BYTES, BYTES[::-1])
+
+
+def test_large_answers_on_both_streams_pass(lab: Lab) -> None:
+    done = Wrapped(lab, "head -c 1000000 /dev/zero >&2; head -c 1000000 /dev/zero").run()
+    assert (len(done.stdout), len(done.stderr)) == (1_000_000, 1_000_000)
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [b"", b"no JSON at all", BYTES, b'{"session_id":"S1"}\n', b"x" * (17 * 1024 * 1024)],
+    ids=["empty", "text", "bytes", "an object", "above 16 MiB"],
+)
+def test_the_other_hook_reads_the_very_bytes(lab: Lab, stdin: bytes) -> None:
+    done = Wrapped(lab, "cat | cksum >&2; cat").run(stdin)
+    sum_of = subprocess.run(["cksum"], input=stdin, capture_output=True, check=True)
+    assert (done.returncode, done.stderr) == (0, sum_of.stdout)
+
+
+def test_a_hook_that_reads_nothing_is_no_trouble(lab: Lab) -> None:
+    payload = json.dumps({**lab.payload, "filler": "x" * 300_000}).encode()
+    assert Wrapped(lab, "exec <&-; echo fine").run(payload).stdout == b"fine\n"
+    wrapped = Wrapped(lab)  # nor for the count
+    assert wrapped.run(payload).stdout.strip() == b'{"decision":"block","reason":"go on"}'
+    assert wrapped.codes() == ["blocked"]
+
+
+def test_the_other_hook_knows_that_it_runs_inside_one(lab: Lab) -> None:
+    assert Wrapped(lab, 'echo "$HOOKCTL_CHILD $HOME"').run().stdout.decode() == f"1 {lab.home}\n"
+
+
+def test_it_runs_in_the_folder_that_the_host_has_chosen(lab: Lab) -> None:
+    """And not in the project: the guard's own hook goes there."""
+    lab.environment["CLAUDE_PROJECT_DIR"] = str(lab.project)
+    assert Wrapped(lab, "pwd -P").run().stdout.decode().strip() == str(lab.root.resolve())
+
+
+def test_its_words_are_its_own(lab: Lab) -> None:
+    assert Wrapped(lab, 'echo "$# $0"').run().stdout == b"0 /bin/sh\n"
+
+
+def test_switched_off_everything_passes_for_ever(lab: Lab) -> None:
+    lab.environment["HOOKCTL_DISABLE"] = "1"
+    assert Wrapped(lab).stops(7) == "BBBBBBB"
+    assert Wrapped(lab, "exit 2").stops(7) == "BBBBBBB"
+    assert lab.log() == []
+
+
+@pytest.mark.parametrize("text", [None, "def (", "raise OSError", "import no_such_module"], ids=str)
+def test_without_a_hook_that_works_beside_it_the_other_runs_by_itself(lab: Lab, text: str | None) -> None:
+    wrapped = Wrapped(lab, "cat; echo said >&2; exit 2")
+    lab.hook.unlink()
+    if text is not None:
+        lab.hook.write_text(text)
+    done = wrapped.run(b"stdin")
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"stdin", b"said\n")
+
+
+def test_it_leaves_nothing_in_its_folder_and_runs_no_other_program_there(lab: Lab) -> None:
+    """Neither a module nor a compiled copy that somebody has put beside it: a repository could bring both."""
+    wrapped = Wrapped(lab)
+    marked = lab.root / "ran"
+    for name in ("_sha256", "_sha2", "fcntl", "_json", "subprocess", "threading", "pwd"):
+        lab.hook.with_name(f"{name}.py").write_text(f"open({str(marked)!r}, 'w')\nraise ImportError\n")
+    evil = lab.root / "evil.py"
+    evil.write_text(f"open({str(marked)!r}, 'w')\n")
+    code = (
+        "import py_compile, sys, importlib.util as u;"
+        f"py_compile.compile({str(evil)!r}, u.cache_from_source({str(lab.hook)!r}),"
+        "invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)"
+    )
+    subprocess.run([PYTHON, "-I", "-c", code], check=True)
+    before = sorted(lab.hook.parent.rglob("*"))
+    assert wrapped.stops(6) == "BBBBRA"
+    assert not marked.exists()
+    assert sorted(lab.hook.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_goes_on_to_the_other_hook(lab: Lab, number: int) -> None:
+    wrapped = Wrapped(lab, f'trap "echo ended; exit 5" {int(number)}; echo $$ > pid; while :; do sleep 0.05; done')
+    pid, process = _started(wrapped)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=20)
+    assert (process.returncode, out) == (5, b"ended\n")
+    assert not alive(pid)
+
+
+def test_a_signal_ends_a_hook_that_does_not_mind(lab: Lab) -> None:
+    pid, process = _started(Wrapped(lab, "echo $$ > pid; exec sleep 60"))
+    process.terminate()
+    process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not alive(pid)
+
+
+def _started(wrapped: Wrapped) -> "tuple[int, subprocess.Popen[bytes]]":
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        wrapped.words(), stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=wrapped.lab.environment,
+        cwd=wrapped.lab.root,
+    )  # fmt: skip
+    path, end = wrapped.lab.root / "pid", time.monotonic() + 20
+    while not (path.exists() and path.read_text().strip()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return int(path.read_text()), process
+
+
+def test_what_it_leaves_running_keeps_nobody_waiting(lab: Lab) -> None:
+    """A process in the background holds its output open, as one of a notifier may."""
+    begun = time.monotonic()
+    done = Wrapped(lab, "sleep 30 & echo $! > pid; echo said").run()
+    spent = time.monotonic() - begun
+    os.kill(int((lab.root / "pid").read_text()), signal.SIGKILL)
+    assert (done.returncode, done.stdout) == (0, b"said\n")
+    assert spent < 15
+
+
+def test_a_host_that_keeps_stdin_open_does_not_stop_the_other_hook(lab: Lab) -> None:
+    wrapped, pipe = Wrapped(lab, DENIAL), subprocess.PIPE
+    with subprocess.Popen(wrapped.words(), stdin=pipe, stdout=pipe, env=lab.environment, cwd=lab.root) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(wrapped.payload())
+        process.stdin.flush()
+        assert "systemMessage" in json.loads(process.stdout.read())
+        assert process.wait(20) == 0
+
+
+def test_a_host_that_has_gone_gets_no_traceback(lab: Lab) -> None:
+    wrapped = Wrapped(lab, "head -c 1000000 /dev/zero")
+    line = shlex.join(wrapped.words())
+    done = subprocess.run(["sh", "-c", f"{line} | true"], capture_output=True, env=lab.environment, input=b"{}")
+    assert done.stderr == b""
+
+
+def test_the_file_is_one_of_python_3_8(lab: Lab) -> None:
+    ast.parse(Wrapped(lab).file.read_text(), feature_version=(3, 8))

@@ -1,0 +1,70 @@
+"""Another tool's Stop hook as a host runs it through wrap.py: a process of its own, with JSON on stdin."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from .lab import PYTHON, TEMPLATES, Lab
+
+DENIAL = """echo '{"decision":"block","reason":"go on"}'"""
+
+
+class Wrapped:
+    """A copy of wrap.py beside the hook, and the command of another tool that it runs."""
+
+    def __init__(self, lab: Lab, command: str = DENIAL) -> None:
+        self.lab, self.command, self.forced = lab, command, False
+        self.file = lab.hook.with_name("wrap.py")
+        shutil.copy(TEMPLATES / "wrap.py", self.file)
+
+    def words(self, folder: Path | None = None) -> list[str]:
+        file = self.file if folder is None else folder / "wrap.py"
+        return [PYTHON, "-I", "-S", str(file), "stop", "--host", self.lab.host, self.command]
+
+    def payload(self, **fields: Any) -> bytes:
+        return json.dumps({**self.lab.payload, **fields}).encode()
+
+    def run(self, stdin: bytes | None = None, folder: Path | None = None) -> "subprocess.CompletedProcess[bytes]":
+        return subprocess.run(
+            self.words(folder),
+            input=self.payload() if stdin is None else stdin,
+            capture_output=True,
+            env=self.lab.environment,
+            cwd=self.lab.root,
+            timeout=60,
+            check=False,
+        )
+
+    def stop(self, folder: Path | None = None, active: bool | None = None, **fields: Any) -> str:
+        """One stop, as a letter: the denial is passed on (B), let go with words (R) or without any (A)."""
+        active = self.forced if active is None else active
+        letter = self._letter(self.payload(stop_hook_active=active, **fields), folder)
+        self.forced = letter == "B"
+        return letter
+
+    def _letter(self, payload: bytes, folder: Path | None) -> str:
+        done = self.run(payload, folder)
+        assert not (done.stderr and b"Traceback" in done.stderr), done
+        if done.returncode == 2:
+            return "B"
+        assert done.returncode == 0, done
+        answer = json.loads(done.stdout) if done.stdout.strip() else {}
+        return "A" if not answer else "R" if set(answer) == {"systemMessage"} else "B"
+
+    def stops(self, times: int, **fields: Any) -> str:
+        return "".join(self.stop(**fields) for _ in range(times))
+
+    def codes(self) -> list[str]:
+        return [line["code"] for line in self.lab.log()]
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs, and is not just waiting to be reaped."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False

@@ -1,0 +1,179 @@
+"""The command of a wrapped hook as sh runs it, with our file at hand and without: the other hook runs as it did."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookctl import hosts
+from hookctl.packs import wrapping
+from hookctl.places import Place
+
+TEMPLATES = Path(__file__).parents[1] / "templates" / "guard"
+ORIGINALS = {
+    "a word": "true",
+    "a status": "echo why >&2; exit 2",
+    "its stdin": "cat",
+    "quotes": """printf '%s|' "it's" 'say "so"' ''; cat""",
+    "dollars": 'A=1; echo "$A $HOME $(echo sub) `echo old` $((1 + 1)) \\$A $$" | sed "s/[0-9]*$//"',
+    "backslashes": r"""printf '%s\n' 'a\b' "c\\d" e\\f""",
+    "line breaks": "if true\nthen\n  echo one # a comment\nfi\ncat <<'END'\n$A\nEND\n",
+    "unicode": "echo 'größe → 終 😀'",
+    "pipes": "cat | tr a-z A-Z | head -c 9 && ! false || echo no",
+    "the project": 'echo "$CLAUDE_PROJECT_DIR"/x; cd "$CLAUDE_PROJECT_DIR" && pwd',
+    "a comment": "# nothing",
+    "no words of its own": 'echo "$# [$1] [$*]"',
+    "a missing program": "/gone/program --flag",
+    "no sh at all": "echo ( ; fi",
+    "our own words": """: ; set -- 'x'; if [ -f /x ] && [ -r /x ]; then echo; else eval "$1"; fi""",
+    "a leading semicolon": "; echo",
+    "a colon": ":",
+}
+IDS = sorted(ORIGINALS)
+STDIN = b'{"session_id": "S", "a": "\xe9\\u00e9"}\n'
+
+
+def place(scope: str, project: Path | str = "") -> Place:
+    return Place(hosts.load("claude"), scope, "settings.json", str(project))
+
+
+@pytest.fixture
+def folder(isolated: Path) -> Path:
+    """A folder of the guard's with everything in it, whose name needs quoting."""
+    path = isolated / "it's a $folder; really"
+    path.mkdir()
+    for name in ("hook.py", "wrap.py"):
+        shutil.copy(TEMPLATES / name, path)
+    return path
+
+
+def run(command: str, root: Path, **environ: str) -> tuple[int, bytes, bytes]:
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(root / "home"), "HOOKCTL_STATE_DIR": str(root / "state"), **environ}
+    environ.setdefault("CLAUDE_PROJECT_DIR", str(root / "work"))
+    done = subprocess.run(["sh", "-c", command], input=STDIN, capture_output=True, env=environ, cwd=root, timeout=60)
+    # A shell's own complaints begin with the line of its script.
+    return done.returncode, done.stdout, b"" if b"yntax error" in done.stderr else done.stderr
+
+
+def as_before(outcome: tuple[int, bytes, bytes]) -> tuple[int, bytes, bytes]:
+    status, out, err = outcome
+    return status, out, err.replace(b"/bin/sh:", b"sh:").replace(b" eval:", b"")
+
+
+def without_file(folder: Path) -> str:
+    (folder / "wrap.py").unlink()
+    return sys.executable
+
+
+def with_a_folder_in_its_place(folder: Path) -> str:
+    (folder / "wrap.py").unlink()
+    (folder / "wrap.py").mkdir()
+    return sys.executable
+
+
+def without_python(folder: Path) -> str:
+    return "/gone/it's python3"
+
+
+def with_everything(folder: Path) -> str:
+    return sys.executable
+
+
+WAYS: list[Callable[[Path], str]] = [with_everything, without_file, with_a_folder_in_its_place, without_python]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("name", IDS)
+def test_the_other_hook_runs_as_it_did(name: str, way: Callable[[Path], str], folder: Path, isolated: Path) -> None:
+    original = ORIGINALS[name]
+    python = way(folder)
+    command = wrapping.command(original, place("user"), str(folder), python)
+    assert as_before(run(command, isolated)) == as_before(run(original, isolated))
+    if way is with_everything:
+        logs = [path.read_text().splitlines() for path in isolated.glob("state/**/events.jsonl")]
+        log = [json.loads(line) for lines in logs for line in lines]
+        assert [line["event"] for line in log] == ["wrap"] * (run(original, isolated)[0] == 2)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_as_good_as_none(folder: Path, isolated: Path) -> None:
+    (folder / "wrap.py").chmod(0)
+    command = wrapping.command("cat; exit 2", place("user"), str(folder), sys.executable)
+    assert run(command, isolated) == (2, STDIN, b"")
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("there", [True, False], ids=["cloned", "without .hookctl"])
+def test_at_project_scope_it_holds_in_every_clone(name: str, there: bool, folder: Path, isolated: Path) -> None:
+    work = isolated / "work"
+    command = wrapping.command(ORIGINALS[name], place("project", work), f"{work}/.hookctl/guard/claude", "")
+    assert str(isolated) not in command
+    clone = isolated / "a clone's $HOME"
+    clone.mkdir()
+    if there:
+        shutil.copytree(folder, clone / ".hookctl" / "guard" / "claude")
+    environ = {"CLAUDE_PROJECT_DIR": str(clone)}
+    expected = as_before(run(ORIGINALS[name], isolated, **environ))
+    assert as_before(run(command, isolated, **environ)) == expected
+    # Without python3 on PATH, too: the shell's own commands are all that is left.
+    bare = isolated / "bin"
+    bare.mkdir()
+    for tool in ("cat", "sed", "tr", "head", "sh"):
+        (bare / tool).symlink_to(f"/bin/{tool}" if os.path.exists(f"/bin/{tool}") else f"/usr/bin/{tool}")
+    assert as_before(run(command, isolated, PATH=str(bare), **environ)) == expected
+
+
+def test_a_host_that_ends_the_shell_ends_the_other_hook(folder: Path, isolated: Path) -> None:
+    original = "echo $$ > pid; exec sleep 60"
+    command = wrapping.command(original, place("user"), str(folder), sys.executable)
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(isolated)}
+    process = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, env=environ, cwd=isolated)
+    while not ((isolated / "pid").exists() and (isolated / "pid").read_text().strip()):
+        assert process.poll() is None
+    process.terminate()
+    process.wait(20)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((isolated / "pid").read_text()), 0)
+
+
+# Its own command out of ours
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("name", [*IDS, "spaces", "one quote", "no UTF-8", "long"])
+def test_the_command_is_read_out_of_ours_word_for_word(name: str, scope: str, folder: Path, isolated: Path) -> None:
+    odd = {"spaces": "   ", "one quote": "'", "no UTF-8": "echo \ud800", "long": "x" * 100_000 + "'" * 1000}
+    original = {**ORIGINALS, **odd}[name]
+    where = str(isolated / "work" / ".hookctl" / "guard" / "claude") if scope == "project" else str(folder)
+    command = wrapping.command(original, place(scope, isolated / "work"), where, "/opt/it's; python")
+    assert wrapping.original_of(command) == original
+    again = wrapping.command(command, place(scope, isolated / "work"), where, "/usr/bin/python3")
+    assert wrapping.original_of(again) == command
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("say done", "say more"),
+        lambda text: text.replace("wrap-", "wrap-0", 1),
+        lambda text: text + " ",
+        lambda text: text.replace("; fi", "; true; fi"),
+        lambda text: text.replace(" -I ", " "),
+        lambda text: "true; " + text,
+        lambda text: text.replace("set -- ", "set -- more "),
+        lambda text: text.replace("[ -r ", "[ -s ", 1),
+    ],
+    ids=["the words", "the name", "a blank", "the end", "a flag", "the beginning", "one more word", "the test"],
+)
+def test_an_edited_command_is_not_taken_for_ours(change: Callable[[str], str], folder: Path) -> None:
+    command = wrapping.command("say done", place("user"), str(folder), "/usr/bin/python3")
+    assert wrapping.original_of(command) == "say done"
+    assert change(command) != command
+    assert wrapping.original_of(change(command)) is None

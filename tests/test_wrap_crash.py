@@ -1,0 +1,82 @@
+"""A kill between the steps of a run that wraps a hook or gives it back, and random commands there and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from hookctl import interpreter
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.hosts import load, shapes
+from hookctl.packs import wrapping
+from hookctl.places import Place
+from hookctl.planner.wraps import Asked, unwrap, wrap
+from tests.conftest import put
+from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
+from tests.test_crash import STRIDE, killed
+
+TEXT = '{ "hooks": {"Stop": [ {"hooks": [{"command" : "\\u0073ay done", "type": "command"} ]}]}}\n'
+WRAP = ("install", "--host", "claude", "--wrap", "say")
+UNINSTALL = ("uninstall", "--host", "claude")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+
+
+@pytest.mark.parametrize("verb", [WRAP, UNINSTALL], ids=["wrap", "uninstall"])
+def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(verb: tuple[str, ...], isolated: Path) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", TEXT)
+    if verb == UNINSTALL:
+        assert quiet(*WRAP) == 0
+    start, old = tree(isolated), data_of(path)
+    done = reached(isolated, start, verb)
+    new = data_of(path)
+    program, at = isolated / "data" / "guard" / "claude-user" / "wrap.py", 1
+    put_back(isolated, start)
+    while killed(verb, at):
+        assert data_of(path) in (old, new)
+        assert b"hookctl=" not in (data_of(path) or b"") or program.exists(), f"step {at}"
+        assert quiet(*verb) == 0
+        assert (at, outcome(isolated)) == (at, done)
+        assert (at, temporary(isolated)) == (at, [])
+        assert quiet(*UNINSTALL) == 0
+        assert path.read_text() == TEXT
+        put_back(isolated, start)
+        at += STRIDE
+    assert at > 30
+
+
+@examples(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+@given(
+    command=st.text(st.characters(exclude_characters="\0"), min_size=1),
+    escaped=st.booleans(),
+    indent=st.sampled_from([None, 0, 3]),
+    copies=st.integers(1, 2),
+)
+@example(command="'", escaped=True, indent=None, copies=2)
+@example(command="\ud800 '\"'", escaped=True, indent=None, copies=1)
+def test_any_command_comes_back_as_it_was_written(command: str, escaped: bool, indent: int | None, copies: int) -> None:
+    escaped = escaped or any("\ud800" <= char <= "\udfff" for char in command)  # those have no other form
+    handler = {"type": "command", "command": command, "timeout": 5}
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [handler]}] * copies}}, ensure_ascii=escaped, indent=indent)
+    document = JsonDocument.parse(text.encode())
+    place = Place(load("claude"), "user", "settings.json")
+    asked = Asked(command, "1", tempfile.gettempdir(), "/usr/bin/python3")
+    if shapes.is_ours(command):
+        return
+    done = wrap(document, (), place, asked)
+    after = shapes.apply(document, done.edits)
+    handlers = [handler for _, handler, _ in shapes.handlers(after.value)]
+    assert [wrapping.original_of(handler["command"]) for handler in handlers] == [command] * copies
+    assert wrap(after, done.entries, place, asked).edits == ()
+    assert shapes.apply(after, unwrap(after, done.entries).edits).data == text.encode()
