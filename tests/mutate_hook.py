@@ -127,7 +127,7 @@ MUTATIONS = {
         "hook_limits",
         "longest timer",
         [
-            ("60_000", "61_000"),
+            ("8_000", "9_000"),
         ],
     ),
     # a default more or less is seen in one place: what the schema says
@@ -508,7 +508,7 @@ MUTATIONS = {
     ),
     # a __file__ that is not absolute: only before 3.9
     "read_call": Part(
-        "hook_limits hook_order hook_rules keepalive dispatch",
+        "dead_man hook_limits hook_order hook_rules keepalive dispatch",
         "timer flag_counts loop_count every_hosts_name session_may payloads_session subagents "
         "odd_folders broken_configuration unusable_input configured relative elsewhere working "
         "hosts_variable five_thousand ceiling_holds link home_counts held_lock E1",
@@ -521,6 +521,7 @@ MUTATIONS = {
             ("max(knobs.lock_ms, 0)", "knobs.lock_ms"),
             ("min(max(knobs.lock_ms, 0), LONGEST_LOCK_MS)", "max(knobs.lock_ms, 0)"),
             ("lock_s + 0.9", "lock_s + 9"),
+            ("    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGALRM])\n", ""),
             (', "sessionId"', ""),
             (', "conversationId"', ""),
             (', "taskId"', ""),
@@ -569,9 +570,11 @@ MUTATIONS = {
         ],
     ),
     "open_session": Part(
-        "hook_rules hook_scenarios",
-        "another_type B4",
+        "dead_man hook_rules hook_scenarios",
+        "credit another_type B4",
         [
+            ("get(name, 0) < 0", "get(name, 0) < -1"),
+            ("        usable = {}  #", "        pass  #"),
             ("if type(value) is type(SESSION.get(name))", "if name in SESSION"),
             ("digest(call.session)", 'digest("")'),
         ],
@@ -584,12 +587,13 @@ MUTATIONS = {
         ],
     ),
     "sweep": Part(
-        "hook_rules private_and_bounded",
-        "month",
+        "dead_man hook_rules private_and_bounded",
+        "month clock",
         [
             ('name[16:17] == "." and ', ""),
             ("posix.unlink(path)", "pass"),
-            ("call.now - posix", "call.now * 2 - posix"),
+            ("min(call.now, time.time())", "call.now"),
+            ("min(call.now, time.time())", "time.time()"),
         ],
     ),
     "last_words": Part(
@@ -649,11 +653,14 @@ MUTATIONS = {
         ],
     ),
     "last_prompt": Part(
-        "hook_rules nudge",
-        "wake identity readable",
+        "dead_man hook_rules nudge",
+        "wake identity readable prompt late",
         [
-            ("reversed(entries)", "entries"),
+            ("prompts[-1]", "prompts[0]"),
+            ("named[0] if named", "named[-1] if named"),
+            ("named[0] if named else ", ""),
             (" if is_prompt(line, entry)", ""),
+            ('"replace"', '"strict"'),
         ],
     ),
     "is_wake_up": Part(
@@ -803,14 +810,13 @@ MUTATIONS = {
         ],
     ),
     "armed": Part(
-        "keepalive hook_scenarios",
+        "dead_man keepalive hook_scenarios",
         "arm E11",
         [
             ("call.now < float", "call.now <= float"),
-            (" and len(text) < 32", ""),
+            (" < LATEST", ""),
             (" and text.isascii()", ""),
-            (' and "n" not in text.lower()', ""),
-            (".lower()", ""),
+            (' and "_" not in text', ""),
             ("except ValueError", "except KeyError"),
         ],
     ),
@@ -859,7 +865,7 @@ MUTATIONS = {
         ],
     ),
     "forced_loop": Part(
-        "mode_guard hook_scenarios keepalive hook_rules nudge",
+        "mode_guard hook_scenarios keepalive hook_rules nudge dead_man",
         "F F2 F4 knob own_cap foreign limit",
         [
             ("watched = knobs.end_foreign_chains and", "watched ="),
@@ -873,6 +879,7 @@ MUTATIONS = {
             ("(call.active or state.streak > 1)", "state.streak > 1"),
             ("state.streak > 1", "state.streak > 2"),
             ("at_the_cap = call.active and", "at_the_cap ="),
+            (' and state.said[:1] != ["block"]', ""),
             ("call.cap == state.host", "call.cap + 1 == state.host"),
             ("(idle or at_the_cap)", "idle"),
             ('(watched or knobs.mode == "guard")', "watched"),
@@ -899,7 +906,7 @@ MUTATIONS = {
         ],
     ),
     "settle": Part(
-        "hook_scenarios mode_guard keepalive nudge hook_rules",
+        "hook_scenarios mode_guard keepalive nudge hook_rules dead_man private_and_bounded",
         "C1 C2 C4 C6 C17 C19 F2 F_counts G2 limit_is_said heartbeats ceiling_holds heartbeat trips "
         "registrations forced_it",
         [
@@ -909,7 +916,8 @@ MUTATIONS = {
             ('elif decision != "allow":', "else:"),
             ("        state.streak = 0\n", ""),
             ("        state.trips += 1\n", ""),
-            ('if decision == "end":\n        state.host = 0\n', "if False:\n        pass\n"),
+            ('if decision == "end" and call.end:', "if False:"),
+            ('decision == "end" and call.end', 'decision == "end"'),
             ("state.blocks = state.attempts = 0", "state.blocks = 0"),
             ("state.blocks = state.attempts = 0", "state.attempts = 0"),
             ('call.knobs.latch and code != "ceiling"', "call.knobs.latch"),
@@ -995,13 +1003,14 @@ MUTATIONS = {
     ),
     # the copy of the state that the transcript is read with: the next stop counts by the ledger anyway
     "on_tool": Part(
-        "nudge hook_rules hook_scenarios",
+        "nudge hook_rules hook_scenarios dead_man",
         "G6 G7 gates D5 D6 ring ledger host readable count_anew",
         [
             ("if not silent_gate(call):", "if True:"),
             ("if turn and digest(turn) != state.turn:", "if turn:"),
             ("if turn and digest(turn) != state.turn:", "if False:"),
-            ("not is_wake_up(last_prompt(entries))", "True"),
+            ("not is_wake_up(last_prompt(entries, turn))", "True"),
+            ("last_prompt(entries, turn)", "last_prompt(entries)"),
             ("call.knobs.action_novelty", "True"),
             ("state.terminal or required(call, name)", "required(call, name)"),
             ("state.ran = state.ledger = True", "state.ledger = True"),
@@ -1131,7 +1140,7 @@ MUTATIONS = {
         ],
     ),
     "": Part(
-        "hook_fallbacks hook_rules dispatch",
+        "dead_man hook_fallbacks hook_rules dispatch",
         "debug bytes absurd cannot_say closed unknown_events same_arguments state_folder",
         [
             ("except BaseException as error:", "except ValueError as error:"),
@@ -1145,6 +1154,28 @@ MUTATIONS = {
             (', separators=(",", ":")', ""),
             ("    parse_int = number", "    parse_int = int"),
             ("parse_float = parse_constant = float", "parse_float = float"),
+        ],
+    ),
+    "COUNTERS": Part(
+        "dead_man",
+        "credit",
+        [
+            ('"blocks", ', ""),
+            ('"attempts", ', ""),
+            ('"total", ', ""),
+            ('"nudges", ', ""),
+            ('"soft", ', ""),
+            ('"streak", ', ""),
+            ('"host", ', ""),
+            (', "acts"', ""),
+        ],
+    ),
+    "LATEST": Part(
+        "keepalive hook_limits",
+        "arm",
+        [
+            ("2.5e11", "3e11"),
+            ("2.5e11", "1e9"),
         ],
     ),
 }
@@ -1216,6 +1247,9 @@ def main(words: list[str]) -> None:
     every = [Mutation(name, *pair) for name, part in MUTATIONS.items() for pair in part.mutations]
     chosen = [one for one in every if not words or any(word in str(one) for word in words)]
     texts = [mutant(one) for one in chosen]
+    files = dict.fromkeys(file for one in chosen for file in MUTATIONS[one.name].files.split())
+    broken = first_failure(HOOK.read_text("utf-8"), Part(" ".join(files), "", []), "")
+    assert not broken, f"with the hook as it is: {broken}"
     known = json.loads(NOTICED.read_text("utf-8")) if NOTICED.exists() else {}
     caught = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -84,7 +84,11 @@ SCENARIOS: list[Row] = [
         {**N, "honor_stop_hook_active": True},
         f"{SCOPE}; work 2; 01=BA[honor_active]",
     ),
-    ("G not under the latch", {**N, "max_stop_blocks": 1}, f"{SCOPE}; work 2; 01=BR; mark CONCLUDE; 10=AA[conclude]"),
+    (
+        "G not under the latch",
+        {**N, "max_stop_blocks": 1, "end_foreign_chains": False},
+        f"{SCOPE}; work 2; 01=BR; mark CONCLUDE; 10=AA[conclude]",
+    ),
     (
         "G not again where the flag is honoured",
         {**N, "honor_stop_hook_active": True, "max_nudges": 2},
