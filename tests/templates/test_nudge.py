@@ -84,6 +84,7 @@ SCENARIOS: list[Row] = [
         {**N, "honor_stop_hook_active": True},
         f"{SCOPE}; work 2; 01=BA[honor_active]",
     ),
+    ("G it is none of the mode's blocks", {**N, "max_stop_blocks": 2}, f"{SCOPE}; 0=B; work 2; 11=BB; 1=R[tripped]"),
     (
         "G not under the latch",
         {**N, "max_stop_blocks": 1, "end_foreign_chains": False},
