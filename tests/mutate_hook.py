@@ -127,7 +127,7 @@ MUTATIONS = {
         "hook_limits",
         "longest timer",
         [
-            ("60_000", "61_000"),
+            ("8_000", "9_000"),
         ],
     ),
     # a default more or less is seen in one place: what the schema says
@@ -508,7 +508,7 @@ MUTATIONS = {
     ),
     # a __file__ that is not absolute: only before 3.9
     "read_call": Part(
-        "hook_limits hook_order hook_rules keepalive dispatch",
+        "dead_man hook_limits hook_order hook_rules keepalive dispatch",
         "timer flag_counts loop_count every_hosts_name session_may payloads_session subagents "
         "odd_folders broken_configuration unusable_input configured relative elsewhere working "
         "hosts_variable five_thousand ceiling_holds link home_counts held_lock E1",
@@ -521,6 +521,7 @@ MUTATIONS = {
             ("max(knobs.lock_ms, 0)", "knobs.lock_ms"),
             ("min(max(knobs.lock_ms, 0), LONGEST_LOCK_MS)", "max(knobs.lock_ms, 0)"),
             ("lock_s + 0.9", "lock_s + 9"),
+            ("    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGALRM])\n", ""),
             (', "sessionId"', ""),
             (', "conversationId"', ""),
             (', "taskId"', ""),
@@ -569,9 +570,11 @@ MUTATIONS = {
         ],
     ),
     "open_session": Part(
-        "hook_rules hook_scenarios",
-        "another_type B4",
+        "dead_man hook_rules hook_scenarios",
+        "credit another_type B4",
         [
+            ("get(name, 0) < 0", "get(name, 0) < -1"),
+            ("        usable = {}  #", "        pass  #"),
             ("if type(value) is type(SESSION.get(name))", "if name in SESSION"),
             ("digest(call.session)", 'digest("")'),
         ],
@@ -584,12 +587,13 @@ MUTATIONS = {
         ],
     ),
     "sweep": Part(
-        "hook_rules private_and_bounded",
-        "month",
+        "dead_man hook_rules private_and_bounded",
+        "month clock",
         [
             ('name[16:17] == "." and ', ""),
             ("posix.unlink(path)", "pass"),
-            ("call.now - posix", "call.now * 2 - posix"),
+            ("min(call.now, time.time())", "call.now"),
+            ("min(call.now, time.time())", "time.time()"),
         ],
     ),
     "last_words": Part(
@@ -649,11 +653,14 @@ MUTATIONS = {
         ],
     ),
     "last_prompt": Part(
-        "hook_rules nudge",
-        "wake identity readable",
+        "dead_man hook_rules nudge",
+        "wake identity readable prompt late",
         [
-            ("reversed(entries)", "entries"),
+            ("prompts[-1]", "prompts[0]"),
+            ("named[0] if named", "named[-1] if named"),
+            ("named[0] if named else ", ""),
             (" if is_prompt(line, entry)", ""),
+            ('"replace"', '"strict"'),
         ],
     ),
     "is_wake_up": Part(
@@ -729,10 +736,9 @@ MUTATIONS = {
         ],
     ),
     "observe": Part(
-        "hook_transcript hook_scenarios hook_rules nudge mode_guard keepalive private_and_bounded",
-        "transcript late waited D1 D2 D5 D6 D7 D9 D11 D12 C12 C13 C14 C16 C19 C7 C9 C10 F_ "
-        "gives_everything identity wake_up streak host's count_anew identical ledger earlier remembered "
-        "calls_reset without_a_bound own_cap plain progress vanishes no_work_left G7 prompt_event",
+        "hook_transcript hook_scenarios hook_rules mode_guard nudge keepalive private_and_bounded",
+        "transcript late waited ledger wake_up identity asks G7 D1 D2 D5 D6 D7 D9 D11 D12 C12 C19 C14 "
+        "C16 prompt_events count_anew own_cap",
         [
             ("knobs.required_tools or (call.active and state.attempts)", "(call.active and state.attempts)"),
             ("knobs.required_tools or (call.active and state.attempts)", "knobs.required_tools"),
@@ -804,14 +810,13 @@ MUTATIONS = {
         ],
     ),
     "armed": Part(
-        "keepalive hook_scenarios",
+        "dead_man keepalive hook_scenarios",
         "arm E11",
         [
             ("call.now < float", "call.now <= float"),
-            (" and len(text) < 32", ""),
+            (" < LATEST", ""),
             (" and text.isascii()", ""),
-            (' and "n" not in text.lower()', ""),
-            (".lower()", ""),
+            (' and "_" not in text', ""),
             ("except ValueError", "except KeyError"),
         ],
     ),
@@ -860,7 +865,7 @@ MUTATIONS = {
         ],
     ),
     "forced_loop": Part(
-        "mode_guard hook_scenarios keepalive hook_rules nudge",
+        "mode_guard hook_scenarios keepalive hook_rules nudge dead_man",
         "F F2 F4 knob own_cap foreign limit",
         [
             ("watched = knobs.end_foreign_chains and", "watched ="),
@@ -874,6 +879,7 @@ MUTATIONS = {
             ("(call.active or state.streak > 1)", "state.streak > 1"),
             ("state.streak > 1", "state.streak > 2"),
             ("at_the_cap = call.active and", "at_the_cap ="),
+            (' and state.said[:1] != ["block"]', ""),
             ("call.cap == state.host", "call.cap + 1 == state.host"),
             ("(idle or at_the_cap)", "idle"),
             ('(watched or knobs.mode == "guard")', "watched"),
@@ -881,7 +887,7 @@ MUTATIONS = {
     ),
     "nudge": Part(
         "nudge hook_rules",
-        "G1 G2 G9 G10 G mode never_becomes release",
+        "G1 G2 G9 G10 latch honoured G_mode never_becomes keeps_to up_to_the cap",
         [
             (" and not state.terminal", ""),
             ("state.nudges < knobs.max_nudges", "state.nudges <= knobs.max_nudges"),
@@ -900,7 +906,7 @@ MUTATIONS = {
         ],
     ),
     "settle": Part(
-        "hook_scenarios mode_guard keepalive nudge hook_rules",
+        "hook_scenarios mode_guard keepalive nudge hook_rules dead_man private_and_bounded",
         "C1 C2 C4 C6 C17 C19 F2 F_counts G2 limit_is_said heartbeats ceiling_holds heartbeat trips "
         "registrations forced_it",
         [
@@ -910,7 +916,8 @@ MUTATIONS = {
             ('elif decision != "allow":', "else:"),
             ("        state.streak = 0\n", ""),
             ("        state.trips += 1\n", ""),
-            ('if decision == "end":\n        state.host = 0\n', "if False:\n        pass\n"),
+            ('if decision == "end" and call.end:', "if False:"),
+            ('decision == "end" and call.end', 'decision == "end"'),
             ("state.blocks = state.attempts = 0", "state.blocks = 0"),
             ("state.blocks = state.attempts = 0", "state.attempts = 0"),
             ('call.knobs.latch and code != "ceiling"', "call.knobs.latch"),
@@ -996,13 +1003,14 @@ MUTATIONS = {
     ),
     # the copy of the state that the transcript is read with: the next stop counts by the ledger anyway
     "on_tool": Part(
-        "nudge hook_rules hook_scenarios",
+        "nudge hook_rules hook_scenarios dead_man",
         "G6 G7 gates D5 D6 ring ledger host readable count_anew",
         [
             ("if not silent_gate(call):", "if True:"),
             ("if turn and digest(turn) != state.turn:", "if turn:"),
             ("if turn and digest(turn) != state.turn:", "if False:"),
-            ("not is_wake_up(last_prompt(entries))", "True"),
+            ("not is_wake_up(last_prompt(entries, turn))", "True"),
+            ("last_prompt(entries, turn)", "last_prompt(entries)"),
             ("call.knobs.action_novelty", "True"),
             ("state.terminal or required(call, name)", "required(call, name)"),
             ("state.ran = state.ledger = True", "state.ledger = True"),
@@ -1132,7 +1140,7 @@ MUTATIONS = {
         ],
     ),
     "": Part(
-        "hook_fallbacks hook_rules dispatch",
+        "dead_man hook_fallbacks hook_rules dispatch",
         "debug bytes absurd cannot_say closed unknown_events same_arguments state_folder",
         [
             ("except BaseException as error:", "except ValueError as error:"),
@@ -1146,6 +1154,28 @@ MUTATIONS = {
             (', separators=(",", ":")', ""),
             ("    parse_int = number", "    parse_int = int"),
             ("parse_float = parse_constant = float", "parse_float = float"),
+        ],
+    ),
+    "COUNTERS": Part(
+        "dead_man",
+        "credit",
+        [
+            ('"blocks", ', ""),
+            ('"attempts", ', ""),
+            ('"total", ', ""),
+            ('"nudges", ', ""),
+            ('"soft", ', ""),
+            ('"streak", ', ""),
+            ('"host", ', ""),
+            (', "acts"', ""),
+        ],
+    ),
+    "LATEST": Part(
+        "keepalive hook_limits",
+        "arm",
+        [
+            ("2.5e11", "3e11"),
+            ("2.5e11", "1e9"),
         ],
     ),
 }
@@ -1199,15 +1229,17 @@ def first_failure(text: str, part: Part, last: str) -> str:
         hook.write_text(text, "utf-8")
         first = "\n".join([last, *part.first.split()])
         environment = {**os.environ, "HOOKCTL_HOOK_UNDER_TEST": str(hook), "HOOKCTL_FIRST_TESTS": first}
-        command = [sys.executable, "-m", "pytest", "-xq", "-rf", "--tb=no", "-p", "tests.mutate_hook"]
+        command = [sys.executable, "-m", "pytest", "-xq", "-rfE", "--tb=no", "-p", "tests.mutate_hook"]
+        command += ["--basetemp", str(Path(folder) / "tests")]
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", *files]
         try:
             done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
             return "the clock"
     output = done.stdout.decode()
-    assert done.returncode in (0, 1), output + done.stderr.decode()
-    return output.rpartition("FAILED ")[2].partition(" - ")[0].split("\n")[0] if done.returncode else ""
+    found = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output, re.MULTILINE)
+    assert done.returncode == (1 if found else 0), output + done.stderr.decode()
+    return found[1] if found else ""
 
 
 def main(words: list[str]) -> None:
@@ -1215,6 +1247,9 @@ def main(words: list[str]) -> None:
     every = [Mutation(name, *pair) for name, part in MUTATIONS.items() for pair in part.mutations]
     chosen = [one for one in every if not words or any(word in str(one) for word in words)]
     texts = [mutant(one) for one in chosen]
+    files = dict.fromkeys(file for one in chosen for file in MUTATIONS[one.name].files.split())
+    broken = first_failure(HOOK.read_text("utf-8"), Part(" ".join(files), "", []), "")
+    assert not broken, f"with the hook as it is: {broken}"
     known = json.loads(NOTICED.read_text("utf-8")) if NOTICED.exists() else {}
     caught = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -20,10 +20,11 @@ Newer.old, _json.{0} = _json.{0}, Newer
 
 
 @pytest.mark.parametrize("name", ["blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts"])
-def test_no_counter_on_file_is_a_credit(lab: Lab, name: str) -> None:
+@pytest.mark.parametrize("value", [-1, -1_000_000])
+def test_no_counter_on_file_is_a_credit(lab: Lab, name: str, value: int) -> None:
     lab.task(remaining=2)
     assert lab.stop() == "B"
-    lab.edit(**{name: -1_000_000})
+    lab.edit(**{name: value})
     assert lab.stops("1111111") == "BBBBBRA"
 
 

@@ -750,6 +750,16 @@ def test_a_prompt_event_of_a_host_without_an_identity_counts_each_time(lab: Lab)
     assert lab.stops("-") == "B"
 
 
+def test_where_prompts_come_as_events_the_transcript_tells_none(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.host = "openhands"
+    lab.asks("one")
+    lab.call("prompt", message="one")
+    assert lab.stop(None) == "B"
+    lab.asks("[Stop hook feedback] go on")
+    assert (lab.stop(None), lab.codes()[-1]) == ("A", "tripped")
+
+
 @pytest.mark.parametrize("event", ["prompt", "post-tool"])
 @pytest.mark.parametrize("gate", ["off", "child", "subagent", "no session", "broken configuration"])
 def test_prompt_and_tool_events_keep_to_the_gates(lab: Lab, event: str, gate: str) -> None:
@@ -831,6 +841,8 @@ def test_codexs_calls_are_found(lab: Lab) -> None:
         '{"isSidechain": true, "message": {"content": [{"type": "tool_use", "name": "B", "input": {}}]}}',
         '{"message": {"content": [{"type": "tool_use", "name": "B", "inp',
         '{"message": "tool_use", "payload": {"message": 5}}',
+        '{"message": {"content": 5, "x": "tool_use"}}',
+        '{"payload": "tool_use", "x": {}}',
         '{"text": "{\\"type\\": \\"tool_use\\"}"}',
         '{"type": "function_call_output", "x": "function_call"}',
         "[" * 100_000 + '"tool_use"}',

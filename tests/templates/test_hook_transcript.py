@@ -111,3 +111,9 @@ def test_a_call_right_behind_the_last_stop_is_new_and_the_one_before_it_is_not(l
     lab.calls("a")
     assert lab.stop(True) == "B"
     assert lab.stop(True) == "R"
+
+
+def test_a_turn_whose_name_is_no_text_is_a_turn(lab: Lab) -> None:
+    lab.task(remaining=2)
+    lab.asks("go")
+    assert lab.stop(prompt_id="\ud800") == "B"

@@ -71,7 +71,7 @@ SCENARIOS: list[Row] = [
     ("E armed by an empty file", KA, "armed ; 0=A[inactive]"),
     ("E armed by nonsense", KA, "armed tomorrow; 0=A[inactive]"),
     ("E armed by no number", KA, "armed nan; 0=A[inactive]"),
-    ("E armed for ever", KA, "armed inf; 0=A[inactive]; armed Infinity; 0=A[inactive]"),
+    ("E armed for ever", KA, "armed inf; 0=A[inactive]; armed INF; 0=A[inactive]"),
     ("E armed in other digits", KA, "armed ９９９９９９９９９９; 0=A[inactive]"),
     ("E armed until no time", KA, "armed 250000000000; 0=A[inactive]; armed 249999999999; 0=B"),
     ("E armed for ever", KA, "armed inf; 0=A[inactive]; armed 1e400; 0=A[inactive]; armed 9_000_000_000; 0=A"),

@@ -84,6 +84,22 @@ SCENARIOS: list[Row] = [
         {**N, "honor_stop_hook_active": True},
         f"{SCOPE}; work 2; 01=BA[honor_active]",
     ),
+    ("G it is none of the mode's blocks", {**N, "max_stop_blocks": 2}, f"{SCOPE}; 0=B; work 2; 11=BB; 1=R[tripped]"),
+    (
+        "G not under the latch",
+        {**N, "max_stop_blocks": 1, "end_foreign_chains": False},
+        f"{SCOPE}; work 2; 01=BR; mark CONCLUDE; 10=AA[conclude]",
+    ),
+    (
+        "G not again where the flag is honoured",
+        {**N, "honor_stop_hook_active": True, "max_nudges": 2},
+        f"{SCOPE}; 01=BA[no_work]; 0=B[nudged]",
+    ),
+    (
+        "G up to the host's cap",
+        {**N, "max_nudges": 9, "end_foreign_chains": False},
+        f"{SCOPE}; env CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=2; 0111=BBAA[no_work]",
+    ),
     (
         "G a chain that it forced itself is no foreign one",
         {**N, "mode": "guard", "max_stop_blocks": 2, "max_nudges": 3},
@@ -268,6 +284,14 @@ def test_the_nudge_never_becomes_the_block_that_the_host_overrides(lab: Lab) -> 
     lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "2"
     assert lab.stops("01") == "BB"
     assert lab.stop(True) != "B"
+
+
+def test_the_nudge_keeps_to_the_ceiling(lab: Lab) -> None:
+    lab.config(**UNSCOPED, max_nudges=9)
+    assert lab.stop() == "B"
+    lab.edit(total=199)
+    assert lab.stops("00") == "BA"
+    assert lab.codes()[-1] == "no_work"
 
 
 def test_the_nudge_counts_as_a_block_of_the_host(lab: Lab) -> None:

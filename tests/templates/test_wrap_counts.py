@@ -214,7 +214,7 @@ def test_a_torn_count_starts_over_and_still_ends(lab: Lab) -> None:
 
 
 def test_a_line_of_the_log_has_numbers_and_hashes_only(lab: Lab) -> None:
-    command = "echo '{\"decision\":\"block\",\"reason\":\"SECRET-REASON\"}' # SECRET-COMMAND"
+    command = 'echo \'{"decision":"block","reason":"SECRET-REASON"}\' # SECRET-COMMAND'
     Wrapped(lab, command).stop(session_id="SECRET-SESSION", last_assistant_message="SECRET-WORDS")
     (line,) = lab.log()
     assert line.pop("t") > 0

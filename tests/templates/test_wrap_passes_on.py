@@ -14,7 +14,7 @@ from .lab import PYTHON, Lab
 from .wraps import DENIAL, Wrapped, alive
 
 STATUSES = [("exit 0", 0), ("exit 1", 1), ("exit 3", 3), ("no-such-command-at-all", 127), ("kill -9 $$", 137)]
-BYTES = b"\x00\xff{\"half\": \xe9 \r\n\x1b[31m" * 7
+BYTES = b'\x00\xff{"half": \xe9 \r\n\x1b[31m' * 7
 
 
 @pytest.mark.parametrize(("command", "status"), STATUSES, ids=[command for command, _ in STATUSES])
