@@ -1114,3 +1114,9 @@ def test_no_element_is_removed_twice() -> None:
     done = engine.uninstall([element(END)], plain.live(here), "p", [hook()])
     assert [edit for edit in done.edits if isinstance(edit, DropElement)] == [done.edits[0]]
     assert plain.carried_out(here, done.edits) == stop(group(THEIRS))
+
+
+def test_a_value_that_goes_over_another_packs_wish_names_that_pack() -> None:
+    entries, there = [owned("5", q="5")], plain.live(env(LIMIT="5"))
+    (action,) = engine.install(entries, there, "p", "1", [leaf("7")], force=True).actions
+    assert (action.action, action.reason) == ("replace", 'over q, which wants "5"')
