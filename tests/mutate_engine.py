@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 ENGINE = "hookctl/engine.py"
 # The quick ones first; a mutation that all of these let pass has survived.
 TESTS = [
-    ["tests/test_engine.py"],
+    ["tests/test_engine.py", "tests/test_engine_wraps.py"],
     ["tests/test_machine.py"],
 ]
 os.environ["HOOKCTL_TEST_EXAMPLES"] = "150"  # of histories

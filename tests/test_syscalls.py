@@ -158,7 +158,8 @@ def faults_of(stage: Stage, call: Call, fault: str, done: Struck, may_be_torn: b
     if fault != KILL:
         yield from _faults_of_an_error(stage, call, done)
     for command, ends in ((stage.verb, [stage.done]), (stage.back, stage.undone)):
-        if quiet("status") or quiet(*command):
+        # A torn file is one that status cannot read, until the next run has completed it.
+        if quiet("status") not in ((0, 4) if may_be_torn else (0,)) or quiet(*command):
             yield f"{command[0]} after it fails"
         if outcome(stage.top) not in ends or temporary(stage.top):
             yield f"{command[0]} after it does not end as if nothing had happened: {temporary(stage.top)}"

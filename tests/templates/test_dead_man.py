@@ -1,5 +1,6 @@
 """Nothing that lies in the state, and no interpreter or caller, makes the hook block without end or hang."""
 
+import fcntl
 import signal
 import subprocess
 import time
@@ -81,3 +82,22 @@ def test_a_clock_far_ahead_sweeps_nobody(lab: Lab) -> None:
     lab.stop(session_id="other")
     assert lab.stop(True) == "A"
     assert lab.codes()[-1] == "open"
+
+
+@pytest.mark.parametrize(("mode", "answer"), [("keepalive", "R"), ("guard", "A")])
+def test_a_held_lock_says_something_only_where_a_block_was_wanted(lab: Lab, mode: str, answer: str) -> None:
+    lab.config(mode=mode, lock_ms=100).task(remaining=2)
+    lab.arm()
+    lab.stop()
+    with open(f"{lab.session_file()}.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert lab.stop(True) == answer
+    assert lab.codes()[-1] == "lock_timeout"
+
+
+def test_keepalive_says_so_without_any_task(lab: Lab) -> None:
+    lab.config(mode="keepalive", lock_ms=100).arm()
+    lab.stop()
+    with open(f"{lab.session_file()}.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "the run is still armed" in lab.call("stop")

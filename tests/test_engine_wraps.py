@@ -1,0 +1,74 @@
+"""The engine and hooks of others that we are around: of those only the command is ours, and they come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookctl import engine
+from hookctl.model import WRAP, Entry, Wish
+from tests import plain
+
+ID = f"{WRAP}0123abcd"
+COMMAND = f": hookctl={ID}; set -- say; it"
+EDITED = f": hookctl={ID}; my own"
+OWN = ": hookctl=guard/stop; run"
+
+
+def handler(command: str = COMMAND, **fields: Any) -> dict[str, Any]:
+    return {"type": "command", "command": command, **fields}
+
+
+def settings(*handlers: dict[str, Any]) -> dict[str, Any]:
+    return {"hooks": {"Stop": [{"hooks": [one]} for one in handlers]}}
+
+
+def entry(id: str = ID, command: str = COMMAND) -> Entry:
+    written = handler(command)
+    return Entry(("hooks", "Stop"), "element", "owned", '"say"', written, {"guard": Wish(written, "1")}, id)
+
+
+@pytest.fixture(autouse=True)
+def isolated() -> None:
+    """The engine is pure: no test here needs a home of its own."""
+
+
+@pytest.mark.parametrize(
+    ("there", "state"),
+    [
+        (settings(handler()), "owned"),
+        (settings(handler(timeout=20)), "owned"),
+        (settings(handler(EDITED)), "overridden"),
+        (settings(handler("say")), "missing"),
+        (settings(handler(EDITED), handler(timeout=5)), "owned"),
+    ],
+    ids=["as written", "another timeout", "an edited command", "gone", "an edited copy and ours"],
+)
+def test_the_command_alone_says_whose_it_is(there: dict[str, Any], state: str) -> None:
+    assert engine.state(entry(), plain.live(there), ("hooks", "Stop"), ID) == state
+
+
+@pytest.mark.parametrize(
+    ("entries", "there", "expected"),
+    [
+        ([entry()], settings(), False),
+        ([entry(), entry("guard/stop", OWN)], settings(handler()), True),
+        ([entry(), entry("guard/stop", OWN)], settings(handler(OWN)), False),
+        ([entry(), entry("guard/stop", OWN)], settings(), True),
+    ],
+    ids=["a wrap alone", "all but a wrap", "the wrap alone is gone", "all"],
+)
+def test_a_wrap_says_nothing_of_a_wipe(entries: list[Entry], there: dict[str, Any], expected: bool) -> None:
+    assert engine.wiped(entries, plain.live(there)) is expected
+
+
+def test_after_a_wipe_nobody_elses_hook_is_written() -> None:
+    entries = [entry(), entry("guard/stop", OWN)]
+    decision = engine.repair(entries, plain.live(settings()), {})
+    assert [edit.fields["command"] for edit in decision.edits if hasattr(edit, "fields")] == [OWN]
+
+
+def test_a_hook_that_its_tool_registered_twice_is_not_ours_to_remove() -> None:
+    there = plain.live(settings(handler(), handler()))
+    assert engine.repair([entry()], there, {}).edits == ()
