@@ -1,5 +1,7 @@
 """Where several reasons hold at once, the hook names the first: they are taken away one by one."""
 
+import fcntl
+
 import pytest
 
 from .lab import Lab
@@ -93,3 +95,26 @@ def test_an_allowed_stop_tells_the_blocks_so_far(lab: Lab) -> None:
     lab.mark("CONCLUDE")
     assert lab.stops("1") == "A"
     assert [line["blocks"] for line in lab.log()] == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("mode", "mark", "answer"),
+    [
+        ("breaker", "", "R"),
+        ("breaker", "CONCLUDE", "A"),
+        ("breaker", "STOP", "A"),
+        ("breaker", "OWNER", "A"),
+        ("keepalive", "", "R"),
+        ("keepalive", "STOP", "A"),
+        ("guard", "", "A"),
+    ],
+)
+def test_a_held_lock_is_spoken_of_where_the_agent_was_to_go_on(lab: Lab, mode: str, mark: str, answer: str) -> None:
+    lab.config(mode=mode, lock_ms=50).task(remaining=0 if mode == "keepalive" else 2)
+    lab.arm()
+    lab.stop()
+    if mark:
+        lab.mark(mark, "S9")
+    with open(f"{lab.session_file()}.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert (lab.stop(True), lab.codes()[-1]) == (answer, "lock_timeout")

@@ -50,6 +50,11 @@ SCENARIOS: list[Row] = [
         "env CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=2; work 2; 11=BR[host_cap]",
     ),
     ("C6 attempts", {"count": "attempts"}, "work 2; 01111=BBBBR[tripped]"),
+    (
+        "C6 attempts begin anew after a release",
+        {"count": "attempts", "max_stop_blocks": 2, "latch": False},
+        "work 2; 0111=BRBR",
+    ),
     ("C7 heartbeat", {"max_stop_blocks": 2}, "work 2 t0; 01=BB; work 2 t1; 111=BBR"),
     ("C9 less work", {"max_stop_blocks": 2}, "work 3; 01=BB; work 2; 111=BBR"),
     ("C10 more work", {"max_stop_blocks": 2}, "work 3; 01=BB; work 4; 1=R"),
