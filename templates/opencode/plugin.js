@@ -10,11 +10,10 @@ import { fileURLToPath } from "node:url"
 const OUTPUT_LIMIT = 1 << 20
 const PATIENCE_MS = 5000
 
-/** The object that a command has written on stdout, or undefined. */
+/** The JSON that a command has written on stdout, or undefined. */
 function read(text) {
   try {
-    const value = JSON.parse(text)
-    return value && typeof value === "object" && !Array.isArray(value) ? value : undefined
+    return JSON.parse(text)
   } catch {}
 }
 

@@ -19,7 +19,7 @@ STOP, PROMPT, BEFORE, AFTER = "session.idle", "chat.message", "tool.execute.befo
 # Loads each plugin, plays the steps one after another, and prints how each ended and what the client was asked.
 _HOST = """
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
-const { files, steps, children, client: mood, result } = JSON.parse(readFileSync(0, "utf8"))
+const { files, directory, steps, children, client: mood, result } = JSON.parse(readFileSync(0, "utf8"))
 setInterval(() => {}, 1000) // a host has always something to do
 const asked = []
 const ask = (name) => (options) => {
@@ -37,7 +37,7 @@ const client = {
 const plugins = []
 for (const file of files) {
   const all = Object.values(await import(file))
-  plugins.push(await all[0]({ client, directory: process.cwd(), worktree: "/" }))
+  plugins.push(await all[0]({ client, directory, worktree: "/" }))
 }
 const ended = []
 const pending = []
@@ -64,6 +64,7 @@ class Stage:
         self.project = root / "project"
         self.files = [root / "config" / "opencode" / "plugin" / "hookctl.js"]
         self.log = root / "log.jsonl"
+        self.directory = self.project
         self.children: dict[str, str] = {}
         self.client = ""
         self.document = PluginDocument.parse(b"")
@@ -87,6 +88,7 @@ class Stage:
             file.write_bytes(self.document.data)
         given = {
             "files": [str(file) for file in self.files],
+            "directory": str(self.directory),
             "steps": steps,
             "children": self.children,
             "client": self.client,
@@ -282,7 +284,7 @@ FAILURES = {
     "two answers": f"echo '{BLOCK}'; echo '{BLOCK}'",
     "a syntax error": "if",
     "closed streams": "exec <&- >&-",
-    "too much": "yes 0123456789abcdef | head -c 3000000",
+    "too much": """printf '{"decision":"block","reason":"'; head -c 3000000 /dev/zero | tr '\\0' x; printf '"}'""",
     "not UTF-8": "printf '\\377\\376'",
 }
 
@@ -292,6 +294,12 @@ def test_whatever_a_command_does_the_agent_goes_on(stage: Stage, name: str) -> N
     stage.hook(STOP, command=FAILURES[name]).hook(BEFORE, command=FAILURES[name])
     large = [BEFORE, CALL, {"args": {"text": "x" * 300_000}}]
     result = stage.play(prompt(), before(), large, reply(), IDLE)
+    assert (set(result["ended"]), prompts(result)) == ({""}, [])
+
+
+def test_a_project_folder_that_is_gone_starts_no_command_and_harms_nobody(stage: Stage) -> None:
+    stage.directory = stage.root / "gone"
+    result = stage.hook(STOP, BLOCK).hook(BEFORE, BLOCK).play(prompt(), before(), reply(), IDLE)
     assert (set(result["ended"]), prompts(result)) == ({""}, [])
 
 
@@ -312,6 +320,7 @@ def test_a_command_that_takes_too_long_is_ended_with_all_its_processes(stage: St
 BROKEN = {
     "no command": [{}],
     "a number": [{"command": 5}],
+    "a zero byte": [{"command": "true\0"}],
     "null": [None],
     "text": ["exit 0"],
 }
