@@ -89,7 +89,7 @@ class TomlDocument:
             if not (key in value if isinstance(key, str) else 0 <= key < len(value)):
                 return MISSING
             value = value[key]
-        return deepcopy(value)
+        return value if value is MISSING else deepcopy(value)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path, of a table as an inline one; KeyError if there is none."""
@@ -187,9 +187,10 @@ class TomlDocument:
         """A source text as a new value, with the line ends of this file."""
         text = _ASSIGN + BREAK.sub(lambda _: self._line_end, text)
         try:
-            value = read(text, self.where)["v"]
-        except HookctlError as error:
-            raise self._bug(path, f"the source text cannot be read ({error.message})") from None
+            text.encode("utf-8")
+            value = read(text, "")["v"]
+        except (HookctlError, ValueError) as error:
+            raise self._bug(path, f"the source text cannot be read ({error})") from None
         root, statements, comments = scan(text)
         node = root.children["v"]
         if len(statements) > 1 or (node.start, node.end) != (len(_ASSIGN), len(text)):
@@ -228,11 +229,16 @@ class TomlDocument:
             for name in reversed(names[1:]):
                 text = f"{{ {key_text(name)} = {text} }}"
             return self._places.item(home, f"{member} = {text}")
-        has_lines = holder is self._scan.root or holder.kind == DOTTED or holder.pieces
-        if len(names) > 1 or new.is_block or not has_lines:
+        if len(names) > 1 or new.is_block:
             return self._block(path, new)
-        own = home.body if holder is home else [piece for piece in holder.all_pieces() if piece.home is home]
-        return self._places.line(own[-1:] or home.pieces, f"{member} = {new.source}")
+        if home is self._scan.root or home.pieces:
+            own = home.body if holder is home else [piece for piece in holder.all_pieces() if piece.home is home]
+            return self._places.line(own[-1:] or home.pieces, f"{member} = {new.source}")
+        parents = [self._find(path[:size]) for size in range(1, length + 1)]
+        if any(parent.pieces or parent.kind == DOTTED for parent in parents if parent):
+            return self._block(path, new)
+        # Only the tables below make this one. A header of its own would stay when the key goes, so it gets none.
+        return self._places.line(self._scan.root.body[-1:], f"{keys_text(map(str, path))} = {new.source}")
 
     def _block(self, path: Path, new: _New) -> list[Splice]:
         names = tuple(key for key in path if isinstance(key, str))
@@ -258,8 +264,9 @@ class TomlDocument:
         if after._text == self._text:
             return self
         comments = [comment for splice in splices for comment in _comments(splice.text)]
+        gone = splices if self._find(path) else []
         for start, end in self._scan.comments:
-            if not any(splice.start <= start < splice.end for splice in splices):
+            if not any(splice.start <= start < splice.end for splice in gone):
                 comments.append(self._text[start:end])
         wanted = _tree(_changed(self._plain, path, new))
         if _tree(after._plain) != wanted or Counter(_comments(after._text)) != Counter(comments):

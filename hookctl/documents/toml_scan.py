@@ -30,6 +30,8 @@ _COMMENT = re.compile(STRING + r"|(?P<comment>#[^\r\n]*)")
 _GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
 
 _DEPTH = 100  # levels; it keeps every walk over a document away from the end of the stack
+# tomllib takes a square of the time for a long dotted key.
+_LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{_DEPTH}}})"
 _NAN = float("nan")  # always the same one, so that documents with it can be compared
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
 _TWICE = ("Cannot overwrite", "Cannot declare", "Cannot redefine", "Cannot mutate", "Duplicate inline table key")
@@ -40,6 +42,11 @@ TABLE, TABLES, DOTTED, INLINE, ARRAY, SCALAR = "table", "tables", "dotted", "inl
 
 def read(text: str, where: str) -> dict[str, Any]:
     """What a text means; unparsable with its place where it is not TOML."""
+    long = re.search(_LONG, text)
+    if long:
+        line, column = place(text, long.start("key"))
+        message, hint = "this key has too many parts", "Is it the right file?"
+        raise HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
     try:
         plain = tomllib.loads(text.removeprefix("\ufeff"), parse_float=_float)
     except ValueError as error:

@@ -1,7 +1,6 @@
 """Where an edit of a TOML text goes: lines of a table, blocks at the end, elements between brackets.
 
-Whatever is inserted here is taken out again by the rules for removal, to the byte. Only the header stays that a table
-was given for its first key, since the table would go with it.
+Whatever is inserted here is taken out again by the rules for removal, to the byte.
 """
 
 from __future__ import annotations
@@ -129,18 +128,18 @@ class Places:
 
     def _item(self, start: int, stop: int, *, is_first: bool, is_last: bool) -> Splice:
         """An element with its line if it has one for itself, else with the blanks on one side."""
-        if self._has_own_line(start):
-            line_stop = self._line_stop(stop)
-            follows = self._text[stop:line_stop].lstrip(" \t")
-            if not follows:
-                return Splice(self._line_start(start), self._next_line(line_stop))
-            joins = is_last and not is_first and not follows.startswith("#")
-            return Splice(self._break_before(self._line_start(start)) if joins else start, stop)
-        behind = stop
-        while not is_last and self._text[behind] in " \t":
-            behind += 1
-        if behind == stop and not is_first:
-            start = len(self._text[:start].rstrip(" \t"))
+        line, line_stop = self._line_start(start), self._line_stop(stop)
+        follows = self._text[stop:line_stop].lstrip(" \t")
+        behind = line_stop - len(follows)
+        if not self._has_own_line(start):
+            if is_first or (behind > stop and not is_last):
+                return Splice(start, stop if is_last else behind)
+            return Splice(len(self._text[:start].rstrip(" \t")), stop)
+        if not follows:
+            return Splice(line, self._next_line(line_stop))
+        remarked = follows.startswith("#") or self._comments_in(self._line_start(line - 1), line)
+        if is_last and not is_first and not remarked:
+            return Splice(self._break_before(line), stop)
         return Splice(start, behind)
 
     # Places in the text
