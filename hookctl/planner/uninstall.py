@@ -20,6 +20,7 @@ from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, in_sh, pack_folder
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import unwrap
 
 
@@ -36,8 +37,9 @@ def plan_uninstall(
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
     records = project_ledger.read(folders, projects)
-    plans = [_one(folders, records, one, loaded) for one in leaving]
-    return assemble(folders, records, plans, install=False)
+    approvals, leaving = Approvals(folders), tuple(leaving)
+    plans = [approvals.uninstall(_one(folders, records, one, loaded), one.packs) for one in leaving]
+    return assemble(folders, records, approvals.finish(plans), install=False)
 
 
 def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, loaded: Mapping[str, Pack]) -> FilePlan:
