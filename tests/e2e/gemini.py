@@ -10,7 +10,9 @@ from .agent import Driver, Start
 from .clients import Client
 from .dialects import Call, gemini
 
-TRUST = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}  # without it, or --skip-trust, nothing runs
+TRUST = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}  # without it, or SKIP, nothing runs
+SKIP = "--skip-trust"  # leaves the project's own settings out
+YOLO = "-y"  # lets the agent's tools run
 # What a user has who has logged in with a key; everything else is on the command line or in the environment.
 BASE: dict[str, Any] = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -57,5 +59,5 @@ play, start = DRIVER.play, DRIVER.start
 
 
 def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs -y."""
+    """Return a call of the shell tool; needs YOLO."""
     return Call("run_shell_command", {"command": command})
