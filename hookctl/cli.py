@@ -183,7 +183,8 @@ def _uninstall(
     from hookctl.verbs.uninstall import What, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
-    hosts = _chosen("uninstall", host or known.names(), scope or "user", json)
+    every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
+    hosts = _chosen("uninstall", host or every, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     what = What(name, all_, content, tuple(one.name for one in hosts) if host else (), scope)
     if all_ and not dry_run and not json and not _agreed(question(here(), what)):
@@ -449,7 +450,9 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     environ = here().environ
-    detected = [name for name in known.names() if known.detected(known.load(name), environ)]
+    found = [host for host in map(known.load, known.names()) if known.detected(host, environ)]
+    detected = [host.name for host in found if scope in host.scopes]
+    without = ", ".join(host.title for host in found if scope not in host.scopes)
     if not names:
         listed = ", ".join(detected) or "none"
         if not detected or as_json or not _agreed(f"Detected here: {listed}. Go on with {listed}?"):
@@ -459,6 +462,10 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     if not detected:
         hint = f"Name one of them with --host: {', '.join(known.names())}."
         raise HookctlError("usage", "no host was detected here", hint=hint, exit_code=USAGE)
+    if without:
+        from hookctl.report import say
+
+        say(f"left out, since there are no {scope} settings: {without}")
     return [known.load(name) for name in detected]
 
 
@@ -478,12 +485,12 @@ def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> li
 
 
 def _named(names: list[str] | None) -> list[Host]:
-    """The hosts that doctor looks at: those named, else every one that is installed or detected."""
+    """The hosts that are named; none for all that are in use."""
     from hookctl import hosts as known
 
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
-    return [known.load(name) for name in known.names()]
+    return []
 
 
 def _agreed(question: str) -> bool:

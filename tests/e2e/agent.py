@@ -173,7 +173,17 @@ def _lives(process: subprocess.Popen[bytes]) -> bool:
         os.killpg(process.pid, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return True
+    return _states(process.pid) != {"Z"}
+
+
+def _states(group: int) -> set[str]:
+    """The states of a group's processes, where there is a /proc; the dead that init has still to collect are Z."""
+    states = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, its_group, *_ = path.read_text("utf-8", "replace").rpartition(")")[2].split()
+            states |= {state} if int(its_group) == group else set()
+    return states
 
 
 def _next_folder(parent: Path) -> Path:
