@@ -99,6 +99,7 @@ HOSTS = {
     "antigravity": (DENY, "", "", DENY, "", ""),
     "droid": (BLOCK, "", "", "", "FACTORY_PROJECT_DIR", ""),
     "hermes": (BLOCK, "", "", BLOCK, "", ""),
+    "opencode": (BLOCK, SAY, "", DENY, "OPENCODE_PROJECT_DIR", ""),
 }
 NO_CAP = float("inf")
 # host: the variable with its cap on blocks in a row, and its default; whether a tool call starts its count anew

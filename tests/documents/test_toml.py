@@ -131,7 +131,8 @@ REMOVE: list[tuple[str, Path, str]] = [
     ("a = 1\nb = 2\n", ("a",), "b = 2\n"), ("a = 1\nb = 2\n", ("b",), "a = 1\n"), ("a = 1\nb = 2", ("b",), "a = 1"), ("a = 1", ("a",), ""),
     ("a = 1 # one\nb = 2\n", ("a",), "# one\nb = 2\n"), ("# about a\na = 1\nb = 2\n", ("a",), "# about a\nb = 2\n"),
     ('a = """x\n\n"""\nb = 2\n', ("a",), "b = 2\n"), ("a = [1, # one\n]\nb = 2\n", ("a",), "b = 2\n"), ("\ufeffa = 1\n", ("a",), "\ufeff"),
-    ("x = 1\n\na = 1\n\nb = 2\n", ("a",), "x = 1\n\nb = 2\n"), ("a = 1\n\nb = 2\n", ("a",), "b = 2\n"), ("a = 1\r\n\r\nb = 2\r\n", ("a",), "b = 2\r\n"),
+    ("x = 1\n\na = 1\n\nb = 2\n", ("a",), "x = 1\n\nb = 2\n"), ("x = 1\n \na = 1\n\nb = 2\n", ("a",), "x = 1\n \nb = 2\n"), ("x = 1\n\na = 1\n \nb = 2\n", ("a",), "x = 1\n \nb = 2\n"),
+    ("a = 1\n\nb = 2\n", ("a",), "b = 2\n"), ("a = 1\r\n\r\nb = 2\r\n", ("a",), "b = 2\r\n"),
     ("[t]\na = 1\n", ("t", "a"), "[t]\n"), ("a.b = 1\na.c = 2\n", ("a", "b"), "a.c = 2\n"), ("a.b = 1\nx = 1\na.c = 2\n", ("a",), "x = 1\n"),
     # Tables and groups.
     ("a = 1\n\n" + BLOCK, (*STOP, 0, "hooks", 0), "a = 1\n\n[[hooks.Stop]]\nhooks = []\n"),

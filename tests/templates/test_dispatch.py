@@ -93,6 +93,7 @@ REFUSALS: dict[str, dict[str, Any] | None] = {
     "cursor": {"permission": "deny", "user_message": REASON, "agent_message": REASON},
     "antigravity": {"decision": "deny", "reason": REASON},
     "hermes": {"decision": "block", "reason": REASON},
+    "opencode": {"decision": "deny", "reason": REASON},
     "qwen": None,
     "droid": None,
 }

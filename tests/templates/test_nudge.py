@@ -163,6 +163,7 @@ def test_a_dot_in_a_required_name_is_a_dot(lab: Lab) -> None:
         ("antigravity", {"decision": "deny"}),
         ("droid", {"decision": "block"}),
         ("hermes", {"decision": "block"}),
+        ("opencode", {"decision": "block"}),
         ("cursor", {}),
     ],
 )
