@@ -50,7 +50,7 @@ def masks(found: Scan, secret: Callable[[str], bool], text: Mask | None) -> Iter
             shown = text(plain, lambda _: MASK)
             if shown != plain:
                 yield piece.start, piece.end, json.dumps(shown, ensure_ascii=False)
-    for start, end in _joined(found.text, loose):
+    for start, end in joined(found.text, loose):
         if text:
             yield start, end, text(found.text[start:end], _line_by_line)
 
@@ -93,7 +93,7 @@ def _above_comment(levels: list[_Level], text: str, at: int) -> tuple[str, ...]:
     return tuple(keys[:-1] if over else keys)
 
 
-def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Comments with nothing between them are one: a member that is commented out may take several lines."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
