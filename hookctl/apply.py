@@ -10,17 +10,17 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from hookctl import files, ledger, project_ledger
-from hookctl.documents import MISSING
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.files import Changed
 from hookctl.folders import Folders
-from hookctl.model import Change, Record
+from hookctl.model import Change, Entry, Record
 
 LOCK_SECONDS = 30
 _VERSION = 1
@@ -385,7 +385,7 @@ def _is_torn(folders: Folders, found: files.Snapshot, step: Step) -> bool:
         return False
     old, new = files.find_backup(folders.state, step.sha_before), _blob(folders, step.sha_after)
     if old is None or new is None:
-        return _document(found) is None
+        return _document(found, "json") is None
     start = _common(found.data, old)
     written = start + _common(found.data[start:], new[start:])
     return found.data[written:] == old[written:]
@@ -397,9 +397,9 @@ def _common(one: bytes, other: bytes) -> int:
     return next(unequal, min(len(one), len(other)))
 
 
-def _document(found: files.Snapshot) -> JsonDocument | None:
+def _document(found: files.Snapshot, format: str) -> Document | None:
     try:
-        document = JsonDocument.parse(found.data or b"", where=found.path)
+        document = formats.parse(format, found.data or b"", where=found.path)
     except HookctlError:
         return None
     return document
@@ -407,17 +407,26 @@ def _document(found: files.Snapshot) -> JsonDocument | None:
 
 def _likelier(found: files.Snapshot, old: Record | None, new: Record | None) -> Record | None:
     """The page of which more entries stand in the file; where both have as many the new one, or none at all."""
-    document = _document(found)
+    page = new or old
+    document = _document(found, page.format) if page else None
     olds, news = _matches(old, document), _matches(new, document)
     return old if olds > news or (old is None and not news) else new
 
 
-def _matches(record: Record | None, document: JsonDocument | None) -> int:
+def _matches(record: Record | None, document: Document | None) -> int:
     if record is None or document is None:
         return 0
     text = json.dumps(None if document.value is MISSING else document.value)
     return sum(
-        json.dumps(entry.written["command"]) in text if entry.id else document.get(entry.path) == entry.written
+        any(json.dumps(form) in text for form in _forms(entry))
+        if entry.id
+        else document.get(entry.path) == entry.written
         for entry in record.entries
         if entry.kind != "container"
     )
+
+
+def _forms(entry: Entry) -> tuple[str, str]:
+    """An element's command as it may stand in a file: by itself, or in the words for a host without a shell."""
+    command = entry.written["command"]
+    return command, f"sh -c {shlex.quote(command)}"

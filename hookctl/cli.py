@@ -68,6 +68,9 @@ _Force = Annotated[
     bool,
     typer.Option("--force", help="As the pack wants it, also where you changed it; uninstall gives yours back."),
 ]
+_Trust = Annotated[
+    bool, typer.Option("--trust", help="Approve the hooks too, where the host runs none without (Codex).")
+]
 _Dry = Annotated[bool, typer.Option("--dry-run", help="Show what would change, as plan does, and write nothing.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 _Project = Annotated[
@@ -129,14 +132,15 @@ def _install(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
     assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
     wrap: _Wrap = None,
-    reset: _Reset = False, force: _Force = False, dry_run: _Dry = False, json: _Json = False, project: _Project = "",
+    reset: _Reset = False, force: _Force = False, trust: _Trust = False, dry_run: _Dry = False, json: _Json = False,
+    project: _Project = "",
 ) -> int:  # fmt: skip
     from hookctl.packs import load
     from hookctl.verbs.install import install
 
     content = load(pack)
     hosts, choice = _chosen(f"install {pack}", host, scope, json), _choice(
-        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force, trust
     )
     return _show(
         "install", lambda f: install(f, content, _places(f, hosts, scope, project), choice, dry_run=dry_run), json
@@ -147,7 +151,7 @@ def _plan(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
     assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
     wrap: _Wrap = None,
-    reset: _Reset = False, force: _Force = False,
+    reset: _Reset = False, force: _Force = False, trust: _Trust = False,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")] = (
         False
     ),
@@ -158,7 +162,7 @@ def _plan(
 
     content = load(pack)
     hosts, choice = _chosen(f"plan {pack}", host, scope, json), _choice(
-        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force, trust
     )
 
     def verb(folders: Folders) -> Result:
@@ -183,7 +187,8 @@ def _uninstall(
     from hookctl.verbs.uninstall import What, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
-    hosts = _chosen("uninstall", host or known.names(), scope or "user", json)
+    every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
+    hosts = _chosen("uninstall", host or every, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     what = What(name, all_, content, tuple(one.name for one in hosts) if host else (), scope)
     if all_ and not dry_run and not json and not _agreed(question(here(), what)):
@@ -426,10 +431,10 @@ def _settings(
     return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
 
 
-def _choice(settings: Request, reset: bool, force: bool) -> Choice:
+def _choice(settings: Request, reset: bool, force: bool, trust: bool) -> Choice:
     from hookctl.planner.install import Choice
 
-    return Choice(settings, reset, force)
+    return Choice(settings, reset, force, trust)
 
 
 def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
@@ -449,7 +454,9 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     environ = here().environ
-    detected = [name for name in known.names() if known.detected(known.load(name), environ)]
+    found = [host for host in map(known.load, known.names()) if known.detected(host, environ)]
+    detected = [host.name for host in found if scope in host.scopes]
+    without = ", ".join(host.title for host in found if scope not in host.scopes)
     if not names:
         listed = ", ".join(detected) or "none"
         if not detected or as_json or not _agreed(f"Detected here: {listed}. Go on with {listed}?"):
@@ -459,6 +466,10 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     if not detected:
         hint = f"Name one of them with --host: {', '.join(known.names())}."
         raise HookctlError("usage", "no host was detected here", hint=hint, exit_code=USAGE)
+    if without:
+        from hookctl.report import say
+
+        say(f"left out, since there are no {scope} settings: {without}")
     return [known.load(name) for name in detected]
 
 
@@ -478,12 +489,12 @@ def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> li
 
 
 def _named(names: list[str] | None) -> list[Host]:
-    """The hosts that doctor looks at: those named, else every one that is installed or detected."""
+    """The hosts that are named; none for all that are in use."""
     from hookctl import hosts as known
 
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
-    return [known.load(name) for name in known.names()]
+    return []
 
 
 def _agreed(question: str) -> bool:

@@ -7,22 +7,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from hookctl import files
-from hookctl.documents import MISSING
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import shapes
+from hookctl.hosts import Host, shapes
 from hookctl.model import Entry, Live, Path, Want
 
 READ_AGAIN = 5  # times, since a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
 
 
-def read_document(path: str) -> tuple[files.Snapshot, JsonDocument]:
+def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
     """The file and its document; one that does not parse is read again, since somebody may be writing it."""
     for rest in reversed(range(READ_AGAIN)):
         snapshot = files.read(path)
         try:
-            return snapshot, JsonDocument.parse(snapshot.data or b"", where=path)
+            return snapshot, formats.parse(format, snapshot.data or b"", where=path)
         except HookctlError:
             if not rest:
                 raise
@@ -30,7 +29,7 @@ def read_document(path: str) -> tuple[files.Snapshot, JsonDocument]:
     raise AssertionError("not reached")
 
 
-def look(document: JsonDocument, wants: Iterable[Want], entries: Iterable[Entry]) -> Live:
+def look(host: Host, document: Document, wants: Iterable[Want], entries: Iterable[Entry]) -> Live:
     """The live values at the places that concern us; refuses shapes and doubled keys that an edit would meet."""
     root = {} if document.value is MISSING else document.value
     if not isinstance(root, dict):
@@ -52,11 +51,11 @@ def look(document: JsonDocument, wants: Iterable[Want], entries: Iterable[Entry]
             values[path] = value
             if leaf:
                 raw[path] = document.raw(path)
-    elements = shapes.elements(root)
+    elements = shapes.elements(host.shape, root)
     return Live(values, raw | {element.path: document.raw(element.path) for element in elements}, elements)
 
 
-def _wrong_shape(document: JsonDocument, path: Path, needed: str) -> HookctlError:
+def _wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     line, column = document.position(path)
     name = ".".join(map(str, path)) or "the document"
     message, hint = f"{name} is not {needed}", f"Make it {needed}, then run the command again."

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl import files
+from hookctl.documents import formats
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import Host, settings_path
+from hookctl.hosts import SCOPES as SCOPES
+from hookctl.hosts import Host, settings_path, shapes, variants
 from hookctl.model import Record
 
-SCOPES = ("user", "project", "local")
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
 
@@ -34,9 +35,13 @@ class Place(NamedTuple):
 
 def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:
     """The place of a host's scope; refuses one whose links lead out of its project."""
+    if scope not in host.scopes:
+        message, hint = f"{host.title} has no {scope} settings", f"Its scopes: {', '.join(host.scopes)}."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    host, path = standing(host, scope, folders.environ, project)
     if scope == "user":
-        return Place(host, scope, settings_path(host, scope, folders.environ))
-    place = Place(host, scope, settings_path(host, scope, folders.environ, project), project)
+        return Place(host, scope, path)
+    place = Place(host, scope, path, project)
     require_inside(place.project, place.path)
     users = settings_path(host, "user", folders.environ)
     if files.real(place.path) == files.real(users):
@@ -45,8 +50,57 @@ def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:
     return place
 
 
+def standing(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> tuple[Host, str]:
+    """The settings file of a scope that counts now, and the host in the variant that its settings stand in."""
+    usual = settings_path(host, scope, environ, project)
+    for where, variant in variants(host):
+        path = settings_path(variant, scope, environ, project)
+        if _stands(where, variant, path, usual):
+            return variant, path
+    return host, usual
+
+
+def all_files(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> list[tuple[Host, str]]:
+    """Every settings file of a scope in which the host's settings may stand, the one that counts now first."""
+    now = standing(host, scope, environ, project)
+    every = [host, *(variant for _, variant in variants(host))]
+    found = {settings_path(one, scope, environ, project): one for one in reversed(every)}
+    return [now, *((one, path) for path, one in found.items() if path != now[1])]
+
+
+def of_file(host: Host, path: str) -> Host:
+    """The host in the variant that a settings file stands in, by its name and what is in it."""
+    for where, variant in variants(host):
+        names = {os.path.basename(name) for name in variant.data["files"].values() if isinstance(name, str)}
+        if os.path.basename(path) in names and (where != "wrapped" or "hooks" in _value(variant, path)):
+            return variant
+    return host
+
+
+def _stands(where: str, variant: Host, path: str, usual: str) -> bool:
+    if where == "exists":
+        return os.path.lexists(path)
+    value = _value(variant, path)
+    if where == "wrapped":
+        return "hooks" in value
+    hooks = value.get("hooks")
+    registers = isinstance(hooks, dict) and any(isinstance(one, list) for one in hooks.values())
+    return registers and (not os.path.lexists(usual) or bool(shapes.elements(variant.shape, value)))
+
+
+def _value(host: Host, path: str) -> dict[str, Any]:
+    """What a settings file says; nothing where it cannot be read: whoever edits it says why."""
+    try:
+        data = files.read(path).data
+        value = formats.parse(host.format, data, where=path).value if data else {}
+    except HookctlError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def of_page(host: Host, record: Record, path: str) -> Place:
     """The place that a page of the ledger speaks of; `path` is where its file is now."""
+    host = of_file(host, path)
     project = files.real(record.project) if record.project else ""  # it may lie behind a link since
     if project:
         require_inside(project, path)
@@ -103,8 +157,7 @@ def in_sh(place: Place, path: str) -> str:
             message, hint = "no command can name this path", "Let HOOKCTL_DATA_DIR be one in UTF-8 and on one line."
             raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
         return shlex.quote(path)
-    variable = place.host.data["environment"]["project"]
-    return f'"${variable}"/{os.path.relpath(path, place.project)}'
+    return f"{place.host.data['environment']['in_command']}/{os.path.relpath(path, place.project)}"
 
 
 def new_file_mode(place: Place) -> int:

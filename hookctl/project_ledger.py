@@ -17,9 +17,10 @@ from hookctl import project as project_folder
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts.shapes import event_path, head
-from hookctl.model import Entry, PackRecord, Record
-from hookctl.places import OWN, Place, pack_folder, require_inside, top
+from hookctl.hosts import Host
+from hookctl.hosts.shapes import head, is_event_path
+from hookctl.model import Entry, PackRecord, Path, Record
+from hookctl.places import OWN, Place, of_file, pack_folder, require_inside, top
 
 _COMMITTED = ("format", "created_file", "created_dirs", "packs", "entries")
 _PACK_NAME = r"[a-z0-9-]+"
@@ -93,7 +94,7 @@ def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str,
     def page_from(name: str, page: Any) -> tuple[str, Record]:
         place = _place(folders, project, name)
         key = ledger.target_of(place.path)
-        for scope in ("user", "local"):
+        for scope in (scope for scope in place.host.scopes if scope != "project"):
             other = hosts.settings_path(place.host, scope, folders.environ, project)
             if other != place.path and key == ledger.target_of(other):
                 raise ValueError(f"{name} leads to the {scope} settings")
@@ -145,7 +146,9 @@ def _changed(base: dict[Any, Any], ours: dict[Any, Any], theirs: dict[Any, Any])
 
 def _place(folders: Folders, project: str, name: str) -> Place:
     """The host whose project settings a page names."""
-    for host in map(hosts.load, hosts.names()):
+    known = [host for host in map(hosts.load, hosts.names()) if "project" in host.scopes]
+    for usual in known:
+        host = of_file(usual, os.path.join(project, name))
         settings = hosts.settings_path(host, "project", folders.environ, project)
         if name == os.path.relpath(settings, project):
             require_inside(project, settings)
@@ -185,20 +188,32 @@ def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, An
 
 def _check_entries(place: Place, record: Record) -> None:
     """A stranger's entries may only be such as a pack makes: env values, and hooks under a pack's own name."""
-    channel = tuple(place.host.data.get("environment", {}).get("path", ()))
+    host = place.host
     for entry in record.entries:
         if not all(isinstance(key, str) for key in entry.path):
             raise TypeError("an entry's path is not one of keys")
         if entry.kind == "container":
-            fits = entry.path in (channel[: len(entry.path)], ("hooks",), event_path(entry.path[-1]))
+            fits = entry.path == host.env_path[: len(entry.path)] or _is_above_hooks(host, entry.path)
         elif entry.kind == "leaf":
-            fits = bool(channel) and entry.path[:-1] == channel and not entry.id
+            in_env = bool(host.env_path) and entry.path[:-1] == host.env_path
+            fits = (in_env or _is_at_the_top(host, entry)) and not entry.id
         else:
-            fits = entry.kind == "element" and entry.path == event_path(str(entry.path[-1]))
+            fits = entry.kind == "element" and is_event_path(host.shape, entry.path)
         if not fits:
             raise ValueError("an entry is not where a pack has one")
         if entry.kind != "container":
             _check_content(place, record, entry)
+
+
+def _is_above_hooks(host: Host, path: Path) -> bool:
+    """Whether a pack may have hooks in the list at a path, or below."""
+    whole = (*path, *(*host.shape.root, "")[len(path) :])
+    return is_event_path(host.shape, whole)
+
+
+def _is_at_the_top(host: Host, entry: Entry) -> bool:
+    """Whether an entry is a key that the host's file must have, as it must have it."""
+    return entry.path in {(key,) for key in host.data["registration"].get("top", {})}
 
 
 def _check_content(place: Place, record: Record, entry: Entry) -> None:
@@ -207,7 +222,7 @@ def _check_content(place: Place, record: Record, entry: Entry) -> None:
         raise ValueError("an entry is nobody's")
     for value in (entry.written, *(wish.value for wish in entry.owners.values())):
         json.dumps(value, allow_nan=False)
-        if entry.kind == "leaf" and not isinstance(value, str):
+        if entry.kind == "leaf" and not isinstance(value, str) and not _is_at_the_top(place.host, entry):
             raise TypeError("an env value is not of type str")
         if entry.kind == "element" and not value["command"].startswith(head(entry.id)):
             raise ValueError("a command has not the name of its entry")
@@ -219,11 +234,22 @@ def _check_content(place: Place, record: Record, entry: Entry) -> None:
 
 def _check_text(place: Place, text: str) -> None:
     host = place.host
+    if host.format == "toml":
+        _check_toml(text)
+        return
     try:
         given = scan(text, "", comments=host.comments, trailing_commas=host.trailing_commas)
     except HookctlError:
         raise ValueError("a text to put back cannot be read") from None
     if (given.start, given.end) != (0, len(text)):
+        raise ValueError("a text to put back is not just a value")
+
+
+def _check_toml(text: str) -> None:
+    import tomllib
+
+    key = "x"  # whatever the text is put behind
+    if tomllib.loads(f"{key} = {text}").keys() != {key} or text.strip() != text:
         raise ValueError("a text to put back is not just a value")
 
 

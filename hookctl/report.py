@@ -264,14 +264,14 @@ def diff(file: FilePlan) -> str:
     """The change of a settings file as a unified diff, with the values of secret keys masked."""
     import difflib
 
-    from hookctl.documents.jsonc import JsonDocument
+    from hookctl.documents import formats
 
     if not file.settings:
         return ""
     if file.old is not None and file.old != file.before.data:
         return _unread(file.path)
     try:
-        document = None if file.after is None else JsonDocument.parse(file.after, where=file.path)
+        document = None if file.after is None else formats.parse(file.place.host.format, file.after, where=file.path)
         before = file.before.redacted(is_secret, masked_text) if file.old is not None else ""
         after = document.redacted(is_secret, masked_text) if document else ""
     except HookctlError:

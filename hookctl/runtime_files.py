@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, files
-from hookctl.documents import MISSING
+from hookctl.documents import MISSING, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders, asset
@@ -195,15 +195,15 @@ def program(name: str = "hook.py") -> bytes:
 def unknown_page(folders: Folders, place: Place, folder: str) -> PackRecord:
     """Where the ledger is lost: only files that are as this version writes them are surely ours."""
     state = "" if place.shared else folders.state
-    config = configuration("", {}, guard.configuration(Settings(), state), False, fresh=True)
+    config = configuration("", {}, guard.configuration(Settings(), state, place.host), False, fresh=True)
     programs = {name: files.digest(program(name)) for name in ("hook.py", WRAPPER)}
     return PackRecord("", {}, folder, {**programs, CONFIG: files.digest(config.data)})
 
 
-def folder_of_orphan(folders: Folders, document: JsonDocument, place: Place) -> str:
+def folder_of_orphan(folders: Folders, document: Document, place: Place) -> str:
     """The folder that a hook of ours in a settings file runs from, if it is one of hookctl's own; else empty."""
     root = {} if document.value is MISSING else document.value
-    for element in shapes.elements(root):
+    for element in shapes.elements(place.host.shape, root):
         event = element.id.partition("/")[2]
         hook = guard.hook_path(str(element.fields.get("command")), element.id, event, place)
         if hook and os.path.dirname(os.path.dirname(hook)) == os.path.join(folders.data, "guard"):

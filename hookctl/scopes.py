@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl import files
-from hookctl.documents import MISSING
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import Host, settings_path
+from hookctl.hosts import Host
 from hookctl.model import Path
+from hookctl.places import of_file, standing
 
 
 class Source(NamedTuple):
@@ -22,36 +22,39 @@ class Source(NamedTuple):
 
     scope: str
     path: str
-    document: JsonDocument
+    document: Document
+    host: Host  # in the variant that this file stands in
 
 
 def sources(folders: Folders, host: Host, user: str, start: str) -> list[Source]:
     """The files that the host reads when started in a folder, those first whose values win; `user` is the user's."""
-    return list(_read(folders, host, user, start))
+    found = list(_read(folders, host, user, start))
+    return found[:1] if host.data["scopes"].get("first_only") else found
 
 
 def _read(folders: Folders, host: Host, user: str, start: str) -> Iterator[Source]:
     for scope in host.data["scopes"]["precedence"]:
-        for path in _paths(folders, host, scope, user, start):
+        for variant, path in _paths(folders, host, scope, user, start):
             try:
                 there = files.read(path)
                 if scope != "user" and there.path == files.real(user):
                     continue  # in HOME, the project's settings file is the user's own
-                document = JsonDocument.parse(there.data or b"", where=path)
+                document = formats.parse(variant.format, there.data or b"", where=path)
             except HookctlError:
                 continue
-            ignored = document.fault is not None and not (host.comments and host.trailing_commas)
+            ignored = document.fault is not None and not (variant.comments and variant.trailing_commas)
             if there.data is not None and isinstance(document.value, dict) and not ignored:
-                yield Source(scope, path, document)
+                yield Source(scope, path, document, variant)
 
 
-def _paths(folders: Folders, host: Host, scope: str, user: str, start: str) -> list[str]:
+def _paths(folders: Folders, host: Host, scope: str, user: str, start: str) -> list[tuple[Host, str]]:
     if scope == "user":
-        return [user]
+        return [(of_file(host, user), user)]
     if scope != "managed":
-        return [settings_path(host, scope, folders.environ, start)]
-    patterns = host.data["files"]["managed"].get(sys.platform, [])
-    return [path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)]
+        return [standing(host, scope, folders.environ, start)] if scope in host.scopes else []
+    patterns = host.data["files"].get("managed", {}).get(sys.platform, [])
+    found = [path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)]
+    return [(host, path) for path in found]
 
 
 def winner(found: list[Source], path: Path) -> Source | None:

@@ -7,11 +7,11 @@ import shlex
 from typing import NamedTuple
 
 from hookctl import project
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import Document
 from hookctl.folders import Folders
-from hookctl.hosts import Host, settings_path
+from hookctl.hosts import Host
 from hookctl.model import Live, PackRecord, Record
-from hookctl.places import GUARD, Place
+from hookctl.places import GUARD, Place, standing
 from hookctl.scopes import Source, sources
 
 
@@ -31,7 +31,7 @@ class Scene(NamedTuple):
 
     folders: Folders
     place: Place
-    document: JsonDocument | None  # None where it cannot be read
+    document: Document | None  # None where it cannot be read
     record: Record | None
     live: Live | None
 
@@ -56,7 +56,7 @@ class Scene(NamedTuple):
     @property
     def sources(self) -> list[Source]:
         """The settings files that the host reads there."""
-        user = self.path if self.place.scope == "user" else settings_path(self.host, "user", self.folders.environ)
+        user = self.path if self.place.scope == "user" else standing(self.host, "user", self.folders.environ)[1]
         return sources(self.folders, self.host, user, self.start)
 
     @property
@@ -90,7 +90,7 @@ class Here(NamedTuple):
     @property
     def project(self) -> str:
         """The project as the hook finds it: from the host's own variable, else from the working folder."""
-        named = self.folders.environ.get(self.host.data["environment"]["project"], "")
+        named = self.folders.environ.get(self.host.data["environment"].get("project", ""), "")
         return project.find(named if os.path.isdir(named) else self.folders.cwd, self.folders.environ)
 
     def find(self, code: str, level: str, message: str, fix: str = "", path: str = "") -> Finding:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hookctl import scopes
 from hookctl.checks import Finding, Scene
-from hookctl.checks.environment import env_path, shown
+from hookctl.checks.environment import shown
 from hookctl.documents import MISSING
 from hookctl.hosts import read_cap
 from hookctl.model import Path
@@ -49,11 +49,11 @@ class _Limits(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if scene.guard is None or settings_from(scene.guard.settings).mode == "off":
+    if scene.guard is None or settings_from(scene.guard.settings).mode == "off" or not scene.host.cap_key:
         return
     found, config = scene.sources, guard.live_configuration(scene.guard)
     mode = guard.mode_of(config, {})
-    keys = LIMIT_KEY, scene.host.data["cap"]["key"]
+    keys = LIMIT_KEY, scene.host.cap_key
     for key in keys if mode == "breaker" else keys[1:]:
         yield from _masked(scene, found, key)
     limit, cap = (_effective(scene, found, key) for key in keys)
@@ -89,22 +89,22 @@ def _switched_off(scene: Scene, limits: _Limits, text: str) -> Finding:
 
 def at_fault(scene: Scene, path: Path) -> bool:
     """Whether what stands at a path of this file is the cap, and something is said of it that has its own fix."""
-    return path == (*env_path(scene.host), scene.host.data["cap"]["key"]) and any(
+    return bool(scene.host.cap_key) and path == (*scene.host.env_path, scene.host.cap_key) and any(
         finding.path == scene.path and finding.code.startswith("cap_") for finding in check(scene)
     )
 
 
 def _effective(scene: Scene, found: list[Source], key: str) -> _Value:
     """A settings file's value, else that of the environment, if the host is started from it."""
-    source = scopes.winner(found, (*env_path(scene.host), key))
+    source = scopes.winner(found, (*scene.host.env_path, key))
     if source:
-        return _Value(scopes.text(source, (*env_path(scene.host), key)), source.path, True)
+        return _Value(scopes.text(source, (*scene.host.env_path, key)), source.path, True)
     return _Value(scene.folders.environ.get(key, ""), scene.path, key in scene.folders.environ)
 
 
 def _masked(scene: Scene, found: list[Source], key: str) -> Iterator[Finding]:
     """Another scope's value is in effect, and it is another value."""
-    order, path = scene.host.data["scopes"]["precedence"], (*env_path(scene.host), key)
+    order, path = scene.host.data["scopes"]["precedence"], (*scene.host.env_path, key)
     source = scopes.winner(found, path)
     if source is None or order.index(source.scope) >= order.index(scene.place.scope):
         return
@@ -143,7 +143,7 @@ def _ends(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
 
 def _lifted(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
     """A cap far above what the guard itself gives, that is not ours: a keepalive's, perhaps."""
-    path = (*env_path(scene.host), limits.key)
+    path = (*scene.host.env_path, limits.key)
     ours = [entry.written for entry in (scene.record.entries if scene.record else ()) if entry.path == path]
     if limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
         message = f"the cap is {limits.cap:g}: {scene.host.title} itself ends no chain before that many blocks"

@@ -26,7 +26,7 @@ def check(scene: Scene) -> Iterator[Finding]:
     if not version:
         message = "the client did not say its version"
         yield scene.find("client_unknown", "info", message, path=program)
-    elif _numbers(version) < _numbers(about["minimum"]):
+    elif "minimum" in about and _numbers(version) < _numbers(about["minimum"]):
         message = f"version {version} is below {about['minimum']}: {about['minimum_reason']}"
         yield scene.find("client_old", "warning", message, f"Upgrade {scene.host.title}.", program)
     elif _numbers(version) > _numbers(about["seen"]):

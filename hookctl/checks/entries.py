@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from hookctl import clock, engine
 from hookctl.checks import Finding, Scene, cap, handlers
+from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import Element, Entry, Live
 from hookctl.packs import guard
@@ -94,7 +95,7 @@ def _why_disarmed(scene: Scene, live: Live, id: str) -> str:
 
 
 def _why(scene: Scene, element: Element) -> str:
-    event, (pack, _, name) = str(element.path[1]), element.id.partition("/")
+    event, (pack, _, name) = event_of(scene.host.shape, element.path), element.id.partition("/")
     wanted = scene.host.events.get(name) if pack == GUARD else None
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"

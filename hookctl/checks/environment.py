@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from hookctl import scopes
 from hookctl.checks import Finding, Here, Scene, configuration
-from hookctl.hosts import Host
 from hookctl.masking import masked
 from hookctl.packs import guard
 from hookctl.packs.settings import LIMIT_KEY
@@ -19,20 +18,16 @@ _MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 
 def variable(here: Here, name: str) -> str:
     """A variable as the hook gets it: from the settings files, else from what the host was started with."""
-    source = scopes.winner(list(here.sources), (*env_path(here.host), name))
-    if source:
-        return scopes.text(source, (*env_path(here.host), name))
+    path = here.host.env_leaf(name)
+    source = scopes.winner(list(here.sources), path) if path else None
+    if source and path:
+        return scopes.text(source, path)
     return here.folders.environ.get(name, "")
 
 
 def shown(name: str, value: str) -> str:
     """A variable with its value, quoted as in a settings file, and nothing secret in it."""
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
-
-
-def env_path(host: Host) -> tuple[str, ...]:
-    """Where a settings file has the environment for hooks."""
-    return tuple(host.data["environment"]["path"])
 
 
 def is_true(text: str) -> bool:
@@ -49,23 +44,23 @@ def check(scene: Scene) -> Iterator[Finding]:
     """The guard's own variables in the settings files that the host reads: they win over the hook's configuration."""
     known = {*_child_env(scene), *configuration.variables(), *_MOVING}
     for source in scene.sources:
-        env = source.document.get(env_path(scene.host))
+        env = source.document.get(scene.host.env_path) if scene.host.env_path else {}
         for name in sorted(env) if isinstance(env, dict) else ():
             if name in known:
-                value = scopes.text(source, (*env_path(scene.host), name))
+                value = scopes.text(source, (*scene.host.env_path, name))
                 yield from _one(scene, name, value, f"of {source.scope} scope", source.path)
 
 
 def check_shell(scene: Scene) -> Iterator[Finding]:
     """The same of the environment that hookctl runs in, if the host is started from there; settings files win."""
-    environ, found, path = scene.folders.environ, scene.sources, env_path(scene.host)
+    environ, found, path = scene.folders.environ, scene.sources, scene.host.env_path
     if scene.guard is None:
         return
     for name in sorted(environ):
         known = name in (*_child_env(scene), *configuration.variables())
-        if known and not scopes.winner(found, (*path, name)):
+        if known and not (path and scopes.winner(found, (*path, name))):
             yield from _one(scene, name, environ[name], "in this shell", "")
-    for name in (LIMIT_KEY, scene.host.data["cap"]["key"]):
+    for name in (LIMIT_KEY, scene.host.cap_key) if path else ():
         source = scopes.winner(found, (*path, name))
         if source and name in environ and environ[name] != scopes.text(source, (*path, name)):
             message = f"{shown(name, environ[name])} in this shell has no effect"

@@ -10,6 +10,7 @@ from hookctl import hosts
 from hookctl.checks import Finding, Here
 from hookctl.checks.handlers import knowledge, never_runs
 from hookctl.checks.registered import Hook, running
+from hookctl.checks.settings import guarding
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
 _SHELL = re.compile(r"[;&|<>()`$*?\n]")  # a command with one of these is more than a program and its arguments
@@ -55,7 +56,7 @@ def _script(here: Here, hook: Hook) -> Iterator[Finding]:
         return
     message = f"{_at(hook)} runs {script}, which is not there"
     level = "info"
-    if hook.event in here.host.data["guarding"]["events"]:
+    if hook.event in guarding(here.host):
         level, message = "warning", f"{message}: {here.host.title} may refuse every tool call for that"
     yield here.find("script_missing", level, message, "Put it back, or remove the hook.", hook.source.path)
 

@@ -18,12 +18,15 @@ def knowledge(host: Host) -> dict[str, Any]:
     return host.data.get("handlers", {"types": [], "without_if": [], "events": []})
 
 
-def faults(host: Host, groups: Any) -> Iterator[tuple[_Place, str]]:
+def faults(host: Host, event: str, groups: Any) -> Iterator[tuple[_Place, str]]:
     """The entries and groups of an event that the host does not load: the place below the event, and why."""
     if groups is MISSING:
         return
     if not isinstance(groups, list):
         yield (), "is not an array"
+        return
+    if host.shape.is_flat(event):
+        yield from (((n,), wrong) for n, one in enumerate(groups) if (wrong := fault(host, one)))
         return
     for g, group in enumerate(groups):
         handlers = group.get("hooks") if isinstance(group, dict) else None
@@ -40,15 +43,19 @@ def faults(host: Host, groups: Any) -> Iterator[tuple[_Place, str]]:
 
 def fault(host: Host, handler: Any) -> str:
     """Why the host does not load an entry; empty if it does."""
-    if not isinstance(handler, dict) or not isinstance(handler.get("type"), str):
+    about = host.data["registration"]
+    if not isinstance(handler, dict):
+        return "is no object"
+    if "type" in about.get("fields", {}) and not isinstance(handler.get("type"), str):
         return "has no type"
     types = knowledge(host)["types"]
     if types and handler["type"] not in types:
         return f"has a type that is none of {', '.join(types)}"
-    seconds = handler.get("timeout", 1)
+    seconds = handler.get(about.get("timeout", "timeout"), 1)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
         return "has a timeout that is not a number above 0"
-    if handler["type"] == "command" and not isinstance(handler.get("command"), str):
+    commands = [handler.get(name) for name in about.get("commands", ["command"])]
+    if handler.get("type", "command") == "command" and not any(isinstance(one, str) for one in commands):
         return "has no command"
     return ""
 
@@ -71,7 +78,7 @@ def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) ->
         return f"it {wrong}, so {host.title} drops it"
     if _with_if(host, event, fields):
         return f"with `if` no hook runs on {event}"
-    if fields["type"] != "command":
+    if fields.get("type", "command") != "command":
         return f"as a hook of type {fields['type']} it does not run its command"
     if "args" in fields:
         return "with `args` no shell runs the command"
@@ -79,7 +86,8 @@ def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) ->
         return "its command is for sh, and `shell` says otherwise"
     if blocks and fields.get("async") is True:
         return f"with `async` {host.title} does not wait for its answer"
-    if blocks and "timeout" in fields and fields["timeout"] < timeout(host, SHORTEST):
+    limit = fields.get(host.data["registration"].get("timeout", "timeout"))
+    if blocks and limit is not None and limit < timeout(host, SHORTEST):
         return f"with a timeout below {SHORTEST} seconds it may be killed before it answers"
     return ""
 

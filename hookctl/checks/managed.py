@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hookctl import files
 from hookctl.checks import Finding, Here
 from hookctl.checks.settings import wrong_keys
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import formats
 from hookctl.errors import HookctlError
 
 
@@ -23,7 +23,7 @@ def check(here: Here) -> Iterator[Finding]:
 def _one(here: Here, path: str) -> Iterator[Finding]:
     fix, title = "Ask whoever manages this machine.", here.host.title
     try:
-        document = JsonDocument.parse(files.read(path).data or b"{}", where=path)
+        document = formats.parse(here.host.format, files.read(path).data or b"{}", where=path)
         document.require_strict(comments=here.host.comments, trailing_commas=here.host.trailing_commas)
     except HookctlError as error:
         where = f"line {error.line}, column {error.column}: " if error.line else ""

@@ -73,7 +73,7 @@ def _limit(here: Here, canonical: str, found: list[Hook], known: list[_Known]) -
     """What ends a chain that these hooks force: the guard, the host's cap, or nothing."""
     path = found[0].source.path if found else known[0].path
     names = ", ".join(dict.fromkeys(hook.title for hook in found)) or known[0].name
-    event, title, key = here.host.events[canonical], here.host.title, here.host.data["cap"]["key"]
+    event, title, key = here.host.events[canonical], here.host.title, here.host.cap_key
     what = f"{names} may block on {event}"
     cap = read_cap(here.host, variable(here, key))
     ending = [one for one in at_work(here) if ends_chains(here, one)]

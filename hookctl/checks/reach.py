@@ -12,6 +12,7 @@ from hookctl.checks.registered import Hook, guards, hooks
 from hookctl.errors import HookctlError
 from hookctl.ledger import target_of
 from hookctl.live import read_document
+from hookctl.places import of_file
 from hookctl.scopes import Source
 
 _SUBFOLDERS = 100  # that are looked at
@@ -37,10 +38,11 @@ def check(here: Here) -> Iterator[Finding]:
 
 def _one(here: Here, file: _Unread, covered: bool) -> Iterator[Finding]:
     try:
-        document = read_document(file.path)[1]
+        host = of_file(here.host, file.path)
+        document = read_document(file.path, host.format)[1]
     except HookctlError:
         return
-    found = hooks(Source(file.scope, file.path, document))
+    found = hooks(Source(file.scope, file.path, document, host))
     ours = sorted({hook.id for hook in found if hook.id})
     stops = [hook for hook in found if not hook.id and _is_stop(here, hook)]
     if ours:
@@ -58,7 +60,7 @@ def _is_stop(here: Here, hook: Hook) -> bool:
 
 def _fix(here: Here, file: _Unread) -> str:
     if file.scope == "user":
-        return f"Install with the same {here.host.data['config']['variable']} as the agent is started with."
+        return f"Install with the same {here.host.data['config'].get('variable', 'HOME')} as the agent is started with."
     return "Start the agent in that folder, or install at user scope."
 
 
@@ -66,16 +68,16 @@ def _unread(here: Here) -> Iterator[_Unread]:
     """Where people put settings that the host does not read here."""
     title, environ, cwd = here.host.title, here.folders.environ, here.folders.cwd
     config = hosts.config_folder(here.host, environ)
-    local = os.path.basename(here.host.data["files"]["local"])
-    yield _Unread(os.path.join(config, local), "local", f"{title} reads {local} in projects only")
-    about = here.host.data["config"]
-    plain = os.path.join(hosts.home(environ), about["home"])
-    if target_of(plain) != target_of(config):
-        name = os.path.basename(here.host.data["files"]["user"])
-        yield _Unread(os.path.join(plain, name), "user", f"{about['variable']} leads to {config}")
+    if "local" in here.host.scopes:
+        local = os.path.basename(here.host.data["files"]["local"])
+        yield _Unread(os.path.join(config, local), "local", f"{title} reads {local} in projects only")
+    variable = here.host.data["config"].get("variable", "")
+    if variable:
+        plain = {name: value for name, value in environ.items() if name != variable}
+        yield _Unread(hosts.settings_path(here.host, "user", plain), "user", f"{variable} leads to {config}")
     for scene in here.scenes:
         if scene.place.scope == "user":
-            where = f"{about['variable']} leads there" if environ.get(about["variable"]) else "nothing leads there"
+            where = f"{variable} leads there" if environ.get(variable) else "nothing leads there"
             yield _Unread(scene.path, "user", f"{title} reads {config}, and {where}")
     if here.host.data["scopes"]["start_folder_only"]:
         for folder in _above(here):
@@ -85,7 +87,7 @@ def _unread(here: Here) -> Iterator[_Unread]:
 
 
 def _of_folder(here: Here, folder: str, why: str, *, ours_only: bool = False) -> Iterator[_Unread]:
-    for scope in ("project", "local"):
+    for scope in here.host.scopes[1:]:
         yield _Unread(hosts.settings_path(here.host, scope, here.folders.environ, folder), scope, why, ours_only)
 
 

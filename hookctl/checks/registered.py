@@ -31,7 +31,7 @@ class Hook(NamedTuple):
 
     @property
     def event(self) -> str:
-        return str(self.path[1])
+        return shapes.event_of(self.source.host.shape, self.path)
 
     @property
     def title(self) -> str:
@@ -64,17 +64,20 @@ class Guard(NamedTuple):
 
 def hooks(source: Source) -> list[Hook]:
     """Every handler of a settings file; malformed parts are passed over."""
-    ours = {element.path: element.id for element in shapes.elements(source.document.value)}
-    found = shapes.handlers(source.document.value)
-    return [Hook(source, path, fields, ours.get(path, "")) for path, fields, _ in found]
+    shape, value = source.host.shape, source.document.value
+    ours = {element.path: element for element in shapes.elements(shape, value)}
+    return [
+        Hook(source, path, ours[path].fields if path in ours else fields, ours[path].id if path in ours else "")
+        for path, fields, _ in shapes.handlers(shape, value)
+    ]
 
 
 def running(here: Here) -> list[Hook]:
     """Every handler that the host looks at here: none where hooks are off, only managed ones where it says so."""
     if disabling(here.host, here.sources):
         return []
-    key = (here.host.data["switches"]["managed_only"],)
-    alone = any(source.scope == "managed" and source.document.get(key) is True for source in here.sources)
+    key = here.host.data["switches"].get("managed_only")
+    alone = key and any(source.scope == "managed" and source.document.get((key,)) is True for source in here.sources)
     return [hook for source in here.sources if source.scope == "managed" or not alone for hook in hooks(source)]
 
 

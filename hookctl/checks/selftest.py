@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hookctl.checks import Finding, Scene
-from hookctl.hosts import timeout
+from hookctl.hosts import Host, timeout
 from hookctl.model import Element
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
@@ -41,7 +41,7 @@ def check(scene: Scene, python: str, hook: str) -> Iterator[Finding]:
         message = f"the hook does not answer in time: it took {slowest:.1f} s of {allowed:g} s"
         fix = "Is the machine busy, or the disk slow? Raise the entry's timeout, or look what slows Python down."
         yield scene.find("hook_slow", "error", message, fix, hook)
-    elif first.value.get("decision") == "block" and "systemMessage" in second.value:
+    elif _says(first, scene.host, "block") and _says(second, scene.host, "release"):
         message = "the hook works: in a self-test it blocked a stop and then let go"
         yield scene.find("self_test_passed", "info", message, "", hook)
     else:
@@ -50,10 +50,22 @@ def check(scene: Scene, python: str, hook: str) -> Iterator[Finding]:
         yield scene.find("self_test_failed", "error", message, f"`{scene.install} --force` puts it back.", hook)
 
 
+def _says(answer: _Answer, host: Host, what: str) -> bool:
+    """Whether an answer has the form of the host's dialect, whatever its text; nothing where it has no such form."""
+    form = host.data["dialect"][what]
+    if not form:
+        return not answer.text
+    wanted = json.loads(form.replace("%s", "null"))
+    return answer.value.keys() == wanted.keys() and all(
+        value in (None, answer.value[name]) for name, value in wanted.items()
+    )
+
+
 def _allowed(scene: Scene) -> float:
     """How long an answer may take: less than the host waits for it."""
     elements: tuple[Element, ...] = scene.live.elements if scene.live else ()
-    given = (e.fields.get("timeout") for e in elements if e.id == "guard/stop")
+    name = scene.host.data["registration"].get("timeout", "timeout")
+    given = (e.fields.get(name) for e in elements if e.id == "guard/stop")
     unit = timeout(scene.host, 1)
     numbers = [n / unit for n in given if isinstance(n, int | float) and not isinstance(n, bool) and n > 0]
     return min([LONGEST, *numbers])

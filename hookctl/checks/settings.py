@@ -10,9 +10,7 @@ from typing import Any
 
 from hookctl import files
 from hookctl.checks import Finding, Scene, handlers
-from hookctl.checks.environment import env_path
-from hookctl.documents import MISSING
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host
 from hookctl.masking import masked_text
 
@@ -73,9 +71,9 @@ def _known_keys(scene: Scene) -> Iterator[Finding]:
         yield scene.find("wrong_type", "error", message, _mend(scene, name))
 
 
-def wrong_keys(host: Host, document: JsonDocument) -> Iterator[tuple[str, str, tuple[int, int]]]:
+def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple[int, int]]]:
     """The known keys that are not as the host wants them: name, what is wrong, line and column."""
-    for name, rule in host.data["known_keys"].items():
+    for name, rule in host.data.get("known_keys", {}).items():
         path = tuple(name.split("."))
         value = document.get(path)
         wrong = "" if value is MISSING else _wrong(value, rule)
@@ -96,15 +94,21 @@ def _wrong(value: Any, rule: dict[str, Any]) -> str:
 
 def _guarding_events(scene: Scene) -> Iterator[Finding]:
     """An entry that cannot be loaded under one of these events costs the whole file too."""
-    for event in scene.host.data["guarding"]["events"]:
-        for place, wrong in handlers.faults(scene.host, _groups(scene, event)):
+    for event in guarding(scene.host):
+        for place, wrong in handlers.faults(scene.host, event, _groups(scene, event)):
             message = f"{_dotted(event, place)} {wrong}; {scene.host.title} ignores the whole file for that"
             yield scene.find("invalid_hook", "error", message, _mend(scene, "that entry"))
 
 
+def guarding(host: Host) -> list[str]:
+    """The events under which one entry that cannot be loaded costs the whole file."""
+    return host.data.get("guarding", {}).get("events", [])
+
+
 def _other_events(scene: Scene) -> Iterator[Finding]:
     """Elsewhere only the entry, the group or the event is lost."""
-    hooks = scene.document.get(("hooks",)) if scene.document else MISSING
+    root = scene.host.shape.root
+    hooks = scene.document.get(root) if scene.document and root == ("hooks",) else MISSING
     known = handlers.knowledge(scene.host)["events"]
     if hooks is not MISSING and not isinstance(hooks, dict) and scene.record is None:
         message = f"hooks is not an object; {scene.host.title} reads no hook of this file"
@@ -113,8 +117,8 @@ def _other_events(scene: Scene) -> Iterator[Finding]:
         if known and event not in known:
             message = f"hooks.{event}: {scene.host.title} {scene.host.data['client']['seen']} has no such event"
             yield scene.find("unknown_event", "warning", message, "Mend the name: it is case-sensitive.")
-        elif event not in scene.host.data["guarding"]["events"]:
-            for place, wrong in handlers.faults(scene.host, hooks[event]):
+        elif event not in guarding(scene.host) and (known or event in scene.host.events.values()):
+            for place, wrong in handlers.faults(scene.host, event, hooks[event]):
                 message = f"{_dotted(event, place)} {wrong}; {scene.host.title} drops it without a word"
                 yield scene.find("lost_hook", "warning", message, _mend(scene, "that entry"))
 
@@ -134,7 +138,7 @@ def _mend(scene: Scene, what: str) -> str:
 
 
 def _env_names(scene: Scene) -> Iterator[Finding]:
-    env = scene.document.get(env_path(scene.host)) if scene.document else MISSING
+    env = scene.document.get(scene.host.env_path) if scene.document and scene.host.env_path else MISSING
     for name in env if isinstance(env, dict) else ():
         if not name or "=" in name:
             quoted = json.dumps(masked_text(name), ensure_ascii=False)

@@ -36,7 +36,7 @@ from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.live import look, read_document
 from hookctl.model import Record
-from hookctl.places import GUARD, Place, require_inside
+from hookctl.places import GUARD, Place, of_file, require_inside, standing
 
 # Of each settings file with something of ours in it, or that a host in use has for the user.
 _OF_A_FILE = (
@@ -58,7 +58,7 @@ def findings_of(folders: Folders, host: Host, records: dict[str, Record]) -> lis
         return [Finding("not_installed", "info", message, host.name, fix=fix)]
     looked = [_look(folders, place, ledger.page_of(records, place.path)[1]) for place in places]
     findings = [finding for _, found in looked for finding in found]
-    user = hosts.settings_path(host, "user", folders.environ)
+    _, user = standing(host, "user", folders.environ)
     here = Here(folders, host, tuple(scene for scene, _ in looked),
                 tuple(scopes.sources(folders, host, user, folders.cwd)))  # fmt: skip
     findings += _guests(here)
@@ -68,25 +68,34 @@ def findings_of(folders: Folders, host: Host, records: dict[str, Record]) -> lis
 def places_of(folders: Folders, host: Host, records: dict[str, Record]) -> list[Place]:
     """The user's settings if the host is in use, the working folder's project where something of ours is in it, and
     every other file that the ledgers have."""
-    own = Place(host, "user", hosts.settings_path(host, "user", folders.environ))
+    own = Place(*_user(folders, host))
     key, record = ledger.page_of(records, own.path)
     found = {key: own} if record or hosts.detected(host, folders.environ) else {}
     root = project.find(folders.cwd, folders.environ)
-    for scope in ("project", "local"):
-        place = Place(host, scope, hosts.settings_path(host, scope, folders.environ, root), root)
+    for scope in host.scopes[1:]:
+        variant, path = standing(host, scope, folders.environ, root)
+        place = Place(variant, scope, path, root)
         key, record = ledger.page_of(records, place.path)
         if record or _has_ours(place):
             found.setdefault(key, place)
     for key, page in records.items():
         if page.host == host.name:
-            found.setdefault(key, Place(host, page.scope, ledger.place_of(records, key), page.project))
+            path = ledger.place_of(records, key)
+            found.setdefault(key, Place(of_file(host, path), page.scope, path, page.project))
     return list(found.values())
+
+
+def _user(folders: Folders, host: Host) -> tuple[Host, str, str]:
+    variant, path = standing(host, "user", folders.environ)
+    return variant, "user", path
 
 
 def _has_ours(place: Place) -> bool:
     """Whether a hook of ours stands in a settings file, whatever the ledger says."""
     try:
-        return bool(look(read_document(place.path)[1], (), ()).elements)
+        if not os.path.lexists(place.path):
+            return False
+        return bool(look(place.host, read_document(place.path, place.host.format)[1], (), ()).elements)
     except HookctlError:
         return False
 
@@ -96,9 +105,9 @@ def _look(folders: Folders, place: Place, record: Record | None) -> tuple[Scene,
     try:
         if place.project:
             require_inside(place.project, place.path)
-        _, document = read_document(place.path)
+        _, document = read_document(place.path, place.host.format)
         scene = scene._replace(document=document)
-        scene = scene._replace(live=look(document, (), record.entries if record else ()))
+        scene = scene._replace(live=look(place.host, document, (), record.entries if record else ()))
     except HookctlError as error:
         findings.append(_unreadable(scene, error, "error"))
     if (record is None or GUARD not in record.packs) and not _has_guard(scene):
@@ -116,13 +125,13 @@ def _has_guard(scene: Scene) -> bool:
 def _guests(here: Here) -> Iterator[Finding]:
     """Settings of the working folder that have nothing of ours: the host may not be able to read them either."""
     looked_at = {ledger.target_of(scene.path) for scene in here.scenes}
-    for scope in ("project", "local"):
-        path = hosts.settings_path(here.host, scope, here.folders.environ, here.folders.cwd)
+    for scope in here.host.scopes[1:]:
+        host, path = standing(here.host, scope, here.folders.environ, here.folders.cwd)
         if ledger.target_of(path) in looked_at or not os.path.lexists(path):
             continue
-        scene = Scene(here.folders, Place(here.host, scope, path, here.folders.cwd), None, None, None)
+        scene = Scene(here.folders, Place(host, scope, path, here.folders.cwd), None, None, None)
         try:
-            scene = scene._replace(document=read_document(path)[1])
+            scene = scene._replace(document=read_document(path, host.format)[1])
         except HookctlError as error:
             yield _unreadable(scene, error, "warning")
         for finding in settings.content(scene):

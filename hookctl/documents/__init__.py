@@ -5,6 +5,7 @@ A document is immutable: each edit gives a new one, already verified by parsing 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from hookctl.model import Path as Path
@@ -25,6 +26,23 @@ MISSING = Missing()
 
 class Document(Protocol):
     """What every format offers; errors are HookctlError with file, line and column."""
+
+    @property
+    def where(self) -> str:
+        """The file that errors name."""
+
+    @property
+    def fault(self) -> tuple[str, int, int] | None:
+        """Kind, line and column of the first thing that a strict host does not read; None if there is none."""
+
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+        """Refuse (strict_host) a document that a host with these two flags does not read."""
+
+    def check_path(self, path: Path) -> None:
+        """Refuse (duplicate_key) a path through a key that stands twice: hosts differ in which one they take."""
+
+    def redacted(self, secret: Callable[[str], bool], text: Callable[[str], str] | None = None) -> str:
+        """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
 
     @property
     def data(self) -> bytes:

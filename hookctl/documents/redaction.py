@@ -42,7 +42,7 @@ def masks(found: Scan, secret: Callable[[str], bool], text: Mask | None) -> Iter
         if piece.kind == "scalar" and hidden:
             yield piece.start, piece.end, f'"{MASK}"'
         elif text and piece.kind == "comment" and hidden:
-            yield piece.start, piece.end, _line_by_line(source)
+            yield piece.start, piece.end, line_by_line(source)
         elif text and piece.kind == "comment":
             loose.append((piece.start, piece.end))
         elif text and source.startswith('"'):
@@ -52,7 +52,7 @@ def masks(found: Scan, secret: Callable[[str], bool], text: Mask | None) -> Iter
                 yield piece.start, piece.end, json.dumps(shown, ensure_ascii=False)
     for start, end in joined(found.text, loose):
         if text:
-            yield start, end, text(found.text[start:end], _line_by_line)
+            yield start, end, text(found.text[start:end], line_by_line)
 
 
 def pieces(found: Scan) -> Iterator[Piece]:
@@ -104,7 +104,8 @@ def joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _line_by_line(hidden: str) -> str:
+def line_by_line(hidden: str) -> str:
     """As many lines as before, so that a diff keeps its numbers, with the marks of comments."""
     lines = re.split(f"({BREAK.pattern})", hidden)
-    return "".join(re.sub(r"^(\s*(?://|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$", rf"\1{MASK}\2", line) for line in lines)
+    marked = r"^(\s*(?://|#|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$"
+    return "".join(re.sub(marked, rf"\1{MASK}\2", line) for line in lines)

@@ -9,6 +9,15 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError
+from hookctl.hosts import shapes
+from hookctl.hosts.shapes import Shape
+from hookctl.model import Path
+
+SCOPES = ("user", "project", "local")
+EVENTS = (
+    "session-start", "prompt", "pre-tool", "post-tool", "stop", "subagent-stop", "pre-compact", "notification",
+    "session-end",
+)  # fmt: skip
 
 _FOLDER = os.path.dirname(__file__)
 _HUGE = 1e300  # no number any more, for the hook neither
@@ -22,9 +31,45 @@ class Host(NamedTuple):
     format: str
     comments: bool
     trailing_commas: bool
-    shape: str
     events: dict[str, str]  # canonical to the host's own name
+    shape: Shape
     data: dict[str, Any]
+    stands: str = ""  # the variant of its settings that this is; empty: as its file says
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes that it has a settings file for, hookctl's own order."""
+        return tuple(scope for scope in SCOPES if scope in self.data["files"])
+
+    @property
+    def env_path(self) -> Path:
+        """The map in a settings file that reaches every hook as its environment; empty if it has none."""
+        channel = self.data["environment"]
+        return tuple(channel.get("path", ())) if channel["channel"] == "settings" else ()
+
+    @property
+    def env_field(self) -> str:
+        """The field of a hook element with the environment of that hook alone; empty if there is none."""
+        channel = self.data["environment"]
+        return str(channel["path"][0]) if channel["channel"] == "hook" else ""
+
+    @property
+    def cap(self) -> dict[str, Any]:
+        """What it does about blocks in a row; empty if it never overrides a hook."""
+        return self.data.get("cap", {})
+
+    @property
+    def cap_key(self) -> str:
+        """The variable that sets its cap; empty if none does."""
+        return self.cap.get("key", "")
+
+    def env_leaf(self, name: str) -> Path | None:
+        """Where a settings file has a variable for every hook; None if this host has no such place."""
+        return (*self.env_path, name) if self.env_path else None
+
+    def event_path(self, event: str, pack: str) -> Path:
+        """Where a pack's hooks of one of the host's own events go."""
+        return shapes.event_path(self.shape, event, pack)
 
 
 def names() -> list[str]:
@@ -41,14 +86,35 @@ def load(name: str) -> Host:
 
     with open(os.path.join(_FOLDER, f"{name}.toml"), "rb") as stream:
         data = tomllib.load(stream)
-    return Host(**{field: data[field] for field in Host._fields if field != "data"}, data=data)
+    return _host(data, "")
+
+
+def _host(data: dict[str, Any], stands: str) -> Host:
+    plain = ("name", "title", "format", "comments", "trailing_commas", "events")
+    return Host(**{field: data[field] for field in plain}, shape=_shape(data["registration"]), data=data, stands=stands)
+
+
+def _shape(registration: dict[str, Any]) -> Shape:
+    said = {name: registration[name] for name in Shape._fields if name in registration}
+    return Shape(**{name: tuple(value) if isinstance(value, list) else value for name, value in said.items()})
+
+
+def variants(host: Host) -> list[tuple[str, Host]]:
+    """The host with each other way in which its settings may stand, and where they do, in the words of the schema."""
+    found = []
+    for variant in host.data.get("variants", ()):
+        merged = {key: {**host.data[key], **value} if isinstance(value, dict) and key != "events" else value
+                  for key, value in variant.items() if key not in ("stands", "where")}  # fmt: skip
+        found.append((variant["where"], _host({**host.data, **merged}, variant["stands"])))
+    return found
 
 
 def config_folder(host: Host, environ: Mapping[str, str]) -> str:
     """The host's own settings folder for this user; its variable wins over the one in HOME."""
     config = host.data["config"]
-    named = environ.get(config["variable"], "")
-    return os.path.abspath(named) if named else os.path.join(home(environ), config["home"])
+    named = environ.get(config.get("variable", ""), "")
+    return os.path.abspath(os.path.join(named, config.get("inside", "")) if named
+                           else os.path.join(home(environ), config["home"]))  # fmt: skip
 
 
 def home(environ: Mapping[str, str]) -> str:
@@ -74,10 +140,19 @@ def detected(host: Host, environ: Mapping[str, str]) -> str:
 
 
 def read_cap(host: Host, text: str) -> float:
-    """The cap as Claude Code reads it: the number that the text begins with, whole; else the host's default."""
+    """How many blocks in a row the host takes, by the text of its variable; 0 or less: as many as come.
+
+    As Claude Code reads it: the number that the text begins with, whole; else the host's default.
+    """
+    cap = host.cap
+    if not cap:
+        return 0.0
     match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
-    number = float(match[1]) if match else host.data["cap"]["default"]
-    return float(int(number)) if abs(number) < _HUGE else float(host.data["cap"]["default"])
+    number = float(match[1]) if match else cap["default"]
+    number = float(int(number)) if abs(number) < _HUGE else float(cap["default"])
+    if "most" not in cap:
+        return number
+    return float(max(1, min(number or cap["default"], cap["most"])) - cap.get("overrides_last", False))
 
 
 def timeout(host: Host, seconds: int) -> int:

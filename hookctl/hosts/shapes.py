@@ -1,13 +1,16 @@
 """How a hook element stands in a settings file: finding ours, adding, editing and removing them.
 
-`nested` is hooks -> event -> groups -> handlers. An element's fields are its handler's, and its group's matcher
-where the group holds nothing else.
+A host's file says its shape: where the map of events is, and whether an event's list holds handlers, or groups of
+handlers under `hooks`. An element's fields are its handler's, and its group's matcher where the group holds nothing
+else. To the rest of hookctl a command is always plain sh: for a host without a shell it is wrapped here.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+import shlex
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.model import AddElement, Edit, EditElement, Element, Path, Prune, Put
@@ -15,6 +18,20 @@ from hookctl.model import Drop as DropLeaf
 from hookctl.model import DropElement as Removal
 
 _HEAD = re.compile(r": hookctl=([A-Za-z0-9._-]+/[A-Za-z0-9._-]+); ")
+_ANY = "{pack}"  # in a root: a key a pack
+
+
+class Shape(NamedTuple):
+    """What a host's file says of its registrations."""
+
+    root: tuple[str, ...] = ("hooks",)  # where the map of events is; a key with {pack} stands for one a pack
+    flat: tuple[str, ...] = ()  # events whose list holds the handlers themselves; "*" stands for all
+    shell: bool = True  # whether the host runs commands with a shell
+    positions: bool = False  # whether what stands behind an element must keep its place
+
+    def is_flat(self, event: str) -> bool:
+        """Whether an event's list holds handlers, and no groups of them."""
+        return "*" in self.flat or event in self.flat
 
 
 def head(id: str) -> str:
@@ -27,43 +44,98 @@ def is_ours(command: str) -> bool:
     return bool(_HEAD.match(command))
 
 
-def event_path(event: str) -> Path:
-    """Where the elements of an event go."""
-    return ("hooks", event)
+def event_path(shape: Shape, event: str, pack: str) -> Path:
+    """Where a pack's elements of an event go."""
+    return (*(key.replace(_ANY, pack) for key in shape.root), event)
 
 
-def handlers(root: Any) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
-    """Every handler of a nested file with its path and its group; malformed parts are passed over."""
-    hooks = root.get("hooks") if isinstance(root, dict) else None
+def is_event_path(shape: Shape, path: Path) -> bool:
+    """Whether a pack's elements of some event may stand in the list at a path."""
+    pairs = zip(shape.root, path, strict=False)
+    return len(path) == len(shape.root) + 1 and all(
+        key == there or (_ANY in key and re.fullmatch(key.replace(_ANY, "[a-z0-9{}-]+"), str(there)))
+        for key, there in pairs
+    )
+
+
+def event_of(shape: Shape, path: Path) -> str:
+    """The event that an element stands under, by its path or that of its list."""
+    return str(path[len(shape.root)])
+
+
+def handlers(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
+    """Every handler of a file with its path and its group, or itself where there is none; what is malformed is left."""
+    return list(_handlers(shape, root))
+
+
+def _handlers(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any]]]:
+    for above, events in _event_maps(shape.root, (), root):
+        for event, listed in events.items():
+            for n, one in enumerate(listed if isinstance(listed, list) else ()):
+                if not isinstance(one, dict):
+                    continue
+                if shape.is_flat(event):
+                    yield (*above, event, n), one, one
+                    continue
+                inner = one.get("hooks")
+                for h, handler in enumerate(inner if isinstance(inner, list) else ()):
+                    if isinstance(handler, dict):
+                        yield (*above, event, n, "hooks", h), handler, one
+
+
+def _event_maps(keys: tuple[str, ...], above: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    if not isinstance(value, dict):
+        return
+    if not keys:
+        yield above, value
+        return
+    for key in value:
+        if _fits(keys[0], key):
+            yield from _event_maps(keys[1:], (*above, key), value[key])
+
+
+def _fits(key: str, there: Any) -> bool:
+    return key == there or (_ANY in key and isinstance(there, str))
+
+
+def elements(shape: Shape, root: Any) -> tuple[Element, ...]:
+    """The elements of ours in a file, whoever edited or moved them."""
     found = []
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        for g, group in enumerate(groups if isinstance(groups, list) else ()):
-            inner = group.get("hooks") if isinstance(group, dict) else None
-            for h, handler in enumerate(inner if isinstance(inner, list) else ()):
-                if isinstance(handler, dict):
-                    found.append((("hooks", event, g, "hooks", h), handler, group))
-    return found
-
-
-def elements(root: Any) -> tuple[Element, ...]:
-    """The elements of ours in a nested file, whoever edited or moved them."""
-    found = []
-    for path, handler, group in handlers(root):
-        command = handler.get("command")
+    for path, handler, group in _handlers(shape, root):
+        command = _unwrapped(shape, handler.get("command"))
         match = _HEAD.match(command) if isinstance(command, str) else None
         if match:
-            alone = len(group["hooks"]) == 1 and "matcher" in group
-            fields = {**handler, "matcher": group["matcher"]} if alone else dict(handler)
+            fields = {**handler, "command": command}
+            if group is not handler and len(group["hooks"]) == 1 and "matcher" in group:
+                fields["matcher"] = group["matcher"]
             found.append(Element(path, match[1], fields))
     return tuple(found)
 
 
-def apply(document: Document, edits: tuple[Edit, ...]) -> Document:
+def _unwrapped(shape: Shape, command: Any) -> Any:
+    """The sh command in the words that a host without a shell is given."""
+    if shape.shell or not isinstance(command, str):
+        return command
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else command
+
+
+def _as_written(shape: Shape, fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields as they stand in the host's file."""
+    if shape.shell or not isinstance(fields.get("command"), str):
+        return fields
+    return {**fields, "command": f"sh -c {shlex.quote(fields['command'])}"}
+
+
+def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document:
     """The document with all edits made; element paths are those of the document before the first edit."""
     # Appending shifts nothing, so additions may come before removals; removals go from the last to the first.
     for edit in edits:
         if isinstance(edit, EditElement):
-            document = _edit_element(document, edit)
+            document = _edit_element(shape, document, edit)
     for edit in edits:
         if isinstance(edit, Put):
             put = document.set(edit.path, edit.value) if edit.raw is None else document.set_raw(edit.path, edit.raw)
@@ -71,9 +143,10 @@ def apply(document: Document, edits: tuple[Edit, ...]) -> Document:
         elif isinstance(edit, DropLeaf):
             document = document.remove(edit.path)
         elif isinstance(edit, AddElement):
-            document = document.append(edit.path, _group(edit.fields))
-    for edit in sorted((e for e in edits if isinstance(e, Removal)), key=_position, reverse=True):
-        document = _remove_element(document, edit.element.path)
+            document = document.append(edit.path, _entry(shape, edit))
+    removals = [edit.element.path for edit in edits if isinstance(edit, Removal)]
+    for path in sorted(removals, key=lambda path: [(isinstance(key, int), key) for key in path], reverse=True):
+        document = _remove_element(shape, document, path)
     for edit in edits:
         if isinstance(edit, Prune) and _is_empty(document, edit.path):
             document = document.remove(edit.path)
@@ -85,31 +158,38 @@ def _is_empty(document: Document, path: Path) -> bool:
     return document.get(path) in ({}, []) and "".join(document.raw(path).split()) in ("{}", "[]")
 
 
-def _position(edit: Removal) -> tuple[str, int, int]:
-    _, event, group, _, handler = edit.element.path
-    return str(event), int(group), int(handler)
-
-
-def _group(fields: dict[str, Any]) -> dict[str, Any]:
+def _entry(shape: Shape, edit: AddElement) -> dict[str, Any]:
+    """What is appended to an event's list for an element."""
+    fields = _as_written(shape, edit.fields)
+    if shape.is_flat(event_of(shape, edit.path)):
+        return fields
     matcher = {"matcher": fields["matcher"]} if "matcher" in fields else {}
     return {**matcher, "hooks": [{name: value for name, value in fields.items() if name != "matcher"}]}
 
 
-def _edit_element(document: Document, edit: EditElement) -> Document:
+def _edit_element(shape: Shape, document: Document, edit: EditElement) -> Document:
     path = edit.element.path
-    shared = len(document.get(path[:-1])) > 1  # then the matcher is that of the operator's hooks too
-    for name, value in edit.fields.items():
+    grouped = not shape.is_flat(event_of(shape, path))
+    shared = grouped and len(document.get(path[:-1])) > 1  # then the matcher is that of the operator's hooks too
+    for name, value in _as_written(shape, edit.fields).items():
         if name == "matcher" and shared:
             continue
-        place = (*path[:-2], name) if name == "matcher" else (*path, name)
+        place = (*path[:-2], name) if name == "matcher" and grouped else (*path, name)
         document = document.remove(place) if value is None else document.set(place, value)
     return document
 
 
-def _remove_element(document: Document, path: Path) -> Document:
-    """The handler, and its group where it held nothing but ours."""
+def _remove_element(shape: Shape, document: Document, path: Path) -> Document:
+    """The handler, and its group where it held nothing but ours; something empty stays where places count."""
+    if shape.positions and path[-1] != len(document.get(path[:-1])) - 1:
+        return document.set(path, {"type": "command", "command": ":"})
     document = document.remove(path)
+    if shape.is_flat(event_of(shape, path)):
+        return document
     group = document.get(path[:-2])
-    if group is not MISSING and not group["hooks"] and set(group) <= {"hooks", "matcher"}:
-        document = document.remove(path[:-2])
-    return document
+    if group is MISSING or group["hooks"] or not set(group) <= {"hooks", "matcher"}:
+        return document
+    listed = document.get(path[:-3])
+    if shape.positions and path[-3] != len(listed) - 1:
+        return document.remove((*path[:-2], "matcher"))  # an empty group keeps the place of those behind it
+    return document.remove(path[:-2])

@@ -12,9 +12,10 @@ from hookctl import files
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
-from hookctl.hosts import Host, timeout
-from hookctl.hosts.shapes import event_path, head
-from hookctl.model import PackRecord, Path, Want
+from hookctl.hosts import Host
+from hookctl.hosts.shapes import head
+from hookctl.model import PackRecord, Want
+from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import DEFAULT_LIMIT, LIMIT_KEY, MODES, WORDS, Settings
 from hookctl.places import GUARD, OWN, Place, in_sh
@@ -36,7 +37,7 @@ def command(id: str, place: Place, folder: str, python: str, event: str) -> str:
 
 def command_forms(id: str, event: str, host: Host) -> str:
     """A regular expression for every command that a released version wrote for this hook, with any paths."""
-    shared = re.escape(f'"${host.data["environment"]["project"]}"/{OWN}/{GUARD}/{host.name}/hook.py')
+    shared = re.escape(f"{host.data['environment']['in_command']}/{OWN}/{GUARD}/{host.name}/hook.py")
     call = rf"-I -S (?P=hook) {re.escape(event)} --host {re.escape(host.name)}; exit 0"
     hook = rf"\[ -f (?P<hook>{_QUOTED}|{shared}) \] && \[ -r (?P=hook) \]"
     python = rf"(?:\[ -x (?P<python>{_QUOTED}) \] && (?P=python)|command -v python3 >/dev/null 2>&1 && python3)"
@@ -53,31 +54,55 @@ def hook_path(text: str, id: str, event: str, place: Place) -> str:
     return "".join(shlex.split(match["hook"]))
 
 
-def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str) -> list[Want]:
-    """The guard's entries in a host's settings file; `limit` is the one in effect there, which the cap follows."""
+def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str, cap: str = "") -> list[Want]:
+    """The guard's entries in a host's settings file; `limit` is the one in effect there, which the cap follows.
+
+    `cap` is the operator's own cap, where it stands somewhere that ours would beat: then ours says the same.
+    """
     found, host = [], place.host
-    for hook in (hook for hook in pack.hooks if hook.event in settings.events):
+    variables = cap_variables(settings, host, limit)
+    shared = {LIMIT_KEY: wanted_limit(settings)} if settings.mode == "breaker" else {}
+    for hook in (hook for hook in pack.hooks if hook.event in events(settings, host)):
         id = f"{GUARD}/{hook.id}"
-        fields = {
-            "type": "command",
-            "command": command(id, place, folder, settings.python, hook.event),
-            "timeout": timeout(host, hook.timeout or 10),
-            **(_matcher(settings) if hook.event == "pre-tool" else {}),
-        }
-        path = event_path(host.events[hook.event])
+        stop = hook.event == "stop"
+        fields = fields_of(
+            host, GUARD, command(id, place, folder, settings.python, hook.event), hook.timeout or 10,
+            matcher=_matcher(settings) if hook.event == "pre-tool" else None,
+            env=shared if stop else None, cap=_cap_of_a_hook(settings, host, limit) if stop else None,
+        )  # fmt: skip
+        path = host.event_path(host.events[hook.event], GUARD)
         found.append(Want(path, "element", fields, id, command_forms(id, hook.event, host)))
-    env = tuple(host.data["environment"]["path"])
-    if settings.mode == "breaker":
-        found.append(Want((*env, LIMIT_KEY), "leaf", wanted_limit(settings)))
-    return found + [Want((*env, key), "leaf", value) for key, value in cap_variables(settings, host, limit).items()]
+    found = [*top_wants(host), *found] if found else []
+    env = {**shared, **{key: cap or value for key, value in variables.items()}}
+    return found + [Want((*host.env_path, key), "leaf", value) for key, value in env.items() if host.env_path]
+
+
+def events(settings: Settings, host: Host) -> tuple[str, ...]:
+    """The events that these settings need on a host, of those that it has and can be answered on."""
+    more = host.data.get("guard", {}).get("events", []) if "stop" in settings.events else []
+    needed = [*settings.events, *more]
+    if not host.data["dialect"]["refuse"]:
+        needed = [event for event in needed if event != "pre-tool"]
+    return tuple(event for event in dict.fromkeys(needed) if event in host.events)
 
 
 def cap_variables(settings: Settings, host: Host, limit: str = "") -> dict[str, str]:
-    """The host's cap as these settings need it; empty where they need none."""
-    if settings.mode not in ("breaker", "keepalive") or "cap" not in host.data:
+    """The host's cap as these settings need it; empty where they need none or no variable sets it."""
+    if settings.mode not in ("breaker", "keepalive") or not host.cap_key:
         return {}
+    return {host.cap_key: _wanted_cap(settings, host, limit)}
+
+
+def _cap_of_a_hook(settings: Settings, host: Host, limit: str) -> int | None:
+    """The same where a hook's own field sets it."""
+    if settings.mode not in ("breaker", "keepalive") or "field" not in host.cap:
+        return None
+    return int(_wanted_cap(settings, host, limit))
+
+
+def _wanted_cap(settings: Settings, host: Host, limit: str) -> str:
     cap = UNLIMITED_CAP if settings.mode == "keepalive" else cap_for(limit or wanted_limit(settings))
-    return {host.data["cap"]["key"]: cap}
+    return str(min(int(cap), host.cap.get("most", int(cap))))
 
 
 def everything(settings: Settings) -> Settings:
@@ -85,17 +110,12 @@ def everything(settings: Settings) -> Settings:
     return settings._replace(mode="breaker", knobs={**settings.knobs, "dispatch_tools": ["*"]})
 
 
-def _matcher(settings: Settings) -> dict[str, str]:
+def _matcher(settings: Settings) -> str | None:
     """The tools that the host calls the hook for; the hook itself looks at the very names."""
     tools = settings.effective["dispatch_tools"]
     # Hosts take names split at | literally, and anything else for a regular expression.
     names = [tool if tool.isidentifier() else re.escape(tool) for tool in tools]
-    return {} if "*" in tools else {"matcher": "|".join(names)}
-
-
-def limit_path(host: Host) -> Path:
-    """Where the limit stands in a host's settings file."""
-    return (*host.data["environment"]["path"], LIMIT_KEY)
+    return None if "*" in tools else "|".join(names)
 
 
 def wanted_limit(settings: Settings) -> str:
@@ -142,13 +162,14 @@ def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:
     return next((mode for mode in named if mode in MODES), Settings().mode)
 
 
-def configuration(settings: Settings, state: str) -> dict[str, Any]:
-    """The knobs for config.json; in breaker the limit is in the host's env instead.
+def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
+    """The knobs for config.json; in breaker the limit is in the host's env instead, where it has one.
 
     Without a state folder, as at project scope, the hook finds it by itself wherever it runs.
     """
     with open(asset("templates", "guard", "config.json"), encoding="utf-8") as stream:
         base = json.load(stream)
-    elsewhere = "max_stop_blocks" if settings.mode == "breaker" else ""
+    in_env = settings.mode == "breaker" and (host.env_path or host.env_field)
+    elsewhere = "max_stop_blocks" if in_env else ""
     knobs = {name: value for name, value in settings.effective.items() if name != elsewhere}
     return {**base, "mode": settings.mode, **knobs, **({"state_dir": state} if state else {})}

@@ -7,13 +7,14 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl.hosts import Host, timeout
-from hookctl.hosts.shapes import event_path, head
+from hookctl.hosts import Host
+from hookctl.hosts.shapes import head
 from hookctl.model import Want
+from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Hook, Pack
 
 # What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.
-_FILES = r"""(?P<files>(?:"\$[A-Za-z0-9_]+")?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
+_FILES = r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
 
 
 class Slot(NamedTuple):
@@ -35,13 +36,17 @@ def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Want], list[str
         else:
             reason = f"{host.title} has no event {hook.event}"
             messages.append(f"{pack.name}: {reason}, so the hook {hook.id} is not registered there")
-    env = {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
-    channel = host.data.get("environment", {}).get("path")
-    if channel:
-        found += [Want((*channel, key), "leaf", wish.value, merge=wish.merge) for key, wish in env.items()]
-    elif env:
+    found = [*top_wants(host), *found] if found else []
+    env = _env(pack, host)
+    if host.env_path:
+        found += [Want((*host.env_path, key), "leaf", wish.value, merge=wish.merge) for key, wish in env.items()]
+    elif env and not host.env_field:
         messages.append(f"{pack.name}: {host.title} has no env channel, so {', '.join(env)} is not set there")
     return found, messages
+
+
+def _env(pack: Pack, host: Host) -> dict[str, Any]:
+    return {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
 
 
 def _hooks(pack: Pack, host: str) -> list[Hook]:
@@ -54,12 +59,10 @@ def _hooks(pack: Pack, host: str) -> list[Hook]:
 
 def _element(pack: Pack, hook: Hook, host: Host, event: str, files_text: str) -> Want:
     id = f"{pack.name}/{hook.id}"
-    fields: dict[str, Any] = {"type": "command", "command": "".join(_command(pack, hook, host, files_text))}
-    if hook.timeout is not None:
-        fields["timeout"] = timeout(host, hook.timeout)
-    if hook.matcher is not None:
-        fields["matcher"] = hook.matcher
-    return Want(event_path(event), "element", fields, id, _forms(pack, hook, host))
+    command = "".join(_command(pack, hook, host, files_text))
+    env = {key: wish.value for key, wish in _env(pack, host).items()}
+    fields = fields_of(host, pack.name, command, hook.timeout, matcher=hook.matcher, env=env)
+    return Want(host.event_path(event, pack.name), "element", fields, id, _forms(pack, hook, host))
 
 
 def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from hookctl import apply, files, ledger, project_ledger, runtime_files
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.live import READ_AGAIN, READ_PAUSE
@@ -25,7 +25,7 @@ class FilePlan(NamedTuple):
     """What happens to one settings file, and to the runtime files that go with it."""
 
     place: Place
-    before: JsonDocument  # an empty one where the file cannot be read as one
+    before: Document  # an empty one where the file cannot be read as one
     after: bytes | None
     path: str
     old: bytes | None  # what is there now
@@ -128,7 +128,7 @@ def _going(plans: list[FilePlan]) -> set[str]:
 
 
 def page_for(
-    folders: Folders, records: Mapping[str, Record], place: Place, document: JsonDocument
+    folders: Folders, records: Mapping[str, Record], place: Place, document: Document
 ) -> tuple[str, Record | None, str]:
     """The page of a settings file and its key; without a page, the folder that an orphan of ours in it runs from.
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, interpreter, project_ledger, runtime_files
-from hookctl.documents import MISSING
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import MISSING, Document
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import shapes
 from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
+from hookctl.packs.abilities import remarks_for
 from hookctl.packs.model import Pack
-from hookctl.packs.settings import Request, Settings, choose, remarks, require_portable, settings_from
+from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside, top
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
+from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
 
@@ -32,6 +33,7 @@ class Choice(NamedTuple):
     settings: Request = Request()
     reset: bool = False
     force: bool = False
+    trust: bool = False
 
 
 class Content(NamedTuple):
@@ -51,18 +53,32 @@ class _Desk(NamedTuple):
     pack: Pack
     place: Place
     choice: Choice
-    document: JsonDocument
+    document: Document
     entries: tuple[Entry, ...]
     known: PackRecord | None
     folder: str
 
 
-def plan_install(folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice) -> Plan:
-    """What an install of the pack at these places would do."""
+def plan_install(
+    folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice,
+    looking: Callable[[Place], None] | None = None,
+) -> Plan:  # fmt: skip
+    """What an install of the pack at these places would do; `looking` hears of each place before it is read."""
     places = tuple(places)
     check(pack, choice.settings)
     records = project_ledger.read(folders, [place.project for place in places if place.shared])
-    return assemble(folders, records, [_one(folders, records, pack, place, choice) for place in places], install=True)
+    approvals, plans = Approvals(folders), []
+    for place in places:
+        if looking:
+            looking(place)
+        try:
+            plan = _one(folders, records, pack, place, choice)
+        except HookctlError as error:
+            if len(places) > 1:
+                error.hint = f"{error.hint}\n  Nothing was written for other hosts either; --host names some of them."
+            raise
+        plans.append(plan if plan.decision.conflicts else approvals.install(plan, pack.name, ask=choice.trust))
+    return assemble(folders, records, approvals.finish(plans), install=True)
 
 
 def check(pack: Pack, request: Request) -> None:
@@ -76,7 +92,7 @@ def check(pack: Pack, request: Request) -> None:
 
 
 def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Place, choice: Choice) -> FilePlan:
-    snapshot, document = read_document(place.path)
+    snapshot, document = read_document(place.path, place.host.format)
     document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
     key, record, orphaned = page_for(folders, records, place, document)
     known = record.packs.get(pack.name) if record else None
@@ -89,14 +105,14 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     content = _guard(desk) if pack.name == GUARD else _pack(desk)
     wrapped = content.wrapped or Wrapped(entries)
     entries = wrapped.others
-    live = look(document, content.wants, entries)
+    live = look(place.host, document, content.wants, entries)
     # Of other packs, only what this machine has written before is written again: a committed ledger is a stranger's.
     own = not place.shared or (record is not None and bool(record.sha256_after))
     decision = engine.install(entries, live, pack.name, pack.version, content.wants, force=choice.force, others=own)
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     decision = wrapped.beside(decision)
-    edited = shapes.apply(document, decision.edits) if decision.edits else document
+    edited = shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
     if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
@@ -136,10 +152,12 @@ def _also_made(folders: Folders, records: Mapping[str, Record], place: Place, pa
     return [folder for folder in made if folder.startswith(inside) and path.startswith(f"{folder}/")]
 
 
-def _switched_off(place: Place, document: JsonDocument) -> tuple[str, ...]:
-    key = place.host.data["switches"]["disable"]
-    if document.get((key,)) is True:
-        return (f"{key} is true in {document.where}, so no hook runs until that is removed",)
+def _switched_off(place: Place, document: Document) -> tuple[str, ...]:
+    switches = place.host.data["switches"]
+    key = tuple(switches.get("disable", ()))
+    if key and document.get(key) is switches["disabled_by"]:
+        value = json.dumps(switches["disabled_by"])
+        return (f"{'.'.join(key)} is {value} in {document.where}, so no hook runs until that is removed",)
     return ()
 
 
@@ -172,7 +190,7 @@ def _guard(desk: _Desk) -> Content:
     recorded = settings_from(known.settings if known else {})
     base = Settings(python=recorded.python) if choice.reset else recorded
     settings = choose(base, choice.settings)
-    messages = remarks(settings, choice.settings)
+    messages = (*remarks(settings, choice.settings), *remarks_for(place.host, settings))
     if place.shared:
         require_portable(settings)
         settings = settings._replace(python="")
@@ -180,7 +198,7 @@ def _guard(desk: _Desk) -> Content:
     elif not _runs(settings.python):
         python, warning = interpreter.choose(desk.folders.environ)
         settings, messages = settings._replace(python=python), (*messages, *((warning,) if warning else ()))
-    wanted = guard.configuration(settings, "" if place.shared else desk.folders.state)
+    wanted = guard.configuration(settings, "" if place.shared else desk.folders.state, place.host)
     text = "" if choice.reset and choice.settings.wrap is None else choice.settings.wrap
     asked = Asked(text, desk.pack.version, desk.folder, settings.python, choice.force)
     wrapped = wrap(desk.document, desk.entries, place, asked)
@@ -190,22 +208,34 @@ def _guard(desk: _Desk) -> Content:
         config = runtime_files.configuration(os.path.join(desk.folder, CONFIG), before, wanted, choice.force)
         contents = {"hook.py": File(runtime_files.program()), CONFIG: config}
         contents |= {PROGRAM: File(runtime_files.program(PROGRAM))} if wrapped.entries else {}
-        wants = _guard_wants(desk, settings)
+        wants = _guard_wants(desk, settings, json.loads(config.data))
     page = {**settings._asdict(), "config": wanted}
     page = page if settings.preset else {name: value for name, value in page.items() if name != "preset"}
     return Content(wants, contents, page, messages, wrapped)
 
 
-def _guard_wants(desk: _Desk, settings: Settings) -> list[Want]:
+def _guard_wants(desk: _Desk, settings: Settings, config: Mapping[str, Any]) -> list[Want]:
     """The guard's wants, with the cap derived from the limit that will be in effect in this file."""
-    wants = guard.wants(settings, desk.place, desk.pack, desk.folder, guard.wanted_limit(settings))
-    live = look(desk.document, wants, desk.entries)
-    trial = engine.install(desk.entries, live, GUARD, "", wants, force=desk.choice.force)
-    limit = guard.limit_path(desk.place.host)
-    written = {edit.path: edit.value for edit in trial.edits if hasattr(edit, "value")}
-    value = written.get(limit, desk.document.get(limit))
-    effective = "" if value is MISSING else value if isinstance(value, str) else json.dumps(value)
-    return guard.wants(settings, desk.place, desk.pack, desk.folder, effective)
+    host, own = desk.place.host, _own_cap(desk)
+    wants = guard.wants(settings, desk.place, desk.pack, desk.folder, guard.wanted_limit(settings), own)
+    limit = host.env_leaf(LIMIT_KEY)
+    if limit is None:
+        configured = config.get("max_stop_blocks")
+        effective = str(configured) if type(configured) is int else ""
+    else:
+        live = look(host, desk.document, wants, desk.entries)
+        trial = engine.install(desk.entries, live, GUARD, "", wants, force=desk.choice.force)
+        written = {edit.path: edit.value for edit in trial.edits if hasattr(edit, "value")}
+        value = written.get(limit, desk.document.get(limit))
+        effective = "" if value is MISSING else value if isinstance(value, str) else json.dumps(value)
+    return guard.wants(settings, desk.place, desk.pack, desk.folder, effective, own)
+
+
+def _own_cap(desk: _Desk) -> str:
+    """The operator's cap, where it stands in a setting that the variable of ours would beat."""
+    path = tuple(desk.place.host.cap.get("setting", ()))
+    value = desk.document.get(path) if path else MISSING
+    return str(value) if type(value) is int else ""
 
 
 def _runs(python: str) -> bool:

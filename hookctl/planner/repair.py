@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from hookctl import engine, files, interpreter, packs, project_ledger, runtime_files
-from hookctl.documents import MISSING
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import shapes
@@ -22,7 +21,7 @@ from hookctl.live import look, read_document
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard, wrapping
 from hookctl.packs.pack import load_file, read_files
-from hookctl.packs.settings import MODES, Settings, settings_from
+from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
@@ -37,7 +36,7 @@ class _Desk(NamedTuple):
     folders: Folders
     place: Place
     snapshot: files.Snapshot
-    document: JsonDocument
+    document: Document
     key: str
     record: Record | None
     pages: dict[str, PackRecord]  # as they will be
@@ -73,7 +72,7 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     """The plan for one settings file; none where there is nothing to mend."""
     if place.project:
         require_inside(place.project, place.path)
-    snapshot, document = read_document(place.path)
+    snapshot, document = read_document(place.path, place.host.format)
     document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
     key, record, _ = page_for(folders, records, place, document)
     if record is not None and record.scope != place.scope:
@@ -81,12 +80,12 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     desk = _Desk(folders, place, snapshot, document, key, record, dict(record.packs) if record else {})
     orphan = _orphan(desk, records)
     wants = [want for _, wants in orphan.values() for want in wants]
-    live = look(document, wants, desk.entries)
+    live = look(place.host, document, wants, desk.entries)
     decision = _decide(desk, live, orphan)
     runtime = _runtime(desk)
     if not decision.actions and not runtime.actions:
         return
-    edited = shapes.apply(document, decision.edits) if decision.edits else document
+    edited = shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document
     after = edited.data if decision.edits else snapshot.data
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(desk.entries, live)
     result = next_record(record, place, snapshot, after, decision, desk.pages, anew=anew)
@@ -203,7 +202,7 @@ def _orphan(desk: _Desk, records: Mapping[str, Record]) -> dict[str, tuple[str, 
     root = {} if desk.document.value is MISSING else desk.document.value
     pack = packs.load(GUARD)
     events = {f"{GUARD}/{hook.id}": hook.event for hook in pack.hooks}
-    for element in shapes.elements(root):
+    for element in shapes.elements(desk.place.host.shape, root):
         command = str(element.fields.get("command"))
         hook = guard.hook_path(command, element.id, events[element.id], desk.place) if element.id in events else ""
         if hook and _is_own_folder(desk, records, os.path.dirname(hook)):
@@ -230,7 +229,8 @@ def _new_page(desk: _Desk, folder: str, python: str, version: str) -> PackRecord
 
 
 def _limit(desk: _Desk) -> str:
-    value = desk.document.get(guard.limit_path(desk.place.host))
+    path = desk.place.host.env_leaf(LIMIT_KEY)
+    value = desk.document.get(path) if path else ""
     return value if isinstance(value, str) else ""
 
 
@@ -264,10 +264,10 @@ def _put_back(desk: _Desk, page: PackRecord, wanted: Mapping[str, File]) -> Runt
 def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
     settings = settings_from(page.settings)
     root = {} if desk.document.value is MISSING else desk.document.value
-    wrapped = any(wraps(element.id) for element in shapes.elements(root))
+    wrapped = any(wraps(element.id) for element in shapes.elements(desk.place.host.shape, root))
     if not settings.events and not wrapped:
         return {}
-    config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state)
+    config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state, desk.place.host)
     data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)
     found = {_PROGRAM: File(runtime_files.program()), CONFIG: data}
     return found | ({wrapping.PROGRAM: File(runtime_files.program(wrapping.PROGRAM))} if wrapped else {})

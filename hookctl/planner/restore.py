@@ -7,14 +7,14 @@ import re
 from collections.abc import Mapping
 
 from hookctl import engine, files, hosts, ledger, packs, project, project_ledger, runtime_files
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.files import Backup, Snapshot
 from hookctl.folders import Folders
 from hookctl.live import look
 from hookctl.model import Action, Decision, Entry, Live, Record
 from hookctl.packs import guard
-from hookctl.places import GUARD, SCOPES, Place, find, of_page
+from hookctl.places import GUARD, Place, find, of_page, standing
 from hookctl.planner import FilePlan, Plan, assemble
 
 
@@ -45,7 +45,7 @@ def plan_restore(folders: Folders, path: str, backup: Backup) -> Plan:
             result = result._replace(sha256_before="", sha256_after=files.digest(data))
     made = record.created_dirs if record and result is None else ()
     plan = FilePlan(
-        place, _document(snapshot.data, place.path), data, snapshot.path, snapshot.data, result,
+        place, _document(snapshot.data, place), data, snapshot.path, snapshot.data, result,
         Decision((), kept, _actions(record, kept, live), tuple(line for one in runtime for line in one.kept)),
         tuple(change for one in runtime for change in one.changes),
         tuple(action for one in runtime for action in one.actions), key,
@@ -68,25 +68,26 @@ def _place(folders: Folders, records: Mapping[str, Record], key: str, record: Re
         return of_page(hosts.load(record.host), record, ledger.place_of(records, key) if key in records else path)
     root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):
-        for scope in SCOPES:
-            settings = hosts.settings_path(host, scope, folders.environ, root)
+        for scope in host.scopes:
+            _, settings = standing(host, scope, folders.environ, root)
             if ledger.target_of(settings) == key:
                 return find(host, scope, folders, root if scope != "user" else "")
     # Nothing of ours is installed there: whose it is makes no difference any more.
     return Place(hosts.load(hosts.names()[0]), "user", path)
 
 
-def _document(data: bytes | None, path: str) -> JsonDocument:
+def _document(data: bytes | None, place: Place) -> Document:
     try:
-        return JsonDocument.parse(data or b"", where=path)
+        return formats.parse(place.host.format, data or b"", where=place.path)
     except HookctlError:
-        return JsonDocument.parse(b"", where=path)
+        return formats.parse(place.host.format, b"", where=place.path)
 
 
 def _live(data: bytes, place: Place, record: Record | None) -> Live:
     """What the text has of ours; nothing where it cannot be read."""
     try:
-        return look(JsonDocument.parse(data, where=place.path), (), record.entries if record else ())
+        document = formats.parse(place.host.format, data, where=place.path)
+        return look(place.host, document, (), record.entries if record else ())
     except HookctlError:
         return Live({}, {}, ())
 

@@ -7,19 +7,20 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from hookctl import engine, files, ledger, project_ledger, runtime_files
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import shapes
+from hookctl.hosts import Host, shapes
 from hookctl.live import look, read_document
 from hookctl.masking import masked, masked_text
-from hookctl.model import Decision, Entry, PackRecord, Record, Want
+from hookctl.model import Action, Decision, DropElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, in_sh, pack_folder
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import unwrap
 
 
@@ -36,8 +37,9 @@ def plan_uninstall(
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
     records = project_ledger.read(folders, projects)
-    plans = [_one(folders, records, one, loaded) for one in leaving]
-    return assemble(folders, records, plans, install=False)
+    approvals, leaving = Approvals(folders), tuple(leaving)
+    plans = [approvals.uninstall(_one(folders, records, one, loaded), one.packs) for one in leaving]
+    return assemble(folders, records, approvals.finish(plans), install=False)
 
 
 def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, loaded: Mapping[str, Pack]) -> FilePlan:
@@ -46,24 +48,26 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
     if leaving.key and key != leaving.key:
         # The file of another page stands where this one's was: there is nothing left to edit.
         key, record, orphaned = leaving.key, records[leaving.key], ""
-        snapshot, document = files.Snapshot(key, None), JsonDocument.parse(b"", where=key)
+        snapshot, document = files.Snapshot(key, None), formats.parse(place.host.format, b"", where=key)
     else:
         try:
-            snapshot, document = read_document(place.path)
+            snapshot, document = read_document(place.path, place.host.format)
         except HookctlError as error:
             raise _by_hand(error, record.entries if record else (), leaving.packs) from None
         key, record, orphaned = page_for(folders, records, place, document)
     edited, decision = document, Decision(entries=record.entries if record else ())
     if GUARD in leaving.packs:
-        wrapped = unwrap(document, decision.entries)
-        edited, decision = shapes.apply(document, wrapped.edits), wrapped.beside(Decision(entries=wrapped.others))
+        wrapped = unwrap(place.host, document, decision.entries)
+        edited = shapes.apply(place.host.shape, document, wrapped.edits)
+        decision = wrapped.beside(Decision(entries=wrapped.others))
     for pack in reversed(leaving.packs):
         wants = _wants(folders, records, place, record, loaded.get(pack), orphaned, key)
         try:
-            edited, step = _leave(edited, decision.entries, pack, wants, known=record is not None)
+            edited, step = _leave(place.host, edited, decision.entries, pack, wants, known=record is not None)
         except HookctlError as error:
             raise _by_hand(error, decision.entries, leaving.packs) from None
         decision = _then(decision, step)
+    decision = decision._replace(kept=(*decision.kept, *_placeholders(place.host, decision, edited)))
     left = {name: page for name, page in (record.packs if record else {}).items() if name not in leaving.packs}
     after = _bytes_after(folders, snapshot, edited, decision, record, left)
     result = next_record(record, place, snapshot, after, decision, left) if record and left else None
@@ -93,14 +97,23 @@ def _wants(
 
 
 def _leave(
-    document: JsonDocument, entries: tuple[Entry, ...], pack: str, wants: list[Want], *, known: bool
-) -> tuple[JsonDocument, Decision]:
+    host: Host, document: Document, entries: tuple[Entry, ...], pack: str, wants: list[Want], *, known: bool
+) -> tuple[Document, Decision]:
     """The document without one pack."""
     # Without a page in the ledger only an element of ours can be told; then nothing else must have a shape.
-    there = {element.id for element in shapes.elements(document.value if isinstance(document.value, dict) else {})}
+    root = document.value if isinstance(document.value, dict) else {}
+    there = {element.id for element in shapes.elements(host.shape, root)}
     strict = wants if not known and any(want.id in there for want in wants) else ()
-    decision = engine.uninstall(entries, look(document, strict, entries), pack, wants)
-    return shapes.apply(document, decision.edits) if decision.edits else document, decision
+    decision = engine.uninstall(entries, look(host, document, strict, entries), pack, wants)
+    return shapes.apply(host.shape, document, decision.edits) if decision.edits else document, decision
+
+
+def _placeholders(host: Host, decision: Decision, edited: Document) -> list[Action]:
+    """What stays empty where ours were, since the host knows the hooks behind them by their places."""
+    gone = [edit.element for edit in decision.edits if isinstance(edit, DropElement)] if host.shape.positions else []
+    stays = [element for element in gone if edited.get(element.path[:-2]) is not MISSING]
+    reason = f"an empty place stays, since {host.title} trusts the hooks behind it by their position"
+    return [Action("keep", element.path, "element", element.id, "owned", "free", reason) for element in stays]
 
 
 def _then(first: Decision, second: Decision) -> Decision:
@@ -132,7 +145,7 @@ def _files(
 
 
 def _bytes_after(
-    folders: Folders, snapshot: files.Snapshot, edited: JsonDocument, decision: Decision, record: Record | None,
+    folders: Folders, snapshot: files.Snapshot, edited: Document, decision: Decision, record: Record | None,
     packs_left: dict[str, PackRecord],
 ) -> bytes | None:  # fmt: skip
     """The very bytes from before us where nobody else wrote since; else the file without exactly our entries."""
@@ -140,7 +153,7 @@ def _bytes_after(
         return edited.data if decision.edits else snapshot.data
     if snapshot.sha == record.sha256_after and record.sha256_before:
         backup = files.find_backup(folders.state, record.sha256_before)
-        if backup is not None and _means(backup, edited):
+        if backup is not None and _means(record.format, backup, edited):
             return backup
     ours = bool(decision.edits) or snapshot.sha == record.sha256_after  # else somebody has made it anew
     if record.created_file and ours and edited.data.strip() in (b"", b"{}"):
@@ -148,10 +161,10 @@ def _bytes_after(
     return edited.data if decision.edits else snapshot.data
 
 
-def _means(backup: bytes, edited: JsonDocument) -> bool:
+def _means(format: str, backup: bytes, edited: Document) -> bool:
     """Whether the backup says the same as the structural removal: an empty file and {} do."""
     try:
-        value = JsonDocument.parse(backup).value
+        value = formats.parse(format, backup).value
     except HookctlError:
         return False
     return (value or {}) == (edited.value or {})

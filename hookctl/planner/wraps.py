@@ -10,10 +10,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
-from hookctl.hosts import shapes
+from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Action, Decision, Edit, Element, Entry, Path, Put, Wish
 from hookctl.packs import wrapping
@@ -49,11 +48,11 @@ class Asked(NamedTuple):
     force: bool = False
 
 
-def unwrap(document: JsonDocument, entries: Iterable[Entry]) -> Wrapped:
+def unwrap(host: Host, document: Document, entries: Iterable[Entry]) -> Wrapped:
     """Every wrapped hook with its own command again, byte for byte where the ledger knows it."""
     known, others = _split(entries)
     edits, actions, kept = [], [], []
-    for element in _elements(document):
+    for element in _elements(host, document):
         original, entry = wrapping.original_of(str(element.fields["command"])), known.get(element.id)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
@@ -62,21 +61,25 @@ def unwrap(document: JsonDocument, entries: Iterable[Entry]) -> Wrapped:
             edits.append(Put((*element.path, "command"), raw=_source(entry, original)))
             reason = f"back to {masked_text(original)}"
             actions.append(_line("replace", element.path[:2], element.id, "owned", "foreign", reason))
-    gone = known.keys() - {element.id for element in _elements(document)}
+    gone = known.keys() - {element.id for element in _elements(host, document)}
     actions += [_line("drop", known[id].path, id, "missing", "free", "it was gone already") for id in sorted(gone)]
     return Wrapped(others, tuple(edits), (), tuple(actions), tuple(kept))
 
 
-def wrap(document: JsonDocument, entries: Iterable[Entry], place: Place, wish: Asked) -> Wrapped:
+def wrap(document: Document, entries: Iterable[Entry], place: Place, wish: Asked) -> Wrapped:
     """The hooks that are wrapped already, brought up to date, and the one that the operator names.
 
     A usage error says which hooks there are, if the text names none or several.
     """
     if wish.text == "":
-        return unwrap(document, entries)
+        return unwrap(place.host, document, entries)
+    if wish.text and not place.host.data["registration"].get("wraps"):
+        message = f"--wrap is not proven for {place.host.title}, so nothing is wrapped there"
+        hint = "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     known, others = _split(entries)
     desk = _Desk(document, place, wish, known)
-    for element in _elements(document):
+    for element in _elements(place.host, document):
         desk.renew(element)
     for entry in known.values():
         desk.follow(entry)
@@ -88,9 +91,9 @@ def wrap(document: JsonDocument, entries: Iterable[Entry], place: Place, wish: A
 class _Desk:
     """The entries and edits of one settings file while its wraps are being planned."""
 
-    def __init__(self, document: JsonDocument, place: Place, wish: Asked, known: dict[str, Entry]) -> None:
+    def __init__(self, document: Document, place: Place, wish: Asked, known: dict[str, Entry]) -> None:
         self.document, self.place, self.wish, self.known = document, place, wish, known
-        self.foreign = _foreign(document, place.host.events["stop"])
+        self.foreign = _foreign(document, place.host)
         self.entries: dict[str, Entry] = {}
         self.edits: list[Put] = []
         self.actions: list[Action] = []
@@ -186,19 +189,20 @@ def _split(entries: Iterable[Entry]) -> tuple[dict[str, Entry], tuple[Entry, ...
     return known, tuple(entry for entry in entries if not wrapping.wraps(entry.id))
 
 
-def _elements(document: JsonDocument) -> list[Element]:
+def _elements(host: Host, document: Document) -> list[Element]:
     root = {} if document.value is MISSING else document.value
-    return [element for element in shapes.elements(root) if wrapping.wraps(element.id)]
+    return [element for element in shapes.elements(host.shape, root) if wrapping.wraps(element.id)]
 
 
-def _foreign(document: JsonDocument, event: str) -> list[tuple[Path, str]]:
-    """The commands of other tools' hooks on an event, and where they stand."""
+def _foreign(document: Document, host: Host) -> list[tuple[Path, str]]:
+    """The commands of other tools' hooks on the stop event, and where they stand."""
     root = {} if document.value is MISSING else document.value
     found = []
-    for path, handler, _ in shapes.handlers(root):
+    for path, handler, _ in shapes.handlers(host.shape, root):
         text = handler.get("command")
-        if path[1] == event and isinstance(text, str) and handler.get("type", "command") == "command":
-            found += [] if shapes.is_ours(text) else [(path, text)]
+        plain = isinstance(text, str) and handler.get("type", "command") == "command"
+        if plain and shapes.event_of(host.shape, path) == host.events["stop"] and not shapes.is_ours(text):
+            found.append((path, text))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookctl import apply, errors, planner, report
+from hookctl import apply, errors, hosts, planner, report
 from hookctl.checks import Finding, ledger
 from hookctl.checks.survey import findings_of, places_of
 from hookctl.errors import HookctlError
@@ -14,17 +14,22 @@ from hookctl.planner.repair import plan_repair
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
-def doctor(folders: Folders, wanted: list[Host], *, strict: bool, fix: bool = False) -> Result:
+def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = False) -> Result:
     """Every finding about these hosts, the errors first; with `strict`, warnings count as errors.
 
-    With `fix` it repairs before it looks, and says what was repaired.
+    Where none is named, those that are in use here are meant. With `fix` it repairs before it looks, and says what
+    was repaired.
     """
     interrupted = _pending(folders) if fix else []
+    wanted = named or _in_use(folders)
     plan, failed = _fix(folders, wanted) if fix else (None, [])
     records, found = ledger.check(folders)
     findings = [*failed, *found]
     for host in wanted:
         findings += findings_of(folders, host, records)
+    if not wanted:
+        message, fix_it = "no host is in use here", "`hookctl hosts` shows those that hookctl knows."
+        findings.append(Finding("not_installed", "info", message, fix=fix_it))
     findings = list(dict.fromkeys(findings))  # a client's version is said once, however many settings files it has
     findings.sort(key=lambda finding: _ORDER[finding.level])
     bad = [f for f in findings if f.level == "error" or (strict and f.level == "warning")]
@@ -34,6 +39,11 @@ def doctor(folders: Folders, wanted: list[Host], *, strict: bool, fix: bool = Fa
         data["fixed"] = [*interrupted, *report.plan_data(plan, dry_run=False)["actions"]] if plan else []
         text = [*(_repaired(plan, interrupted) if plan else ()), *text]
     return Result(data, tuple(text), exit_code=errors.FAILED if bad else errors.OK)
+
+
+def _in_use(folders: Folders) -> list[Host]:
+    records, _ = ledger.check(folders)
+    return [host for host in map(hosts.load, hosts.names()) if places_of(folders, host, records)]
 
 
 def _fix(folders: Folders, wanted: list[Host]) -> tuple[planner.Plan | None, list[Finding]]:

@@ -9,43 +9,68 @@ from hookctl import report
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.model import Result
-from hookctl.places import SCOPES
+from hookctl.packs.abilities import shortcomings
 
 _PROJECT = "<project>"
 
 
 def hosts(folders: Folders) -> Result:
-    """Every host's files, events and detection."""
+    """The matrix of hosts and events, and of each host its files, its cap, its gate and what it cannot do."""
     pages = [_page(known.load(name), folders) for name in known.names()]
-    return Result({"hosts": pages}, tuple(line for page in pages for line in _lines(page)))
+    return Result({"hosts": pages}, (*_matrix(pages), *(line for page in pages for line in _lines(page))))
 
 
 def _page(host: Host, folders: Folders) -> dict[str, Any]:
-    events = [
-        {"event": event, "name": name, "sure": host.data.get("sure_events", {}).get(event, host.data["sure"])}
-        for event, name in host.events.items()
-    ]
+    events = [{"event": event, "name": name, "sure": _sure(host, event)} for event, name in host.events.items()]
     return {
         "host": host.name,
         "title": host.title,
         "client_seen": host.data["client"]["seen"],
+        "sure": host.data["sure"],
         "format": host.format,
         "comments": host.comments,
-        "files": {scope: known.settings_path(host, scope, folders.environ, _PROJECT) for scope in SCOPES},
-        "scopes_supported": [*SCOPES],
+        "files": {scope: known.settings_path(host, scope, folders.environ, _PROJECT) for scope in host.scopes},
+        "scopes_supported": [*host.scopes],
         "events": events,
-        "cap": host.data["cap"],
+        "cap": host.cap or None,
+        "trust": host.data.get("trust"),
+        "env_channel": host.data["environment"]["channel"],
+        "cannot": shortcomings(host),
         "detected": known.detected(host, folders.environ),
     }
 
 
+def _sure(host: Host, event: str) -> str:
+    return host.data.get("sure_events", {}).get(event, host.data["sure"])
+
+
+def _matrix(pages: list[dict[str, Any]]) -> list[str]:
+    """A row a host, a column an event; a cell says how sure the event is there."""
+    sure = {page["host"]: {one["event"]: one["sure"] for one in page["events"]} for page in pages}
+    columns = [event for event in known.EVENTS if any(event in events for events in sure.values())]
+    rows = [["HOST", *columns], *([host, *(events.get(event, "-") for event in columns)]
+                                  for host, events in sure.items())]  # fmt: skip
+    legend = "proven: a run of the client in the test-suite; read: its source; docs: documents only; -: there is none"
+    return [*report.table(rows), legend]
+
+
 def _lines(page: dict[str, Any]) -> list[str]:
-    rows = [["EVENT", "ITS NAME", "HOW SURE"], *([e["event"], e["name"], e["sure"]] for e in page["events"])]
-    form = page["format"] if page["comments"] else f"{page['format']}, no comments"
+    form = page["format"] if page["comments"] or page["format"] != "json" else "json, no comments"
+    names = ", ".join(f"{one['event']}={one['name']}" for one in page["events"])
     return [
+        "",
         f"{page['host']}: {page['title']}, facts seen on version {page['client_seen']}",
         *(f"  {scope:9} {report.tilde(page['files'][scope])} ({form})" for scope in page["scopes_supported"]),
-        f"  detected  {page['detected'] or 'no'}",
-        f"  cap       {page['cap']['key']}, default {page['cap']['default']} blocks in a row",
-        *report.table(rows, indent="  "),
+        f"  detected  {report.tilde(page['detected']) or 'no'}",
+        f"  cap       {_cap(page['cap'])}",
+        f"  events    {names}",
+        *([f"  gate      {page['trust']['gate']}"] if page["trust"] else []),
+        *(f"  cannot    {said}" for said in page["cannot"]),
     ]
+
+
+def _cap(cap: dict[str, Any] | None) -> str:
+    if cap is None:
+        return "none: it takes as many blocks as come"
+    named = cap.get("key") or cap.get("field")
+    return f"{named or 'fixed'}, default {cap['default']} blocks in a row"

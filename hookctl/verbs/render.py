@@ -8,7 +8,7 @@ import sys
 from typing import NamedTuple
 
 from hookctl import engine, interpreter
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents import formats
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders, asset
 from hookctl.hosts import Host, shapes
@@ -48,13 +48,13 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     settings = _settings(pack, place, request)
     wants, messages = _wants(folders, place, pack, folder, settings)
     decision = engine.install((), Live({}, {}, ()), pack.name, pack.version, wants)
-    document = shapes.apply(JsonDocument.parse(b""), decision.edits)
+    document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
     text = document.data.decode()
     sources = {os.path.join(folder, name): _source(pack, name) for name in pack.files}
     notes = [*messages, *_where(host, request.scope)]
     notes += [f"put {source} at {_shown(place, target)}" for target, source in sources.items()]
     copies = [{"from": source, "to": _shown(place, target)} for target, source in sources.items()]
-    config = _configuration(settings, folder)
+    config = _configuration(settings, folder, host)
     if config:
         target = _shown(place, os.path.join(folder, CONFIG))
         notes.append(f"put this at {target}: {json.dumps(json.loads(config), ensure_ascii=False)}")
@@ -104,10 +104,10 @@ def _wants(
     return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings)), [warning] if warning else []
 
 
-def _configuration(settings: Settings, folder: str) -> str:
+def _configuration(settings: Settings, folder: str, host: Host) -> str:
     """The text of config.json, where something was chosen that stands neither in the settings nor in the defaults."""
-    wanted = guard.configuration(settings, "")
-    if wanted == guard.configuration(Settings(), ""):
+    wanted = guard.configuration(settings, "", host)
+    if wanted == guard.configuration(Settings(), "", host):
         return ""
     return configuration(os.path.join(folder, CONFIG), {}, wanted, False, fresh=True).data.decode()
 
@@ -115,7 +115,7 @@ def _configuration(settings: Settings, folder: str) -> str:
 def _where(host: Host, scope: str) -> list[str]:
     if scope != "managed":
         return []
-    paths = host.data["files"]["managed"].get(sys.platform, [])
+    paths = host.data["files"].get("managed", {}).get(sys.platform, [])
     return [f"{host.title} reads it from {paths[0]}"] if paths else []
 
 

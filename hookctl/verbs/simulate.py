@@ -124,7 +124,8 @@ class _Stage:
         self.run = os.path.join(self.project, ".hookctl", "run")
         for folder in (self.hook, self.run, self.state):
             os.makedirs(folder)
-        config = guard.configuration(settings._replace(mode="guard"), "")  # with the limit, which is in no env here
+        # With the limit, which is in no env here.
+        config = guard.configuration(settings._replace(mode="guard"), "", hosts.load("claude"))
         self.write(os.path.join(self.hook, "config.json"), json.dumps({**config, "mode": settings.mode}))
         self.write(os.path.join(self.hook, "hook.py"), runtime_files.program().decode())
 

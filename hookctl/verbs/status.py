@@ -8,6 +8,7 @@ from typing import Any
 
 from hookctl import engine, errors, files, ledger, project, project_ledger, report, scopes
 from hookctl import hosts as known
+from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -19,7 +20,7 @@ from hookctl.packs import guard, wrapping
 from hookctl.packs.knobs import in_effect
 from hookctl.packs.sentence import sentence as describe
 from hookctl.packs.settings import LIMIT_KEY, settings_from
-from hookctl.places import SCOPES
+from hookctl.places import of_file, standing
 from hookctl.scopes import Source
 
 
@@ -33,29 +34,33 @@ def status(folders: Folders) -> Result:
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
-        unknown = [path for path in _own_paths(folders, host) if _stands_unknown(records, path)]
+        unknown = [path for variant, path in _own_paths(folders, host) if _stands_unknown(records, variant, path)]
         for path in unknown:
             said = f"a hook of ours that the ledger does not know stands in {report.tilde(path)}"
             lines.append(f"{host.title}: {said}; `hookctl doctor` says more")
-        if not unknown and all(record.host != name for record in records.values()):
-            where = known.detected(host, folders.environ)
-            seen = f"detected: {report.tilde(where)}" if where else "not detected"
+        where = known.detected(host, folders.environ)
+        if where and not unknown and all(record.host != name for record in records.values()):
+            seen = f"detected: {report.tilde(where)}"
             lines.append(f"{host.title}: nothing is installed ({seen}); `hookctl install --host {name}` does it")
+    if not lines:
+        lines.append("nothing is installed, and no host is detected here; `hookctl hosts` shows those there are")
     faults = (*(problem.as_dict() for problem in problems), *(page["error"] for page in pages if page["error"]))
     return Result({"files": pages}, tuple(lines), errors=faults, exit_code=errors.UNREADABLE if faults else errors.OK)
 
 
-def _own_paths(folders: Folders, host: Host) -> list[str]:
+def _own_paths(folders: Folders, host: Host) -> list[tuple[Host, str]]:
     """The settings files of a host that count where we are."""
     here = project.find(folders.cwd, folders.environ)
-    return [known.settings_path(host, scope, folders.environ, here) for scope in SCOPES]
+    return [standing(host, scope, folders.environ, here) for scope in host.scopes]
 
 
-def _stands_unknown(records: dict[str, Record], path: str) -> bool:
+def _stands_unknown(records: dict[str, Record], host: Host, path: str) -> bool:
     """Whether a hook of ours is registered in a settings file that the ledger has no page for."""
     try:
         _, record = ledger.page_of(records, path)
-        return record is None and bool(look(read_document(path)[1], (), ()).elements)
+        if record is not None or not os.path.lexists(path):
+            return False
+        return bool(look(host, read_document(path, host.format)[1], (), ()).elements)
     except HookctlError:
         return False
 
@@ -72,14 +77,14 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
         "guard": None,
     }
     try:
-        _, document = read_document(path)
-        live = look(document, (), record.entries)
+        host = of_file(known.load(record.host), path) if record.host in known.names() else None
+        _, document = read_document(path, record.format)
+        live = look(host or known.load(known.names()[0]), document, (), record.entries)
     except HookctlError as error:
         return {**page, "error": error.as_dict()}
-    if record.host not in known.names():
+    if host is None:
         return {**page, "entries": [_entry(entry, live, None) for entry in _shown(record)]}
-    host = known.load(record.host)
-    user = path if record.scope == "user" else known.settings_path(host, "user", folders.environ)
+    user = path if record.scope == "user" else standing(host, "user", folders.environ)[1]
     found = scopes.sources(folders, host, user, record.project or folders.cwd)
     page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry, live)) for entry in _shown(record)]
     if "guard" in record.packs:
@@ -124,13 +129,12 @@ def _entry(entry: Entry, live: Live, stronger: Source | None) -> dict[str, Any]:
 
 
 def sentence(
-    host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str], found: list[Source]
+    host: Host, pack: PackRecord, document: Document, states: dict[str, str], found: list[Source]
 ) -> str:  # fmt: skip
     """What the guard will do in this host, in one sentence, from what is really there and in effect."""
-    path = tuple(host.data["environment"]["path"])
     env: dict[str, Any] = {}
-    for source in reversed(found):
-        values = source.document.get(path)
+    for source in reversed(found) if host.env_path else ():
+        values = source.document.get(host.env_path)
         env |= values if isinstance(values, dict) else {}
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in env.items()}
     idle = _idle(host, pack, document, states, texts, found)
@@ -138,10 +142,10 @@ def sentence(
         return f"does nothing: {idle}"
     knobs = in_effect(guard.live_configuration(pack), texts)
     mode, limit = guard.mode_of(knobs, texts), guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks"))
-    missing = _missing(pack, states)
+    missing = _missing(host, pack, states)
     mode = "off" if "stop" in missing else mode
     knobs |= {"dispatch_tools": []} if "pre-tool" in missing else {}
-    said = describe(mode, knobs, limit, known.read_cap(host, texts.get(host.data["cap"]["key"], "")), host.title)
+    said = describe(mode, knobs, limit, known.read_cap(host, texts.get(host.cap_key, "")), host.title)
     preset = settings_from(pack.settings).preset
     said += f" (preset {preset})" if preset else ""
     return said + (f" (its hook for {' and '.join(missing)} is not registered)" if missing else "")
@@ -153,14 +157,14 @@ def _limited(entries: list[dict[str, Any]]) -> str:
     return f"; it limits the denials of {count} wrapped hook{'s' * (count > 1)}" if count else ""
 
 
-def _missing(pack: PackRecord, states: dict[str, str]) -> list[str]:
+def _missing(host: Host, pack: PackRecord, states: dict[str, str]) -> list[str]:
     """The events that the guard's settings need and that are not registered."""
-    events = settings_from(pack.settings).events
+    events = guard.events(settings_from(pack.settings), host)
     return [event for event in events if states.get(f"guard/{event}") not in ("owned", "overridden")]
 
 
 def _idle(
-    host: Host, pack: PackRecord, document: JsonDocument, states: dict[str, str], env: dict[str, str],
+    host: Host, pack: PackRecord, document: Document, states: dict[str, str], env: dict[str, str],
     found: list[Source],
 ) -> str:  # fmt: skip
     """Why the guard does nothing; empty if it works."""
@@ -170,13 +174,15 @@ def _idle(
     if document.fault and not (host.comments and host.trailing_commas):
         kind, line, _ = document.fault
         return f"{host.title} ignores the whole file, because of a {kind} in line {line}"
-    if len(_missing(pack, states)) == len(events):
+    if len(_missing(host, pack, states)) == len(events):
         return "its hook is not registered"
-    disable, managed_only = (host.data["switches"][name] for name in ("disable", "managed_only"))
+    switches = host.data["switches"]
+    disable, managed_only = tuple(switches.get("disable", ())), switches.get("managed_only")
     for source in found:
-        if source.document.get((disable,)) is True:
-            return f"{disable} is true" + (f" in {source.path}" if source.path != document.where else "")
-        if source.scope == "managed" and source.document.get((managed_only,)) is True:
+        if disable and source.document.get(disable) is switches["disabled_by"]:
+            where = f" in {source.path}" if source.path != document.where else ""
+            return f"{'.'.join(disable)} is {json.dumps(switches['disabled_by'])}{where}"
+        if managed_only and source.scope == "managed" and source.document.get((managed_only,)) is True:
             return f"{managed_only} is true in {source.path}"
     variable = next((name for name, value in env.items() if guard.switches_off(name, value)), "")
     if variable:

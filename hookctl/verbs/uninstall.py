@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,9 +11,10 @@ from hookctl import errors, ledger, packs, planner, project_ledger, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
+from hookctl.live import read_document
 from hookctl.model import Record, Result
 from hookctl.packs.model import Pack
-from hookctl.places import GUARD, Place, of_page
+from hookctl.places import GUARD, Place, all_files, of_page
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 
 
@@ -42,6 +44,8 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
         return plan_uninstall(folders, [Leaving(place, (what.name,)) for place in places], loaded, projects)
 
     _require_known(folders, what, projects)
+    if not what.everywhere:
+        places = [one for place in places for one in _with_others(folders, what, place, projects)]
     plan = make() if dry_run else planner.carry_out(folders, make, report.say)
     name = what.name or "everything"
     done = f"{name} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
@@ -51,6 +55,28 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
         code = errors.UNREADABLE if plan.empty else errors.FAILED
         return Result(data, () if plan.empty else tuple(text), messages, tuple(p.as_dict() for p in problems), code)
     return Result(data, tuple(text), messages)
+
+
+def _with_others(folders: Folders, what: What, place: Place, projects: list[str]) -> list[Place]:
+    """The place, and other files of the same host and scope that the ledger has the pack in.
+
+    Of a host that nobody named, a file that cannot be read is none of our business where nothing of ours is known.
+    """
+    records = project_ledger.read(folders, projects)
+    found = []
+    for host, path in all_files(known.load(place.host.name), place.scope, folders.environ, place.project):
+        _, record = ledger.page_of(records, path)
+        installed = record is not None and what.name in record.packs
+        if installed or (path == place.path and (place.host.name in what.hosts or _is_readable(place))):
+            found.append(place._replace(host=host, path=path))
+    return found
+
+
+def _is_readable(place: Place) -> bool:
+    try:
+        return os.path.lexists(place.path) and bool(read_document(place.path, place.host.format))
+    except HookctlError:
+        return False
 
 
 def question(folders: Folders, what: What) -> str:
@@ -78,7 +104,8 @@ def _elsewhere(folders: Folders, what: What, plan: planner.Plan) -> list[str]:
     looked_at = {file.key for file in plan.files}
     records, _ = project_ledger.read_known(folders)
     others = [_named(records, key) for key, record in records.items()
-              if key not in looked_at and (what.name or GUARD) in record.packs]  # fmt: skip
+              if key not in looked_at and (what.name or GUARD) in record.packs
+              and (not what.hosts or record.host in what.hosts)]  # fmt: skip
     if not others:
         return []
     name = what.name or GUARD

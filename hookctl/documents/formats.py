@@ -1,0 +1,25 @@
+"""From a format's name, as a host's file has it, to the module that reads and edits it."""
+
+from __future__ import annotations
+
+from hookctl.documents import Document
+from hookctl.documents.jsonc import JsonDocument
+
+NAMES = ("json", "toml", "yaml", "plugin")
+
+
+def parse(format: str, data: bytes, *, where: str = "") -> Document:
+    """The document that a settings file's bytes hold; errors name `where`, line and column."""
+    if format == "toml":
+        from hookctl.documents.toml import TomlDocument
+
+        return TomlDocument.parse(data, where=where)
+    if format == "yaml":
+        from hookctl.documents.yaml import YamlDocument
+
+        return YamlDocument.parse(data, where=where)
+    if format == "plugin":
+        from hookctl.documents.plugin import PluginDocument
+
+        return PluginDocument.parse(data, where=where)
+    return JsonDocument.parse(data, where=where)

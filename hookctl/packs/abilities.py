@@ -1,0 +1,63 @@
+"""What a host cannot do, in sentences: said at install and by `hookctl hosts`, and never papered over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookctl.hosts import Host
+from hookctl.packs.guard import UNLIMITED_CAP, wanted_limit
+from hookctl.packs.settings import Settings
+
+
+def shortcomings(host: Host) -> list[str]:
+    """Everything that a host cannot do, whatever is installed."""
+    return [*_unproven(host), *_cap(host), *_unanswered(host), *host.data.get("cannot", ())]
+
+
+def remarks_for(host: Host, settings: Settings) -> list[str]:
+    """What somebody who installs the guard with these settings there has to know."""
+    return [f"{host.title}: {said}" for said in _remarks(host, settings)]
+
+
+def _remarks(host: Host, settings: Settings) -> Iterator[str]:
+    yield from _unproven(host)
+    if not settings.events:
+        return
+    yield from host.data.get("cannot", ())
+    most, limit = _most(host), int(UNLIMITED_CAP if settings.mode == "keepalive" else wanted_limit(settings))
+    if settings.mode in ("breaker", "keepalive") and 0 < most < limit:
+        yield f"it grants no more than {most} blocks in a row, so the guard lets go after {most} and not {limit}"
+    knobs, dialect = settings.effective, host.data["dialect"]
+    if not dialect["end"] and settings.mode == "guard":
+        yield "a hook cannot end a turn that others force on, so mode guard only counts"
+    if not dialect["refuse"] and knobs.get("dispatch_tools"):
+        yield "a hook cannot refuse a tool call, so --dispatch does nothing"
+
+
+def _unproven(host: Host) -> Iterator[str]:
+    if host.data["sure"] != "proven":
+        words = {"read": "the source of the client", "docs": "documents"}
+        yield f"not proven: what hookctl knows of it is from {words[host.data['sure']]}, and no client was run"
+
+
+def _most(host: Host) -> int:
+    """The most blocks in a row that no setting of ours lifts; 0: there is no such bound."""
+    cap = host.cap
+    if not cap or "field" in cap or ("key" in cap and "most" not in cap):
+        return 0
+    return cap.get("most", cap["default"]) - cap.get("overrides_last", False)
+
+
+def _cap(host: Host) -> Iterator[str]:
+    if _most(host):
+        yield f"grants at most {_most(host)} blocks in a row, whatever is set"
+
+
+def _unanswered(host: Host) -> Iterator[str]:
+    dialect = host.data["dialect"]
+    if not dialect["release"]:
+        yield "shows no word of a hook that lets go, so the guard does so in silence; `hookctl log` has it"
+    if not dialect["end"]:
+        yield "a hook cannot end a turn that other hooks force on"
+    if not dialect["refuse"]:
+        yield "a hook cannot refuse a tool call"

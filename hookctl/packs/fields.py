@@ -1,0 +1,35 @@
+"""What an element and a settings file must have on a host besides the command itself, from the host's file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookctl.hosts import Host, timeout
+from hookctl.model import Want
+
+
+def fields_of(
+    host: Host, pack: str, command: str, seconds: int | None, *, matcher: str | None = None,
+    env: dict[str, str] | None = None, cap: int | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """The fields of a hook element; `seconds` before the host ends it, `cap` only where the host has one a hook."""
+    about = host.data["registration"]
+    fields: dict[str, Any] = {
+        name: value.replace("{pack}", pack) if isinstance(value, str) else value
+        for name, value in about.get("fields", {}).items()
+    }
+    fields["command"] = command
+    if seconds is not None:
+        fields[about.get("timeout", "timeout")] = timeout(host, seconds)
+    if matcher is not None:
+        fields["matcher"] = matcher
+    if env and host.env_field:
+        fields[host.env_field] = env
+    if cap is not None and "field" in host.cap:
+        fields[host.cap["field"]] = cap
+    return fields
+
+
+def top_wants(host: Host) -> list[Want]:
+    """The keys that the host's settings file must have at its top, whoever wants a hook there."""
+    return [Want((key,), "leaf", value) for key, value in host.data["registration"].get("top", {}).items()]
