@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from hookctl.documents.redaction import Mask, Splice, joined
+from hookctl.documents.redaction import Mask, Splice, joined, line_by_line
 from hookctl.documents.scan import BREAK
 from hookctl.documents.yaml_nodes import STRING, Node, Reading
 from hookctl.documents.yaml_text import scalar
@@ -108,7 +108,7 @@ def _comments(
             loose.append((start, end))
     for start, end in joined(text, loose):
         group = _commented_out(text[start:end], secret)
-        shown = mask(group, _line_by_line)
+        shown = mask(group, line_by_line)
         if shown != text[start:end]:
             yield start, end, shown
 
@@ -150,9 +150,3 @@ def _commented_out(group: str, secret: Secret) -> str:
                 level = len(gap) if key and secret(key[1].strip()) else -1
         parts.append(part)
     return "".join(parts)
-
-
-def _line_by_line(hidden: str) -> str:
-    """As many lines as before, with the marks of comments."""
-    lines = re.split(f"({BREAK.pattern})", hidden)
-    return "".join(re.sub(r"^([ \t]*#*[ \t]*)[^\s].*$", rf"\1{MASK}", line) for line in lines)
