@@ -222,7 +222,9 @@ def test_a_documented_shape_refuses_what_the_host_would(name: str, said: str, ch
     assert not documented(kind).is_valid(change(written))
 
 
-@pytest.mark.parametrize("change", [lambda written: {"hooks": written}, with_key("AfterAgent", [])], ids=["wrapped", "event"])
+@pytest.mark.parametrize(
+    "change", [lambda written: {"hooks": written}, with_key("AfterAgent", [])], ids=["wrapped", "event"]
+)
 def test_a_droid_reads_no_wrapped_hooks_file(change: Wrong) -> None:
     kind = BY_NAME["droid-hooks"]
     written = value(kind, (GOLDEN / kind.name / "user-theirs.json").read_bytes())
