@@ -22,7 +22,7 @@ LAYERS = [
     ["engine", "apply", "packs", "report", "live", "scopes"],
     ["project_ledger"],
     ["places"],
-    ["hosts", "ledger", "events", "project", "interpreter", "documents.jsonc"],
+    ["hosts", "ledger", "events", "project", "interpreter", "documents.jsonc", "documents.toml"],
     ["documents", "files"],
     ["folders", "clock", "child"],
     ["model", "errors", "masking"],

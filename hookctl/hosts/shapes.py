@@ -180,7 +180,9 @@ def _edit_element(shape: Shape, document: Document, edit: EditElement) -> Docume
 
 
 def _remove_element(shape: Shape, document: Document, path: Path) -> Document:
-    """The handler, and its group where it held nothing but ours."""
+    """The handler, and its group where it held nothing but ours; something empty stays where places count."""
+    if shape.positions and path[-1] != len(document.get(path[:-1])) - 1:
+        return document.set(path, {"type": "command", "command": ":"})
     document = document.remove(path)
     if shape.is_flat(event_of(shape, path)):
         return document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, interpreter, project_ledger, runtime_files
@@ -22,6 +22,7 @@ from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks
 from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside, top
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
+from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
 
@@ -32,6 +33,7 @@ class Choice(NamedTuple):
     settings: Request = Request()
     reset: bool = False
     force: bool = False
+    trust: bool = False
 
 
 class Content(NamedTuple):
@@ -57,12 +59,26 @@ class _Desk(NamedTuple):
     folder: str
 
 
-def plan_install(folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice) -> Plan:
-    """What an install of the pack at these places would do."""
+def plan_install(
+    folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice,
+    looking: Callable[[Place], None] | None = None,
+) -> Plan:  # fmt: skip
+    """What an install of the pack at these places would do; `looking` hears of each place before it is read."""
     places = tuple(places)
     check(pack, choice.settings)
     records = project_ledger.read(folders, [place.project for place in places if place.shared])
-    return assemble(folders, records, [_one(folders, records, pack, place, choice) for place in places], install=True)
+    approvals, plans = Approvals(folders), []
+    for place in places:
+        if looking:
+            looking(place)
+        try:
+            plan = _one(folders, records, pack, place, choice)
+        except HookctlError as error:
+            if len(places) > 1:
+                error.hint = f"{error.hint}\n  Nothing was written for other hosts either; --host names some of them."
+            raise
+        plans.append(plan if plan.decision.conflicts else approvals.install(plan, pack.name, ask=choice.trust))
+    return assemble(folders, records, approvals.finish(plans), install=True)
 
 
 def check(pack: Pack, request: Request) -> None:
