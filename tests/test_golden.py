@@ -66,10 +66,9 @@ def cases() -> Iterator[Case]:
         for scope in kind.files:
             if theirs(kind).exists():
                 yield Case(kind, scope, "-theirs", theirs=True)
-            if kind.seed:
-                continue
-            yield Case(kind, scope, "")
-            yield Case(kind, scope, "-pack", (PACK,))
+            if not kind.seed:
+                yield Case(kind, scope, "")
+            yield Case(kind, scope, "-pack", (PACK,), theirs=bool(kind.seed))
         yield Case(kind, "user", f"-{mode}", options, theirs=bool(kind.seed))
 
 
