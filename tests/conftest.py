@@ -37,6 +37,14 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the versions of the real clients that ran, whichever process ran them."""
+    reports = [report for kind in ("passed", "failed", "error") for report in terminalreporter.getreports(kind)]
+    ran = {value for report in reports for name, value in report.user_properties if name == "client"}
+    if ran:
+        terminalreporter.write_line("clients: " + ", ".join(sorted(ran)))
+
+
 @pytest.fixture
 def settings(isolated: Path) -> Path:
     """Where Claude Code's user settings would be; the file does not exist yet."""
