@@ -12,7 +12,7 @@ from hookctl import engine, interpreter, project_ledger, runtime_files
 from hookctl.documents import MISSING, Document
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import shapes
+from hookctl.hosts import reading, shapes
 from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
@@ -93,7 +93,7 @@ def check(pack: Pack, request: Request) -> None:
 
 def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Place, choice: Choice) -> FilePlan:
     snapshot, document = read_document(place.path, place.host.format)
-    document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
+    reading.require(place.host, document)
     key, record, orphaned = page_for(folders, records, place, document)
     known = record.packs.get(pack.name) if record else None
     folder = (known.folder if known else "") or (orphaned if pack.name == GUARD else "")
