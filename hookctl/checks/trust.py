@@ -14,7 +14,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import codex
 from hookctl.model import Path
 from hookctl.packs.settings import settings_from
-from hookctl.places import GUARD, of_file
+from hookctl.places import GUARD
 
 
 def check(scene: Scene) -> Iterator[Finding]:
