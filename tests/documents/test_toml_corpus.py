@@ -12,11 +12,12 @@ import pytest
 from hookctl.documents import MISSING
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import shapes
+from hookctl.hosts import load, shapes
 from hookctl.model import AddElement, DropElement, EditElement, Prune
 
 from .test_toml import GROUP, STATE, STOP
 
+CODEX = load("codex")
 CORPUS = Path(__file__).parents[1] / "corpus" / "codex-config"
 FILES = sorted(CORPUS.glob("*.toml"))
 REFUSED = sorted((CORPUS / "refused").glob("*.toml"))
@@ -95,14 +96,14 @@ def test_the_engines_edits_are_made_and_taken_back(path: Path) -> None:
     for data in variants(path):
         before = TomlDocument.parse(data)
         fields = {**GROUP["hooks"][0], "matcher": "Bash"}
-        after = shapes.apply(before, (AddElement(STOP, fields), AddElement(STOP, fields)))
-        ours = shapes.elements(after.value)
+        after = shapes.apply(CODEX.shape, before, (AddElement(STOP, fields), AddElement(STOP, fields)))
+        ours = shapes.elements(CODEX.shape, after.value)
         assert [element.fields for element in ours] == [fields, fields]
-        edited = shapes.apply(after, (EditElement(ours[0], {"timeout": 20, "matcher": None}),))
-        assert shapes.elements(edited.value)[0].fields == {**GROUP["hooks"][0], "timeout": 20}
+        edited = shapes.apply(CODEX.shape, after, (EditElement(ours[0], {"timeout": 20, "matcher": None}),))
+        assert shapes.elements(CODEX.shape, edited.value)[0].fields == {**GROUP["hooks"][0], "timeout": 20}
         prunes = tuple(Prune(made) for made in (STOP, STOP[:1]) if before.get(made) is MISSING)
-        drops = tuple(map(DropElement, shapes.elements(edited.value)))
-        assert shapes.apply(edited, (*drops, *prunes)).data == data
+        drops = tuple(map(DropElement, shapes.elements(CODEX.shape, edited.value)))
+        assert shapes.apply(CODEX.shape, edited, (*drops, *prunes)).data == data
 
 
 @each_file
