@@ -68,6 +68,9 @@ _Force = Annotated[
     bool,
     typer.Option("--force", help="As the pack wants it, also where you changed it; uninstall gives yours back."),
 ]
+_Trust = Annotated[
+    bool, typer.Option("--trust", help="Approve the hooks too, where the host runs none without (Codex).")
+]
 _Dry = Annotated[bool, typer.Option("--dry-run", help="Show what would change, as plan does, and write nothing.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 _Project = Annotated[
@@ -129,14 +132,15 @@ def _install(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
     assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
     wrap: _Wrap = None,
-    reset: _Reset = False, force: _Force = False, dry_run: _Dry = False, json: _Json = False, project: _Project = "",
+    reset: _Reset = False, force: _Force = False, trust: _Trust = False, dry_run: _Dry = False, json: _Json = False,
+    project: _Project = "",
 ) -> int:  # fmt: skip
     from hookctl.packs import load
     from hookctl.verbs.install import install
 
     content = load(pack)
     hosts, choice = _chosen(f"install {pack}", host, scope, json), _choice(
-        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force, trust
     )
     return _show(
         "install", lambda f: install(f, content, _places(f, hosts, scope, project), choice, dry_run=dry_run), json
@@ -147,7 +151,7 @@ def _plan(
     pack: _Pack = "guard", host: _Hosts = None, scope: _Scope = "user", mode: _Mode = "", preset: _Preset = "",
     assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None, dispatch: _Dispatch = None,
     wrap: _Wrap = None,
-    reset: _Reset = False, force: _Force = False,
+    reset: _Reset = False, force: _Force = False, trust: _Trust = False,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")] = (
         False
     ),
@@ -158,7 +162,7 @@ def _plan(
 
     content = load(pack)
     hosts, choice = _chosen(f"plan {pack}", host, scope, json), _choice(
-        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force
+        _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force, trust
     )
 
     def verb(folders: Folders) -> Result:
@@ -427,10 +431,10 @@ def _settings(
     return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
 
 
-def _choice(settings: Request, reset: bool, force: bool) -> Choice:
+def _choice(settings: Request, reset: bool, force: bool, trust: bool) -> Choice:
     from hookctl.planner.install import Choice
 
-    return Choice(settings, reset, force)
+    return Choice(settings, reset, force, trust)
 
 
 def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:

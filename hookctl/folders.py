@@ -26,6 +26,11 @@ class Folders(NamedTuple):
         return os.path.join(self.state, "journal.json")
 
     @property
+    def approvals(self) -> str:
+        """What `--trust` approved in hosts' own files, and for whom."""
+        return os.path.join(self.state, "approvals.json")
+
+    @property
     def pending(self) -> str:
         return os.path.join(self.state, "pending")
 

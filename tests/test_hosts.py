@@ -7,6 +7,7 @@ import os
 import shlex
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -120,6 +121,10 @@ def test_our_entries_go_behind_the_operators(hookctl: Hookctl, settings: Path) -
     assert len(page["hooks"]["Stop"]) == 2
 
 
+def page_of_claude(hookctl: Hookctl) -> dict[str, Any]:
+    return next(page for page in hookctl("hosts", "--json").data["hosts"] if page["host"] == "claude")
+
+
 def test_the_hosts_own_variable_moves_its_folder(
     hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +132,7 @@ def test_the_hosts_own_variable_moves_its_folder(
     assert hookctl("install", "--host", "claude").code == 0
     assert (isolated / "elsewhere" / "settings.json").exists()
     assert not settings.parent.exists()
-    (page,) = hookctl("hosts", "--json").data["hosts"]
+    page = page_of_claude(hookctl)
     assert page["files"] == {
         "user": str(isolated / "elsewhere" / "settings.json"),
         "project": "<project>/.claude/settings.json",
@@ -135,10 +140,10 @@ def test_the_hosts_own_variable_moves_its_folder(
     }
     assert page["scopes_supported"] == ["user", "project", "local"]
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "relative")
-    (page,) = hookctl("hosts", "--json").data["hosts"]
+    page = page_of_claude(hookctl)
     assert page["files"]["user"] == str(isolated / "work" / "relative" / "settings.json")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "")
-    (page,) = hookctl("hosts", "--json").data["hosts"]
+    page = page_of_claude(hookctl)
     assert page["files"]["user"] == str(settings)
 
 
@@ -161,7 +166,7 @@ def test_two_settings_files_get_a_hook_folder_each(
 
 
 def detected(hookctl: Hookctl) -> str:
-    (page,) = hookctl("hosts", "--json").data["hosts"]
+    page = page_of_claude(hookctl)
     return page["detected"]
 
 
@@ -181,12 +186,12 @@ def test_a_host_is_detected_by_its_program_or_its_folder(
 
 
 def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
-    (page,) = hookctl("hosts", "--json").data["hosts"]
+    page = page_of_claude(hookctl)
     assert {"event": "stop", "name": "Stop", "sure": "proven"} in page["events"]
     assert {"event": "notification", "name": "Notification", "sure": "read"} in page["events"]
     assert page["cap"] == {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "off": "0 or less"}
     out = hookctl("hosts").out
-    for words in ("claude: Claude Code", "~/.claude/settings.json (json, no comments)", "stop           Stop "):
+    for words in ("claude: Claude Code", "~/.claude/settings.json (json, no comments)", "stop=Stop"):
         assert words in out
 
 

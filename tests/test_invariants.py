@@ -23,13 +23,15 @@ from hypothesis import strategies as st
 
 from hookctl import apply, engine, folders, interpreter, ledger
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.hosts import shapes
+from hookctl.hosts import load, shapes
 from hookctl.live import look
 from hookctl.model import Entry, Want
 from tests import plain
 from tests.conftest import Hookctl, put
 from tests.plain import bare
 from tests.trees import tree
+
+CLAUDE = load("claude")
 
 HOST = ("--host", "claude")
 THEIRS = {"type": "command", "command": "say done", "timeout": 5}
@@ -190,7 +192,7 @@ def foreign(data: bytes) -> dict[str, Any]:
     found = {key: document.raw((key,)) for key in root if key not in ("env", "hooks") and data.count(b'"a"') < 2}
     known = ("P", "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")
     found |= {f"env.{key}": document.raw(("env", key)) for key in root.get("env", {}) if key not in known}
-    for path, handler, group in shapes.handlers(root):
+    for path, handler, group in shapes.handlers(CLAUDE.shape, root):
         if not str(handler["command"]).startswith(": hookctl="):
             texts = found.setdefault(f"hooks.{path[1]}", [])
             texts.append((document.raw(path), group.get("matcher")))
@@ -577,8 +579,8 @@ def test_invariant_17_all_of_it_in_every_dialect(data: bytes) -> None:
     for order in ("pq", "qp"):
         left, rest = document, entries
         for name in order:
-            decision = engine.uninstall(rest, look(left, (), rest), name)
-            left, rest = shapes.apply(left, decision.edits), decision.entries
+            decision = engine.uninstall(rest, look(CLAUDE, left, (), rest), name)
+            left, rest = shapes.apply(CLAUDE.shape, left, decision.edits), decision.entries
         assert rest == ()
         assert left.value == JsonDocument.parse(data).value
         assert foreign_lines(left) == before
@@ -600,9 +602,9 @@ def test_invariant_17_comments_stop_an_install_and_not_an_uninstall(settings: Pa
 
 
 def step(document: JsonDocument, entries: tuple[Entry, ...], name: str, what: list[Want]) -> Any:
-    decision = engine.install(entries, look(document, what, entries), name, "1", what)
+    decision = engine.install(entries, look(CLAUDE, document, what, entries), name, "1", what)
     assert decision.conflicts == ()
-    return (shapes.apply(document, decision.edits) if decision.edits else document), decision.entries
+    return (shapes.apply(CLAUDE.shape, document, decision.edits) if decision.edits else document), decision.entries
 
 
 def foreign_lines(document: JsonDocument) -> list[str]:

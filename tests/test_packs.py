@@ -680,7 +680,7 @@ def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> No
     assert messages == ["notify: Other has no event stop, so the hook done is not registered there"]
 
 
-@pytest.mark.parametrize("environment", [{}, {"path": []}])
+@pytest.mark.parametrize("environment", [{"channel": "none"}, {"channel": "settings", "path": []}])
 def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, environment: dict[str, Any]) -> None:
     host = host_with(data={"environment": environment})
     found, messages = wants(pack_of(folder, HEAD + '[env]\nA = "1"\nB = "2"\n'), host, "/x")

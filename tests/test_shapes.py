@@ -6,10 +6,13 @@ import json
 
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import shapes
+from hookctl.hosts.shapes import Shape
 from hookctl.model import DropElement, EditElement
 
 OURS = {"type": "command", "command": ": hookctl=notify/done; notify", "timeout": 10}
 THEIRS = {"type": "command", "command": "bell"}
+
+NESTED = Shape()
 
 
 def document(*groups: object) -> JsonDocument:
@@ -17,16 +20,16 @@ def document(*groups: object) -> JsonDocument:
 
 
 def test_a_matcher_belongs_to_a_hook_that_is_alone_in_its_group() -> None:
-    (alone,) = shapes.elements(document({"matcher": "Bash", "hooks": [OURS]}).value)
-    (shared,) = shapes.elements(document({"matcher": "Bash", "hooks": [OURS, THEIRS]}).value)
+    (alone,) = shapes.elements(NESTED, document({"matcher": "Bash", "hooks": [OURS]}).value)
+    (shared,) = shapes.elements(NESTED, document({"matcher": "Bash", "hooks": [OURS, THEIRS]}).value)
     assert alone.fields == {**OURS, "matcher": "Bash"} and shared.fields == OURS
 
 
 def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
     for handlers, matcher in (([OURS], "Edit"), ([THEIRS, OURS], "Bash")):
         before = document({"matcher": "Bash", "hooks": handlers})
-        (element,) = shapes.elements(before.value)
-        after = shapes.apply(before, (EditElement(element, {"matcher": "Edit", "timeout": 20}),))
+        (element,) = shapes.elements(NESTED, before.value)
+        after = shapes.apply(NESTED, before, (EditElement(element, {"matcher": "Edit", "timeout": 20}),))
         (group,) = after.value["hooks"]["PostToolUse"]
         assert group["matcher"] == matcher
         assert group["hooks"] == [{**OURS, "timeout": 20} if handler is OURS else handler for handler in handlers]
@@ -40,19 +43,19 @@ def test_a_group_goes_with_its_last_hook_unless_it_has_something_of_the_operator
         ({"hooks": [OURS, THEIRS]}, [{"hooks": [THEIRS]}]),
     ):
         before = document(group)
-        (element,) = shapes.elements(before.value)
-        assert shapes.apply(before, (DropElement(element),)).value == {"hooks": {"PostToolUse": left}}
+        (element,) = shapes.elements(NESTED, before.value)
+        assert shapes.apply(NESTED, before, (DropElement(element),)).value == {"hooks": {"PostToolUse": left}}
 
 
 def test_several_hooks_go_from_the_last_to_the_first() -> None:
     other = {**OURS, "command": ": hookctl=notify/other; x"}
     before = document({"hooks": [OURS]}, {"hooks": [THEIRS, OURS, other]}, {"hooks": [other]})
-    edits = tuple(DropElement(element) for element in shapes.elements(before.value))
-    assert shapes.apply(before, edits).value == {"hooks": {"PostToolUse": [{"hooks": [THEIRS]}]}}
+    edits = tuple(DropElement(element) for element in shapes.elements(NESTED, before.value))
+    assert shapes.apply(NESTED, before, edits).value == {"hooks": {"PostToolUse": [{"hooks": [THEIRS]}]}}
 
 
 def test_malformed_parts_are_passed_over() -> None:
     flat = {"command": OURS["command"]}
     for hooks in (None, [], {"Stop": None}, {"Stop": ["x", {"hooks": "x"}, {"hooks": [None, 5]}, flat]}):
-        assert shapes.elements({"hooks": hooks}) == ()
-    assert shapes.elements([]) == ()
+        assert shapes.elements(NESTED, {"hooks": hooks}) == ()
+    assert shapes.elements(NESTED, []) == ()

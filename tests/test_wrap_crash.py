@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hookctl import interpreter
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import load, shapes
+from hookctl.hosts.shapes import Shape
 from hookctl.packs import wrapping
 from hookctl.places import Place
 from hookctl.planner.wraps import Asked, unwrap, wrap
@@ -75,8 +76,8 @@ def test_any_command_comes_back_as_it_was_written(command: str, escaped: bool, i
     if shapes.is_ours(command):
         return
     done = wrap(document, (), place, asked)
-    after = shapes.apply(document, done.edits)
-    handlers = [handler for _, handler, _ in shapes.handlers(after.value)]
+    after = shapes.apply(Shape(), document, done.edits)
+    handlers = [handler for _, handler, _ in shapes.handlers(Shape(), after.value)]
     assert [wrapping.original_of(handler["command"]) for handler in handlers] == [command] * copies
     assert wrap(after, done.entries, place, asked).edits == ()
-    assert shapes.apply(after, unwrap(after, done.entries).edits).data == text.encode()
+    assert shapes.apply(Shape(), after, unwrap(load("claude"), after, done.entries).edits).data == text.encode()

@@ -42,7 +42,7 @@ def masks(found: Scan, secret: Callable[[str], bool], text: Mask | None) -> Iter
         if piece.kind == "scalar" and hidden:
             yield piece.start, piece.end, f'"{MASK}"'
         elif text and piece.kind == "comment" and hidden:
-            yield piece.start, piece.end, _line_by_line(source)
+            yield piece.start, piece.end, line_by_line(source)
         elif text and piece.kind == "comment":
             loose.append((piece.start, piece.end))
         elif text and source.startswith('"'):
@@ -50,9 +50,9 @@ def masks(found: Scan, secret: Callable[[str], bool], text: Mask | None) -> Iter
             shown = text(plain, lambda _: MASK)
             if shown != plain:
                 yield piece.start, piece.end, json.dumps(shown, ensure_ascii=False)
-    for start, end in _joined(found.text, loose):
+    for start, end in joined(found.text, loose):
         if text:
-            yield start, end, text(found.text[start:end], _line_by_line)
+            yield start, end, text(found.text[start:end], line_by_line)
 
 
 def pieces(found: Scan) -> Iterator[Piece]:
@@ -93,7 +93,7 @@ def _above_comment(levels: list[_Level], text: str, at: int) -> tuple[str, ...]:
     return tuple(keys[:-1] if over else keys)
 
 
-def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Comments with nothing between them are one: a member that is commented out may take several lines."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
@@ -104,7 +104,8 @@ def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _line_by_line(hidden: str) -> str:
+def line_by_line(hidden: str) -> str:
     """As many lines as before, so that a diff keeps its numbers, with the marks of comments."""
     lines = re.split(f"({BREAK.pattern})", hidden)
-    return "".join(re.sub(r"^(\s*(?://|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$", rf"\1{MASK}\2", line) for line in lines)
+    marked = r"^(\s*(?://|#|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$"
+    return "".join(re.sub(marked, rf"\1{MASK}\2", line) for line in lines)

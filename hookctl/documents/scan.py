@@ -25,7 +25,7 @@ _COMMENTS = _STRING + r'|(?P<found>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
 _COMMAS = _STRING + r'|(?P<found>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = _STRING + r"|(?P<found>NaN|-?Infinity)"
 _COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
-_CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
+CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 BREAK = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _AGAIN = "Fix it, then run the command again."
@@ -235,7 +235,7 @@ _PLAIN = {
 def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlError:
     """What is wrong, in plain words and with the likeliest cause."""
     offset, said, shadow = error.pos, error.msg, error.doc
-    conflict = re.search(_CONFLICT, text, re.MULTILINE)
+    conflict = re.search(CONFLICT, text, re.MULTILINE)
     if conflict:
         offset, message = conflict.start(), "the file has merge-conflict marks"
         hint = "Resolve the conflict, then run the command again."

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, interpreter, project_ledger, runtime_files
-from hookctl.documents import MISSING, Document
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import shapes
+from hookctl.hosts import reading, shapes
 from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
@@ -22,6 +22,7 @@ from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks
 from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside, top
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
+from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
 
@@ -32,6 +33,7 @@ class Choice(NamedTuple):
     settings: Request = Request()
     reset: bool = False
     force: bool = False
+    trust: bool = False
 
 
 class Content(NamedTuple):
@@ -57,12 +59,26 @@ class _Desk(NamedTuple):
     folder: str
 
 
-def plan_install(folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice) -> Plan:
-    """What an install of the pack at these places would do."""
+def plan_install(
+    folders: Folders, pack: Pack, places: Iterable[Place], choice: Choice,
+    looking: Callable[[Place], None] | None = None,
+) -> Plan:  # fmt: skip
+    """What an install of the pack at these places would do; `looking` hears of each place before it is read."""
     places = tuple(places)
     check(pack, choice.settings)
     records = project_ledger.read(folders, [place.project for place in places if place.shared])
-    return assemble(folders, records, [_one(folders, records, pack, place, choice) for place in places], install=True)
+    approvals, plans = Approvals(folders), []
+    for place in places:
+        if looking:
+            looking(place)
+        try:
+            plan = _one(folders, records, pack, place, choice)
+        except HookctlError as error:
+            if len(places) > 1:
+                error.hint = f"{error.hint}\n  Nothing was written for other hosts either; --host names some of them."
+            raise
+        plans.append(plan if plan.decision.conflicts else approvals.install(plan, pack.name, ask=choice.trust))
+    return assemble(folders, records, approvals.finish(plans), install=True)
 
 
 def check(pack: Pack, request: Request) -> None:
@@ -77,7 +93,7 @@ def check(pack: Pack, request: Request) -> None:
 
 def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Place, choice: Choice) -> FilePlan:
     snapshot, document = read_document(place.path, place.host.format)
-    document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
+    reading.require(place.host, document)
     key, record, orphaned = page_for(folders, records, place, document)
     known = record.packs.get(pack.name) if record else None
     folder = (known.folder if known else "") or (orphaned if pack.name == GUARD else "")
@@ -96,13 +112,13 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     decision = wrapped.beside(decision)
-    edited = shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document
+    edited = formats.renewed(shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
     if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
-    after = edited.data if decision.edits else snapshot.data
+    after = snapshot.data if edited is document else edited.data
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
     result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
@@ -112,6 +128,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     lost = any(action.action == "take-back" for action in decision.actions)
     if runtime.changes or lost or (place.shared and record is None):
         result = with_own_folders(folders, records, place, result, lost=lost)
+    if edited is not document and not decision.edits:
+        action = runtime_files.file_action("replace-file", snapshot.path, "its code was an earlier version's")
+        runtime = runtime._replace(actions=(*runtime.actions, (snapshot.path, action)))
     messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,

@@ -7,19 +7,20 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from hookctl import engine, files, ledger, project_ledger, runtime_files
-from hookctl.documents import Document, formats
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host, shapes
 from hookctl.live import look, read_document
 from hookctl.masking import masked, masked_text
-from hookctl.model import Decision, Entry, PackRecord, Record, Want
+from hookctl.model import Action, Decision, DropElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, in_sh, pack_folder
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import unwrap
 
 
@@ -36,8 +37,9 @@ def plan_uninstall(
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
     records = project_ledger.read(folders, projects)
-    plans = [_one(folders, records, one, loaded) for one in leaving]
-    return assemble(folders, records, plans, install=False)
+    approvals, leaving = Approvals(folders), tuple(leaving)
+    plans = [approvals.uninstall(_one(folders, records, one, loaded), one.packs) for one in leaving]
+    return assemble(folders, records, approvals.finish(plans), install=False)
 
 
 def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, loaded: Mapping[str, Pack]) -> FilePlan:
@@ -65,8 +67,11 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
         except HookctlError as error:
             raise _by_hand(error, decision.entries, leaving.packs) from None
         decision = _then(decision, step)
+    decision = decision._replace(kept=(*decision.kept, *_placeholders(place.host, decision, edited)))
     left = {name: page for name, page in (record.packs if record else {}).items() if name not in leaving.packs}
     after = _bytes_after(folders, snapshot, edited, decision, record, left)
+    if record is None and not after and place.host.format == "plugin":
+        after = None  # nobody but us writes such a file
     result = next_record(record, place, snapshot, after, decision, left) if record and left else None
     runtime = _files(folders, records, leaving, key, record, orphaned, bool(decision.edits))
     dirs = sorted(record.created_dirs, key=len, reverse=True) if record and not left else ()
@@ -103,6 +108,14 @@ def _leave(
     strict = wants if not known and any(want.id in there for want in wants) else ()
     decision = engine.uninstall(entries, look(host, document, strict, entries), pack, wants)
     return shapes.apply(host.shape, document, decision.edits) if decision.edits else document, decision
+
+
+def _placeholders(host: Host, decision: Decision, edited: Document) -> list[Action]:
+    """What stays empty where ours were, since the host knows the hooks behind them by their places."""
+    gone = [edit.element for edit in decision.edits if isinstance(edit, DropElement)] if host.shape.positions else []
+    stays = [element for element in gone if edited.get(element.path[:-2]) is not MISSING]
+    reason = f"an empty place stays, since {host.title} trusts the hooks behind it by their position"
+    return [Action("keep", element.path, "element", element.id, "owned", "free", reason) for element in stays]
 
 
 def _then(first: Decision, second: Decision) -> Decision:

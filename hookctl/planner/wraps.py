@@ -73,6 +73,10 @@ def wrap(document: Document, entries: Iterable[Entry], place: Place, wish: Asked
     """
     if wish.text == "":
         return unwrap(place.host, document, entries)
+    if wish.text and not place.host.data["registration"].get("wraps"):
+        message = f"--wrap is not proven for {place.host.title}, so nothing is wrapped there"
+        hint = "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     known, others = _split(entries)
     desk = _Desk(document, place, wish, known)
     for element in _elements(place.host, document):

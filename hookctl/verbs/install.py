@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 from hookctl import errors, planner, report
 from hookctl.folders import Folders
@@ -14,6 +15,7 @@ from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import GUARD, Place
 from hookctl.planner.install import Choice, plan_install
 
+_SILENT = 1.0  # seconds before somebody who waits is told what goes on
 # mode: what an operator does first, and what that means
 _FIRST_STEPS = {
     "breaker": "run remaining 3  in a project: three pieces of work are left there",
@@ -24,8 +26,14 @@ _FIRST_STEPS = {
 def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *, dry_run: bool) -> Result:
     """Install the pack at these places, or with `dry_run` only say what would change."""
 
+    begin = time.monotonic()
+
+    def looking(place: Place) -> None:
+        if time.monotonic() - begin > _SILENT:
+            report.progress(f"{places.index(place) + 1} of {len(places)}: {place.host.title}")
+
     def make() -> planner.Plan:
-        return plan_install(folders, pack, places, choice)
+        return plan_install(folders, pack, places, choice, looking)
 
     plan = make() if dry_run else planner.carry_out(folders, make, report.say)
     messages = tuple(message for file in plan.files for message in file.messages)
@@ -33,7 +41,22 @@ def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *
         return _refused(plan, messages)
     done = "" if dry_run else _installed(plan, pack, places)
     text = report.plan_text(plan, dry_run=dry_run, done=done)
-    return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), messages)
+    summary = _summary(plan, places) if len(places) > 1 else []
+    return Result(report.plan_data(plan, dry_run=dry_run), (*text, *summary), messages)
+
+
+def _summary(plan: planner.Plan, places: list[Place]) -> list[str]:
+    """A row a host: its file, what became of it, and what is left to do there."""
+    by_path = {file.place.path: file for file in plan.files}
+    rows = [["HOST", "FILE", "RESULT", "LEFT TO DO"]]
+    for place in places:
+        file = by_path[place.path]
+        changed = bool(file.settings or file.runtime)
+        gate = place.host.data.get("trust", {})
+        step = gate.get("action", "") if file.messages and gate.get("gate", "-") in " ".join(file.messages) else ""
+        kept = f", kept {len(file.decision.kept)} of yours" if file.decision.kept else ""
+        rows.append([place.host.title, report.tilde(place.path), ("changed" if changed else "as it was") + kept, step])
+    return ["", *report.table(rows)]
 
 
 def _installed(plan: planner.Plan, pack: Pack, places: list[Place]) -> str:

@@ -104,7 +104,8 @@ def _elsewhere(folders: Folders, what: What, plan: planner.Plan) -> list[str]:
     looked_at = {file.key for file in plan.files}
     records, _ = project_ledger.read_known(folders)
     others = [_named(records, key) for key, record in records.items()
-              if key not in looked_at and (what.name or GUARD) in record.packs]  # fmt: skip
+              if key not in looked_at and (what.name or GUARD) in record.packs
+              and (not what.hosts or record.host in what.hosts)]  # fmt: skip
     if not others:
         return []
     name = what.name or GUARD

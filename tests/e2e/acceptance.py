@@ -48,19 +48,19 @@ class Case:
         return path.read_bytes()
 
 
-_CLAUDE = """\
+CLAUDE_FILE = """\
 {
     "env": { "OPERATORS_OWN" : "yes" },
   "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5.0} ] } ] }
 }"""
 
-_CODEX = """\
+CODEX_FILE = """\
 { "description" : "by hand",
   "hooks": {
     "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
 }"""
 
-_GEMINI = """\
+GEMINI_FILE = """\
 // by hand
 {
     "security": { "auth": {"selectedType": "gemini-api-key"} },
@@ -75,9 +75,9 @@ def _trust(place: Place) -> None:
 
 
 CASES = [
-    Case(claude, _CLAUDE, quick=True),
-    Case(codex, _CODEX, arguments=(codex.BYPASS,), quick=True),
-    Case(codex, _CODEX, ".codex/hooks.json", arguments=(codex.BYPASS,), prepare=_trust, quick=True),
-    Case(gemini, _GEMINI),
-    Case(gemini, _GEMINI, ".gemini/settings.json"),
+    Case(claude, CLAUDE_FILE, quick=True),
+    Case(codex, CODEX_FILE, arguments=(codex.BYPASS,), quick=True),
+    Case(codex, CODEX_FILE, ".codex/hooks.json", arguments=(codex.BYPASS,), prepare=_trust, quick=True),
+    Case(gemini, GEMINI_FILE),
+    Case(gemini, GEMINI_FILE, ".gemini/settings.json"),
 ]

@@ -30,7 +30,7 @@ def client(request: pytest.FixtureRequest, case: Case) -> Client:
 def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(
     client: Client, case: Case, tmp_path: Path
 ) -> None:
-    place = case.driver.make_place(tmp_path / "place")
+    place = case.driver.make_place(tmp_path / "place", own_folders=True)
     case.prepare(place)
     settings, operators_hook = case.settings(place), make_probe(place.root, "operators")
     before = case.write_operators_file(place, operators_hook)

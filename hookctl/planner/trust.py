@@ -1,0 +1,187 @@
+"""Approvals of our hooks, where a host runs none without: written on --trust only, kept up, and taken out again.
+
+What we approved is remembered in the state folder, so that an approval of the operator's own always stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from hookctl import files
+from hookctl.documents import Document, formats
+from hookctl.errors import HookctlError
+from hookctl.folders import Folders
+from hookctl.hosts import codex, config_folder
+from hookctl.live import read_document
+from hookctl.model import Action, Change, Decision, Path
+from hookctl.places import Place
+from hookctl.planner import FilePlan
+
+_FORMAT = "toml"  # of the only file that has such approvals
+
+
+class _Config(NamedTuple):
+    """A file with approvals while a plan is made."""
+
+    place: Place
+    path: str  # its real path
+    old: bytes | None
+    before: Document
+    document: Document
+    actions: tuple[Action, ...] = ()
+
+
+class Approvals:
+    """The approvals that one run writes and takes out."""
+
+    def __init__(self, folders: Folders) -> None:
+        self.folders = folders
+        self._memory = files.read(folders.approvals)
+        self._ours, self._made = _parse(self._memory)
+        self._configs: dict[str, _Config] = {}
+
+    def install(self, plan: FilePlan, pack: str, *, ask: bool) -> FilePlan:
+        """Approve a pack's hooks if it is asked for, or was before; else say what the operator has to do."""
+        gate = plan.place.host.data.get("trust")
+        if gate is None or plan.place.scope not in gate.get("scopes", [plan.place.scope]):
+            said = [f"{plan.place.host.title} asks for no approval of hooks here, so --trust does nothing"]
+            return plan._replace(messages=(*plan.messages, *(said if ask else ())))
+        step = f"{gate['gate']}: {gate['action']}"
+        if "config" not in gate:
+            return plan._replace(messages=(*plan.messages, *([step] if plan.settings or ask else ())))
+        needed = self._needed(plan, pack)
+        config = self._config(plan, must=ask)
+        if config is None:
+            return plan._replace(messages=(*plan.messages, step))
+        if ask or self._of(config, plan, pack):
+            return self._edit(plan, config, pack, needed)
+        missing = any(codex.approved(config.document, path) != digest for path, digest in needed.items())
+        return plan._replace(messages=(*plan.messages, *([step] if missing else ())))
+
+    def uninstall(self, plan: FilePlan, packs: Iterable[str]) -> FilePlan:
+        """Take out what we approved for these packs; a file that cannot be read keeps it, which does no harm."""
+        if "config" in plan.place.host.data.get("trust", {}):
+            config = self._config(plan, must=False)
+            for pack in packs if config else ():
+                config = self._configs[config.path]
+                if self._of(config, plan, pack):
+                    plan = self._edit(plan, config, pack, {})
+        return plan
+
+    def finish(self, plans: list[FilePlan]) -> list[FilePlan]:
+        """The plans, with the files that approvals stand in; one that is planned already gets them on top."""
+        by_path = {plan.path: n for n, plan in enumerate(plans)}
+        for config in [config for config in self._configs.values() if config.actions]:
+            if config.path in by_path:
+                n = by_path[config.path]
+                plans[n] = _on_top(plans[n], config)
+            else:
+                plans.append(
+                    FilePlan(config.place, config.before, self._bytes(config), config.path, config.old, None,
+                             Decision(actions=config.actions), key=config.path)
+                )  # fmt: skip
+        value = {"approved": self._ours, "made": sorted(self._made)}
+        new = (json.dumps(value, indent=1, sort_keys=True) + "\n").encode() if self._ours else None
+        if plans and new != self._memory.data and (new or self._memory.data):
+            memory = Change(self._memory.path, self._memory.data, new)
+            plans[0] = plans[0]._replace(runtime=(*plans[0].runtime, memory))
+        return plans
+
+    def _bytes(self, config: _Config) -> bytes | None:
+        """The file's bytes to come; none where we have made it and nothing is left in it."""
+        if config.old is None:
+            self._made.add(config.path)
+        if config.path in self._made and not config.document.data.strip():
+            self._made.discard(config.path)
+            return None
+        return config.document.data
+
+    def _needed(self, plan: FilePlan, pack: str) -> dict[Path, str]:
+        root = formats.parse(plan.place.host.format, plan.after or b"", where=plan.path).value or {}
+        return dict(codex.approvals(plan.place.host.shape, plan.place.path, root, pack))
+
+    def _config(self, plan: FilePlan, *, must: bool) -> _Config | None:
+        """The file with the approvals; None, or a refusal where it must be edited, if it cannot be read."""
+        folder = config_folder(plan.place.host, self.folders.environ)
+        path = plan.place.host.data["trust"]["config"].format(config=folder)
+        with contextlib.suppress(HookctlError) if not must else contextlib.nullcontext():
+            real = files.real(path)
+            if real == plan.path:
+                document = formats.parse(_FORMAT, plan.after or b"", where=path)
+                known = self._configs.get(real)
+                here = known or _Config(plan.place, real, plan.old, plan.before, document)
+                return self._configs.setdefault(real, here)
+            if real not in self._configs:
+                there, document = read_document(path, _FORMAT)
+                host = plan.place.host._replace(format=_FORMAT)
+                place = Place(host, "user", path)
+                self._configs[real] = _Config(place, real, there.data, document, document)
+            return self._configs[real]
+        return None
+
+    def _of(self, config: _Config, plan: FilePlan, pack: str) -> dict[str, str]:
+        """What we approved in a file for one pack in one settings file: the hook's key to its hash."""
+        return self._ours.get(config.path, {}).get(plan.path, {}).get(pack, {})
+
+    def _edit(self, plan: FilePlan, config: _Config, pack: str, needed: dict[Path, str]) -> FilePlan:
+        """Make the approvals of a pack those that are needed."""
+        ours, document, actions = self._of(config, plan, pack), config.document, []
+        kept = {}
+        for path, digest in needed.items():
+            if codex.approved(document, path) != digest:
+                document = document.set((*path, "trusted_hash"), digest)
+                actions.append(Action("write", path, "leaf", reason=f"approves {pack}'s hook", owners=(pack,)))
+                kept[path[-1]] = digest
+            elif path[-1] in ours:
+                kept[path[-1]] = digest
+        for key in ours.keys() - kept.keys():
+            path: Path = ("hooks", "state", key)
+            if path not in needed and codex.approved(document, path) == ours[key]:
+                document = _without(document, path)
+                actions.append(Action("remove", path, "leaf", owners=(pack,)))
+        self._remember(config.path, plan.path, pack, kept)
+        self._configs[config.path] = config._replace(document=document, actions=(*config.actions, *actions))
+        return plan
+
+    def _remember(self, config: str, settings: str, pack: str, kept: dict[Any, str]) -> None:
+        self._ours.setdefault(config, {}).setdefault(settings, {})[pack] = kept
+        self._ours = {
+            name: pages
+            for name, found in self._ours.items()
+            if (pages := {path: some for path, packs in found.items()
+                          if (some := {one: keys for one, keys in packs.items() if keys})})
+        }  # fmt: skip
+
+
+def _parse(there: files.Snapshot) -> tuple[dict[str, dict[str, dict[str, dict[str, str]]]], set[str]]:
+    """What we approved so far, and the files that we made for it; nothing where that cannot be read.
+
+    Then every approval counts as the operator's.
+    """
+    try:
+        value = json.loads(there.data or b'{"approved": {}, "made": []}')
+        levels, made = [value["approved"]], {path for path in value["made"] if isinstance(path, str)}
+        for _ in range(3):
+            levels = [inner for level in levels for inner in level.values()]
+        return (value["approved"], made) if all(isinstance(inner, dict) for inner in levels) else ({}, set())
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}, set()
+
+
+def _without(document: Document, path: Path) -> Document:
+    """Without our approval, and without what held nothing else."""
+    document = document.remove((*path, "trusted_hash"))
+    for length in range(len(path), 0, -1):
+        if document.get(path[:length]) == {}:
+            document = document.remove(path[:length])
+    return document
+
+
+def _on_top(plan: FilePlan, config: _Config) -> FilePlan:
+    after = config.document.data
+    record = plan.record._replace(sha256_after=files.digest(after)) if plan.record else None
+    decision = plan.decision._replace(actions=(*plan.decision.actions, *config.actions))
+    return plan._replace(after=after, record=record, decision=decision)

@@ -1,0 +1,162 @@
+"""Edits over look-alikes of Codex's config.toml: what was added goes without a trace."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookctl.documents import MISSING
+from hookctl.documents.toml import TomlDocument
+from hookctl.errors import HookctlError
+from hookctl.hosts import load, shapes
+from hookctl.model import AddElement, DropElement, EditElement, Prune
+
+from .test_toml import GROUP, STATE, STOP
+
+CODEX = load("codex")
+CORPUS = Path(__file__).parents[1] / "corpus" / "codex-config"
+FILES = sorted(CORPUS.glob("*.toml"))
+REFUSED = sorted((CORPUS / "refused").glob("*.toml"))
+BOM = b"\xef\xbb\xbf"
+
+VARIANTS: dict[str, Callable[[bytes], bytes]] = {
+    "as it is": lambda data: data,
+    "crlf": lambda data: re.sub(rb"\r?\n", b"\r\n", data),
+    "bom": lambda data: data if data.startswith(BOM) else BOM + data,
+    "no final newline": lambda data: data.rstrip(b"\r\n"),
+    "all three": lambda data: re.sub(rb"\r?\n", b"\r\n", BOM + data.removeprefix(BOM)).rstrip(b"\r\n"),
+    "more blank lines": lambda data: data + b"\n\n",
+}
+each_file = pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+
+
+def variants(path: Path) -> list[bytes]:
+    """The file as it is and as other programs would have left it."""
+    return [change(path.read_bytes()) for change in VARIANTS.values()]
+
+
+def pruned(document: TomlDocument, before: TomlDocument) -> TomlDocument:
+    """Without the containers that were not there before, as the engine removes those that it made."""
+    for path in (STOP, STATE[:3], STATE[:2], STOP[:1]):
+        if before.get(path) is MISSING and document.get(path) in ([], {}):
+            assert "".join(document.raw(path).split()) in ("[]", "{}")
+            document = document.remove(path)
+    return document
+
+
+def is_unmixed(before: bytes, after: bytes) -> bool:
+    """Whether the line ends of a file with one kind stayed of that kind."""
+    old, new = (set(re.findall(rb"\r?\n", data)) for data in (before, after))
+    return len(old) != 1 or new == old
+
+
+@each_file
+def test_a_group_is_a_pure_insertion_and_goes_without_a_trace(path: Path) -> None:
+    for data in variants(path):
+        before = TomlDocument.parse(data)
+        after = before.append(STOP, GROUP).append(STOP, {"matcher": "", **GROUP})
+        assert after.get(STOP)[-2:] == [GROUP, {"matcher": "", **GROUP}]
+        if not path.stem.startswith(("inline", "stop-is")):
+            assert after.data.startswith(data)
+        assert is_unmixed(data, after.data)
+        last = len(after.get(STOP)) - 1
+        for at in (last, last - 1):
+            after = after.remove((*STOP, at, "hooks", 0))
+            assert after.get((*STOP, at, "hooks")) == []
+            after = after.remove((*STOP, at))
+        assert pruned(after, before).data == data
+
+
+@each_file
+def test_trust_is_written_and_taken_back(path: Path) -> None:
+    for data in variants(path):
+        before = TomlDocument.parse(data)
+        after = before.set(STATE, "sha256:1")
+        assert after.get(STATE) == "sha256:1" and is_unmixed(data, after.data)
+        assert after.set(STATE, "sha256:2").set(STATE, "sha256:1").data == after.data
+        assert pruned(after.remove(STATE), before).data == data
+
+
+@each_file
+def test_a_root_key_and_a_table_come_and_go(path: Path) -> None:
+    for data in variants(path):
+        before = TomlDocument.parse(data)
+        after = before.set(("ours",), True).set(("our", "table", "key"), [1, "x"])
+        assert is_unmixed(data, after.data)
+        assert after.remove(("our", "table")).remove(("our",)).remove(("ours",)).data == data
+
+
+@each_file
+def test_the_engines_edits_are_made_and_taken_back(path: Path) -> None:
+    """Hooks are added, edited and removed as in every nested file (hookctl/hosts/shapes.py)."""
+    for data in variants(path):
+        before = TomlDocument.parse(data)
+        fields = {**GROUP["hooks"][0], "matcher": "Bash"}
+        after = shapes.apply(CODEX.shape, before, (AddElement(STOP, fields), AddElement(STOP, fields)))
+        ours = shapes.elements(CODEX.shape, after.value)
+        assert [element.fields for element in ours] == [fields, fields]
+        edited = shapes.apply(CODEX.shape, after, (EditElement(ours[0], {"timeout": 20, "matcher": None}),))
+        assert shapes.elements(CODEX.shape, edited.value)[0].fields == {**GROUP["hooks"][0], "timeout": 20}
+        prunes = tuple(Prune(made) for made in (STOP, STOP[:1]) if before.get(made) is MISSING)
+        drops = tuple(map(DropElement, shapes.elements(CODEX.shape, edited.value)))
+        assert shapes.apply(CODEX.shape, edited, (*drops, *prunes)).data == data
+
+
+@each_file
+def test_a_field_of_every_hook_that_is_there_is_edited_in_place(path: Path) -> None:
+    document = TomlDocument.parse(path.read_bytes())
+    groups = document.get(STOP)
+    for g, group in enumerate(groups if isinstance(groups, list) else []):
+        for h, handler in enumerate(group["hooks"]):
+            place = (*STOP, g, "hooks", h)
+            text = document.data.decode()
+            edited = document.set((*place, "timeout"), 20)
+            assert edited.get(place) == {**handler, "timeout": 20}
+            if "timeout" not in handler:
+                assert edited.remove((*place, "timeout")).data.decode() == text
+            assert edited.set_raw(place, document.raw(place)).data.decode() == text
+
+
+@each_file
+def test_every_group_can_be_removed_and_the_others_stay_where_they_are(path: Path) -> None:
+    document = TomlDocument.parse(path.read_bytes())
+    groups = document.get(STOP)
+    for at in range(len(groups) if isinstance(groups, list) else 0):
+        after = document.remove((*STOP, at))
+        assert after.get(STOP) == [*groups[:at], *groups[at + 1 :]]
+        lines = after.data.splitlines()
+        gone = [line for line in document.data.splitlines() if line.strip() and line not in lines]
+        assert all(re.search(rb"hooks|type|command|timeout|matcher|async|status|^#|bell|comma", line) for line in gone)
+
+
+@each_file
+def test_what_a_file_means_is_what_tomllib_reads(path: Path) -> None:
+    data = path.read_bytes()
+    wanted = tomllib.loads(data.decode("utf-8-sig"))
+    assert repr(TomlDocument.parse(data).value or {}) == repr(wanted)
+    assert TomlDocument.parse(data).data == data
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=[path.stem for path in REFUSED])
+def test_the_corpus_of_refused_files_is_refused_with_line_and_column(path: Path) -> None:
+    with pytest.raises(HookctlError) as caught:
+        TomlDocument.parse(path.read_bytes(), where="/x").append(STOP, GROUP)
+    error = caught.value
+    special = {"latin-1": "not_utf8", "utf-16-little-endian": "not_utf8"}
+    wanted = "wrong_shape" if path.stem.startswith(("hooks-is", "stop-is")) else special.get(path.stem, "unparsable")
+    assert error.code == wanted
+    assert (error.path, error.exit_code) == ("/x", 4) and error.line >= 1 and error.column >= 1
+
+
+def test_there_are_enough_files_and_git_kept_their_special_bytes() -> None:
+    assert len(FILES) >= 50 and len(REFUSED) >= 30
+    assert b"\r\n" in (CORPUS / "crlf.toml").read_bytes()
+    assert (CORPUS / "bom-crlf.toml").read_bytes().startswith(BOM + b"model")
+    assert not (CORPUS / "no-final-newline.toml").read_bytes().endswith(b"\n")
+    assert (CORPUS / "empty.toml").read_bytes() == b""
+    assert b"\xe7" in (CORPUS / "refused" / "latin-1.toml").read_bytes()
+    assert b"\r\n" not in (CORPUS / "refused" / "carriage-returns.toml").read_bytes()

@@ -1,0 +1,123 @@
+"""toml-test's cases, as tomlkit's source package ships them, in the clients' cache; with HOOKCTL_TESTS=all."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hookctl.documents.toml import TomlDocument
+from hookctl.errors import HookctlError
+
+from .test_toml import GROUP, STATE, STOP
+
+pytestmark = pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="fetches a package: HOOKCTL_TESTS=all")
+
+PACKAGE = "tomlkit-0.15.2"
+_CACHE = Path(os.environ.get("HOOKCTL_TEST_CACHE") or Path(__file__).parents[2] / ".cache" / "clients").absolute()
+# Taken when this module is read: the tests' own HOME is another one, and pip's settings lie in this one.
+_ENVIRONMENT = dict(os.environ)
+
+
+@pytest.fixture(scope="module")
+def cases() -> Path:
+    """The folder of the cases, from the cache or else from PyPI."""
+    archive = _CACHE / f"{PACKAGE}.tar.gz"
+    folder = _CACHE / PACKAGE
+    if not folder.is_dir():
+        _CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=_CACHE) as scratch:
+            options = ["--no-deps", "--no-binary", ":all:", "--dest", scratch]
+            command = [sys.executable, "-m", "pip", "download", "--quiet", *options, PACKAGE.replace("-", "==")]
+            done = subprocess.run(command, env=_ENVIRONMENT, cwd=scratch, capture_output=True, text=True, timeout=300)
+            if done.returncode:
+                pytest.fail(f"pip did not fetch {PACKAGE}: {done.stderr[-500:]}")
+            with tarfile.open(Path(scratch) / archive.name) as packed:
+                packed.extractall(scratch, filter="data")
+            if not folder.is_dir():
+                (Path(scratch) / PACKAGE).rename(folder)
+    return folder / "tests" / "toml-test" / "tests"
+
+
+def listed(cases: Path, version: str, kind: str) -> list[str]:
+    names = (cases / f"files-toml-{version}").read_text().split()
+    return [name for name in names if name.startswith(kind) and name.endswith(".toml")]
+
+
+def documents(cases: Path, version: str) -> Iterator[tuple[str, bytes]]:
+    """Every valid file that this Python reads, as it is and with CRLF."""
+    for name in listed(cases, version, "valid/"):
+        data = (cases / name).read_bytes()
+        try:
+            TomlDocument.parse(data)
+        except HookctlError:
+            assert version != "1.0.0", name
+            continue
+        yield name, data
+        yield f"{name} as CRLF", re.sub(rb"\r?\n", b"\r\n", data)
+
+
+def is_unmixed(before: bytes, after: bytes) -> bool:
+    kinds = set(re.findall(rb"\r?\n", before))
+    return len(kinds) != 1 or kinds == set(re.findall(rb"\r?\n", after))
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+def test_every_valid_file_comes_back_from_insert_and_remove(cases: Path, version: str) -> None:
+    wrong, count = [], 0
+    for name, data in documents(cases, version):
+        before, count = TomlDocument.parse(data), count + 1
+        key = before.set(("zz ours",), 1)
+        group = before.append(STOP, GROUP)
+        table = before.set(("zz", "ours"), True)
+        state = before.set(STATE, "sha256:1")
+        back = (
+            before,
+            key.remove(("zz ours",)),
+            group.remove((*STOP, 0, "hooks", 0)).remove((*STOP, 0)).remove(STOP).remove(STOP[:1]),
+            table.remove(("zz", "ours")).remove(("zz",)),
+            state.remove(STATE).remove(STATE[:3]).remove(STATE[:2]).remove(STATE[:1]),
+        )
+        wrong += [name for document in back if document.data != data]
+        wrong += [name for document in (key, group, table, state) if not is_unmixed(data, document.data)]
+    assert wrong == []
+    assert count >= 400
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+def test_every_value_of_every_valid_file_can_be_replaced_and_removed(cases: Path, version: str) -> None:
+    """What an edit means is checked by the document itself: one that it cannot make right it refuses."""
+
+    def paths(value: object, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+        children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, inner in children:
+            yield (*above, key)
+            yield from paths(inner, (*above, key))
+
+    for name, data in documents(cases, version):
+        before = TomlDocument.parse(data)
+        for path in paths(before.value or {}):
+            assert before.remove(path).get(path) != before.get(path) or isinstance(path[-1], int), (name, path)
+            if not isinstance(before.get(path), dict | list):
+                after = before.set(path, "x")
+                assert after.get(path) == "x" and after.set_raw(path, before.raw(path)).data == data, (name, path)
+            elif isinstance(before.get(path), list):
+                after = before.append(path, {"x": 1})
+                assert after.remove((*path, len(before.get(path)))).data == data, (name, path)
+
+
+def test_no_invalid_file_is_read(cases: Path) -> None:
+    # What is an error in 1.0 only may be read by a later tomllib.
+    names = sorted({*listed(cases, "1.0.0", "invalid/")} & {*listed(cases, "1.1.0", "invalid/")})
+    assert len(names) >= 400
+    for name in names:
+        with pytest.raises(HookctlError) as caught:
+            TomlDocument.parse((cases / name).read_bytes())
+        assert caught.value.code in ("unparsable", "not_utf8") and caught.value.line >= 1, name
