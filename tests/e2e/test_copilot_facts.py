@@ -33,7 +33,7 @@ def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
 
 
 def repository_hooks(folder: Path) -> Path:
-    return folder / ".github" / "hooks" / "operators.json"
+    return folder / ".github" / "hooks" / "hookctl.json"
 
 
 def test_the_client_is_the_pinned_version(copilot: Client, place: Place) -> None:
@@ -353,13 +353,17 @@ def test_unknown_keys_and_a_missing_version_or_type_do_no_harm(copilot: Client, 
     assert probe.flags() == "F"
 
 
-def test_a_switch_in_claude_code_s_file_turns_the_repository_s_hooks_off(copilot: Client, place: Place) -> None:
-    user, repository = make_probe(place.root, "user"), make_probe(place.root, "repository")
-    write_hooks(place.settings, agentStop=[entry(user)])
-    write_hooks(repository_hooks(place.project), agentStop=[entry(repository)])
-    claude = place.project / ".claude" / "settings.json"
-    claude.parent.mkdir()
-    claude.write_text('{"disableAllHooks": true}')
-    (place.settings.parents[1] / "settings.json").write_text('{"disableAllHooks": true}')
+@pytest.mark.parametrize(
+    ("file", "runs"),
+    [("~/.copilot/settings.json", True), (".github/copilot/settings.json", False), (".claude/settings.json", False)],
+)
+def test_a_switch_in_a_repository_turns_the_user_s_hooks_off_too(
+    copilot: Client, place: Place, file: str, runs: bool
+) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.settings, agentStop=[entry(probe)])
+    path = place.home / file[2:] if file.startswith("~") else place.project / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"disableAllHooks": true}')
     play(copilot, place, ["done"], TRUST)
-    assert (user.flags(), repository.flags()) == ("F", "")
+    assert probe.flags() == ("F" if runs else "")
