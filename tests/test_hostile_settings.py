@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from hookctl import interpreter
+from hookctl.folders import asset
 from tests.conftest import Hookctl, Outcome, put
-from tests.hostfiles import BY_NAME, JSON, KINDS, Kind
+from tests.hostfiles import BY_NAME, KINDS, Kind
 from tests.trees import tree
 
 GOOD = json.dumps({"model": "m"})
@@ -83,11 +84,30 @@ def toml_files(kind: Kind) -> Broken:
     yield "UTF-16", good.encode("utf-16"), (1, 1)
 
 
+def plugin_files(kind: Kind) -> Broken:
+    """Programs at the place of ours that are not ours, or not ours any more."""
+    good = Path(asset("templates", "opencode", "plugin.js")).read_text()
+    head, mark, code = good.partition("const settings =\n")
+    settings, end, code = code.partition("// From here on")
+    first = head.count("\n") + 2
+    yield "another's", b"export const Mine = async () => ({})\n", (1, 1)
+    yield "changed", good.replace("5000", "9000").encode(), (0, 0)
+    yield "torn", good[: len(good) // 2].encode(), (0, 0)
+    for what, text, line in (
+        ("settings torn", '{\n  "hooks": {\n', 0),
+        ("event is an object", '{\n  "hooks": {\n    "session.idle": {}\n  }\n}\n', first + 2),
+        ("root is a list", "[]\n", first),
+    ):
+        yield what, (head + mark + text + end + code).encode(), (line, 0)
+    yield "UTF-16", good.encode("utf-16"), (1, 1)
+
+
+FILES: dict[str, Callable[[Kind], Broken]] = {"json": json_files, "toml": toml_files, "plugin": plugin_files}
+
+
 def broken() -> Iterator[Any]:
-    for kind in KINDS:
-        if kind.format not in ("json", "toml"):
-            continue
-        for what, data, place in json_files(kind) if kind.format == "json" else toml_files(kind):
+    for kind in (kind for kind in KINDS if kind.format in FILES):
+        for what, data, place in FILES[kind.format](kind):
             yield pytest.param(kind, data, place, id=f"{kind.name}-{what}")
 
 
