@@ -15,7 +15,9 @@ import pytest
 from hookctl.__main__ import run
 from tests import syscalls
 
-_HOSTS_OWN = ("CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "ANTHROPIC_")
+_HOSTS_OWN = (
+    "CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "OPENCODE_", "ANTHROPIC_",
+)  # fmt: skip
 STRACE_REQUIRED = os.environ.get("HOOKCTL_STRACE") == "require"
 
 
@@ -35,6 +37,14 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.chdir(work)
     return tmp_path
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the versions of the real clients that ran, whichever process ran them."""
+    reports = [report for kind in ("passed", "failed", "error") for report in terminalreporter.getreports(kind)]
+    ran = {value for report in reports for name, value in report.user_properties if name == "client"}
+    if ran:
+        terminalreporter.write_line("clients: " + ", ".join(sorted(ran)))
 
 
 @pytest.fixture

@@ -218,6 +218,7 @@ MUTATIONS = {
             ("FORBID", "REFUSE"),
             ('"droid": (BLOCK, "", "", ""', '"droid": (BLOCK, SAY, "", ""'),
             ('"hermes": (BLOCK, "", "", BLOCK', '"hermes": (BLOCK, "", "", DENY'),
+            ('"opencode": (BLOCK, SAY', '"opencode": (BLOCK, ""'),
             ("CLAUDE_PROJECT_DIR", "PROJECT_DIR"),
             ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"),
             ("OPENHANDS_SESSION_ID", "OPENHANDS_ID"),

@@ -12,8 +12,8 @@ import pytest
 from hookctl import cli, errors
 from hookctl.packs import guard, settings
 
-from .test_cli_contract import COMMANDS, options_of
 from .findings_of_hosts import MADE_OF_HOSTS
+from .test_cli_contract import COMMANDS, options_of
 from .test_doctor import MADE, source_codes
 from .test_project import HOOK
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, interpreter, project_ledger, runtime_files
-from hookctl.documents import MISSING, Document
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import reading, shapes
@@ -112,13 +112,13 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     decision = wrapped.beside(decision)
-    edited = shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document
+    edited = formats.renewed(shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
     if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
-    after = edited.data if decision.edits else snapshot.data
+    after = snapshot.data if edited is document else edited.data
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
     result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
@@ -128,6 +128,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     lost = any(action.action == "take-back" for action in decision.actions)
     if runtime.changes or lost or (place.shared and record is None):
         result = with_own_folders(folders, records, place, result, lost=lost)
+    if edited is not document and not decision.edits:
+        action = runtime_files.file_action("replace-file", snapshot.path, "its code was an earlier version's")
+        runtime = runtime._replace(actions=(*runtime.actions, (snapshot.path, action)))
     messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,

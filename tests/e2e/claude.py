@@ -1,22 +1,17 @@
-"""One run of the real Claude Code, headless, in a place of its own, against a scripted model."""
+"""The real Claude Code, headless."""
 
-import contextlib
+import functools
 import json
-import os
-import signal
-import subprocess
-import time
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from . import agent
+from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, Reply, anthropic
-from .model_server import Logged, ModelServer, Script, serve
+from .dialects import Call, anthropic
 
 _KEY = "sk-ant-api03-made-up-for-tests-" + "0" * 24
-_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _QUIET = (
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
     "DISABLE_TELEMETRY",
@@ -27,53 +22,19 @@ _QUIET = (
 )
 
 
-@dataclass(frozen=True)
-class Place:
-    """Everything that one test may touch: a home, a project and a folder for temporary files, all of its own."""
-
-    root: Path
-    own_folders: bool = False  # hookctl's folders lie in the home, as without variables, and not beside it
-
-    @property
-    def home(self) -> Path:
-        return self.root / "home"
-
-    @property
-    def project(self) -> Path:
-        return self.root / "project"
-
-    @property
-    def tmp(self) -> Path:
-        return self.root / "tmp"
-
+class Place(agent.Place):
     @property
     def settings(self) -> Path:
         return self.home / ".claude" / "settings.json"
 
-    def environment(self) -> dict[str, str]:
-        """Return an environment built from nothing, for the client and for hookctl alike."""
-        return {
-            "HOME": str(self.home),
-            "PATH": _PATH,
-            "TERM": "xterm-256color",
-            "LANG": "C.UTF-8",
-            "TMPDIR": str(self.tmp),
-            "NO_PROXY": "127.0.0.1",
-        }
 
+@dataclass(frozen=True)
+class Run(agent.Run):
+    """What one run left; its output is a stream of JSON lines."""
 
-class Run(NamedTuple):
-    """What one run left: its requests, its stream of JSON lines and its exit code."""
-
-    code: int
-    lines: list[dict[str, Any]]
-    errors: str
-    log: list[Logged]
-
-    @property
-    def requests(self) -> int:
-        """How often the main agent asked the model."""
-        return self.count("main")
+    @functools.cached_property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
 
     @property
     def result(self) -> str | None:
@@ -104,39 +65,14 @@ class Run(NamedTuple):
         """How each call of a hook on this event ended."""
         return [line for line in self.system_lines("hook_response") if line["hook_event"] == event]
 
-    def count(self, kind: str) -> int:
-        return sum(1 for entry in self.log if entry.kind == kind)
-
     def system_lines(self, subtype: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if line.get("type") == "system" and line.get("subtype") == subtype]
-
-
-class Running:
-    """A client that was started; `finish` waits for it."""
-
-    def __init__(self, process: subprocess.Popen[bytes], server: ModelServer, out: Path, err: Path) -> None:
-        self.process = process
-        self.server = server
-        self._out = out
-        self._err = err
-
-    def finish(self, timeout: float = 60) -> Run:
-        try:
-            code = self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            end_group(self.process)
-            raise AssertionError(f"the client was still running after {timeout} s, see {self._out}") from None
-        if self.server.failures:
-            raise self.server.failures[0]
-        lines = [json.loads(line) for line in self._out.read_text("utf-8").splitlines() if line.startswith("{")]
-        return Run(code, lines, self._err.read_text("utf-8", "replace"), list(self.server.log))
 
 
 def make_place(root: Path, *, own_folders: bool = False) -> Place:
     """Make a home as it is after Claude Code's own first start, and an empty project."""
     place = Place(root, own_folders)
-    for folder in (place.home / ".claude", place.project, place.tmp):
-        folder.mkdir(parents=True)
+    place.make_folders()
     trust = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
     state = {
         "hasCompletedOnboarding": True,
@@ -147,88 +83,20 @@ def make_place(root: Path, *, own_folders: bool = False) -> Place:
     return place
 
 
-def play(
-    client: Client,
-    place: Place,
-    replies: Sequence[Reply] | Script,
-    *arguments: str,
-    environment: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    prompt: str = "begin",
-    timeout: float = 60,
-) -> Run:
-    """Run the client from its start to its end."""
-    with start(client, place, replies, *arguments, environment=environment, cwd=cwd, prompt=prompt) as running:
-        return running.finish(timeout)
-
-
-@contextlib.contextmanager
-def start(
-    client: Client,
-    place: Place,
-    replies: Sequence[Reply] | Script,
-    *arguments: str,
-    environment: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    prompt: str = "begin",
-) -> Iterator[Running]:
-    """Start the client in a process group of its own, which ends with the block at the latest."""
-    script = replies if isinstance(replies, Script) else Script(replies)
-    logs = _next_folder(place.root / "runs")
-    with serve(script, anthropic, logs / "requests.jsonl") as server:
-        out, err = logs / "stdout.jsonl", logs / "stderr.txt"
-        command = [str(client.program), "-p", prompt, "--output-format", "stream-json", "--verbose"]
-        with out.open("wb") as out_file, err.open("wb") as err_file:
-            process = subprocess.Popen(
-                [*command, "--include-hook-events", *arguments],
-                cwd=cwd or place.project,
-                env={**place.environment(), **_client_environment(place, server.url), **(environment or {})},
-                stdin=subprocess.DEVNULL,
-                stdout=out_file,
-                stderr=err_file,
-                start_new_session=True,
-            )
-        try:
-            yield Running(process, server, out, err)
-        finally:
-            end_group(process)
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End what is left of a process group that we started."""
-    for sign, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, sign)
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline and _lives(process):
-            time.sleep(0.02)
-    process.wait()
-
-
-def _lives(process: subprocess.Popen[bytes]) -> bool:
-    process.poll()
-    try:
-        os.killpg(process.pid, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def _client_environment(place: Place, url: str) -> dict[str, str]:
-    return {
+def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
+    options = ["-p", prompt, "--output-format", "stream-json", "--verbose", "--include-hook-events"]
+    environment = {
         "ANTHROPIC_API_KEY": _KEY,
         "ANTHROPIC_BASE_URL": url,
         "CLAUDE_CODE_MAX_RETRIES": "0",
         "CLAUDE_CODE_TMPDIR": str(place.tmp),
         **dict.fromkeys(_QUIET, "1"),
     }
+    return Start([*client.command, *options], environment)
 
 
-def _next_folder(parent: Path) -> Path:
-    parent.mkdir(exist_ok=True)
-    folder = parent / str(len(list(parent.iterdir())) + 1)
-    folder.mkdir()
-    return folder
+DRIVER = Driver(anthropic, _call, Run)
+play, start = DRIVER.play, DRIVER.start
 
 
 def bash(command: str, **more: Any) -> Call:

@@ -23,13 +23,25 @@ REQUIRED = os.environ.get("HOOKCTL_E2E") == "require"
 class Client(NamedTuple):
     """A client's program, and the facts that hookctl relies on in this version of it."""
 
+    name: str
     program: Path
     version: str
     pins: dict[str, Any]
+    runtime: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> list[str]:
+        """How the program is called: by its runtime, if it needs one."""
+        return [*self.runtime, str(self.program)]
 
 
 class Unavailable(Exception):
     """The client cannot be had here; says why."""
+
+
+def client_names() -> list[str]:
+    """Every client that has pins."""
+    return sorted(path.stem for path in (_HERE / "pins").glob("*.toml"))
 
 
 def read_pins(name: str) -> dict[str, Any]:
@@ -38,15 +50,38 @@ def read_pins(name: str) -> dict[str, Any]:
 
 
 def find_client(name: str) -> Client:
-    """Return a client at its pinned version, from the cache or else from npm."""
+    """Return a client at its pinned version, from the cache or else from its registry."""
     pins = read_pins(name)
-    package = pins["package"].replace("PLATFORM", _platform())
     version = pins["version"]
+    release = pins.get("release", "VERSION").replace("VERSION", version)
+    program = _REGISTRIES[pins.get("registry", "npm")](pins["package"], release, pins["program"])
+    return Client(name, program, version, pins, _runtime(pins.get("runtime", "")))
+
+
+def _runtime(wanted: str) -> tuple[str, ...]:
+    """The program that runs another one: "node" is the machine's, "node 22.23.3" that very version."""
+    name, _, version = wanted.partition(" ")
+    if not name:
+        return ()
+    if version:
+        return (str(_from_npm(f"{name}-PLATFORM", version, f"bin/{name}")),)
+    found = shutil.which(name, path=_NPM_ENVIRONMENT.get("PATH"))
+    if found is None:
+        raise Unavailable(f"there is no {name} on the PATH")
+    return (found,)
+
+
+def _from_npm(package: str, version: str, program: str) -> Path:
+    """The program in an npm package; PLATFORM in its name or version is this machine's, and program may be a glob."""
+    if "PLATFORM" in package + version:
+        package, version = (text.replace("PLATFORM", _platform()) for text in (package, version))
     folder = _CACHE / f"{package.rpartition('/')[2]}-{version}"
-    program = folder / "node_modules" / package / pins["program"]
-    if not program.is_file():
-        _install(f"{package}@{version}", folder, program)
-    return Client(program, version, pins)
+    pattern = f"node_modules/{package}/{program}"
+    return _first_file(folder, pattern) or _install(f"{package}@{version}", folder, pattern)
+
+
+def _first_file(folder: Path, pattern: str) -> Path | None:
+    return next((path for path in sorted(folder.glob(pattern)) if path.is_file()), None)
 
 
 def _platform() -> str:
@@ -57,7 +92,7 @@ def _platform() -> str:
     return f"{system}-{machine}"
 
 
-def _install(spec: str, folder: Path, program: Path) -> None:
+def _install(spec: str, folder: Path, pattern: str) -> Path:
     npm = shutil.which("npm", path=_NPM_ENVIRONMENT.get("PATH"))
     if npm is None:
         raise Unavailable(f"{spec} is not in {_CACHE}, and there is no npm to fetch it: install Node.js with npm")
@@ -79,12 +114,18 @@ def _install(spec: str, folder: Path, program: Path) -> None:
             )
         except subprocess.TimeoutExpired as error:
             raise Unavailable(f"npm did not fetch {spec} within {error.timeout:.0f} s") from None
-        if done.returncode != 0 or not (prefix / program.relative_to(folder)).is_file():
+        if done.returncode != 0 or not _first_file(prefix, pattern):
             raise Unavailable(f"npm did not fetch {spec}: {done.stderr.strip()[-500:] or 'the program is missing'}")
-        if not program.is_file():
+        if not _first_file(folder, pattern):
             shutil.rmtree(folder, ignore_errors=True)
             try:
                 prefix.rename(folder)
             except OSError:
-                if not program.is_file():
+                if not _first_file(folder, pattern):
                     raise
+    program = _first_file(folder, pattern)
+    assert program is not None
+    return program
+
+
+_REGISTRIES = {"npm": _from_npm}

@@ -1,24 +1,50 @@
-"""Fixtures of the end-to-end tests."""
+"""Fixtures of the end-to-end tests, and which of them run on every change."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .claude import Place, make_place
-from .clients import REQUIRED, Client, Unavailable, find_client
+from . import claude as claude_driver
+from .clients import REQUIRED, Client, Unavailable, client_names, find_client
+
+ALL = os.environ.get("HOOKCTL_TESTS") == "all"
 
 
-@pytest.fixture(scope="session")
-def claude() -> Client:
-    """The real Claude Code at its pinned version; HOOKCTL_E2E=require turns a skip into a failure."""
-    try:
-        return find_client("claude")
-    except Unavailable as error:
-        if REQUIRED:
-            pytest.fail(str(error))
-        pytest.skip(str(error))
+def _client_fixture(name: str) -> Callable[[], Client]:
+    @pytest.fixture(scope="session", name=name)
+    def find() -> Client:
+        """A real client at its pinned version; HOOKCTL_E2E=require turns a skip into a failure."""
+        try:
+            return find_client(name)
+        except Unavailable as error:
+            if REQUIRED:
+                pytest.fail(str(error))
+            pytest.skip(str(error))
+
+    return find
+
+
+# A fixture a client that has pins: claude, codex, ...
+globals().update({f"{name}_client": _client_fixture(name) for name in client_names()})
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place")
+def place(tmp_path: Path) -> claude_driver.Place:
+    return claude_driver.make_place(tmp_path / "place")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that are marked `full`, unless HOOKCTL_TESTS=all; they do not count as skipped."""
+    late = [] if ALL else [item for item in items if item.get_closest_marker("full")]
+    if late:
+        config.hook.pytest_deselected(items=late)
+        items[:] = [item for item in items if item not in late]
+
+
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Write down which client a test runs, for the summary at the end."""
+    for client in getattr(item, "funcargs", {}).values():
+        if isinstance(client, Client):
+            item.user_properties.append(("client", f"{client.name} {client.version}"))

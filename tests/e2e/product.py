@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .claude import Place
+from .agent import Place
 
 _ROOT = Path(__file__).parents[2]
+# Where the tests were told to take the package from, hookctl's own process takes it too.
+_PACKAGE = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
 
 
 def state_folder(place: Place) -> Path:
@@ -35,7 +37,7 @@ def hookctl(
     done = subprocess.run(
         [sys.executable, "-m", "hookctl", *arguments],
         cwd=cwd or place.project,
-        env={**place.environment(), **({} if place.own_folders else folders), **(environment or {})},
+        env={**place.environment(), **_PACKAGE, **({} if place.own_folders else folders), **(environment or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -83,21 +83,17 @@ def counts(lab: Lab) -> dict[str, Any]:
     return json.loads((lab.folder / "dispatch.json").read_text())
 
 
+NESTED = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": REASON}
 REFUSALS: dict[str, dict[str, Any] | None] = {
-    "claude": {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": REASON,
-        }
-    },
+    "claude": {"hookSpecificOutput": NESTED},
+    "codex": {"hookSpecificOutput": NESTED},
     "gemini": {"decision": "deny", "reason": REASON},
     "copilot": {"permissionDecision": "deny", "permissionDecisionReason": REASON},
     "openhands": {"decision": "deny", "reason": REASON},
     "cursor": {"permission": "deny", "user_message": REASON, "agent_message": REASON},
     "antigravity": {"decision": "deny", "reason": REASON},
     "hermes": {"decision": "block", "reason": REASON},
-    "codex": None,
+    "opencode": {"decision": "deny", "reason": REASON},
     "qwen": None,
     "droid": None,
 }

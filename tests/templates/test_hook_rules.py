@@ -33,6 +33,7 @@ from .lab import PYTHON, WAKE_TEXT, Lab, letter, name_of
         ("antigravity", {"decision": "deny"}),
         ("droid", {"decision": "block"}),
         ("hermes", {"decision": "block"}),
+        ("opencode", {"decision": "block"}),
         ("cursor", {}),
     ],
 )
@@ -47,7 +48,7 @@ def test_a_block_speaks_the_hosts_dialect_and_nothing_to_do_is_silent(lab: Lab, 
     assert json.loads(lab.call("stop", conversation_id="other", session_id="")) == expected
 
 
-@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "qwen"])
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "qwen", "opencode"])
 def test_a_release_is_a_message_where_the_host_has_one(lab: Lab, host: str) -> None:
     lab.config(max_stop_blocks=2).task(remaining=2)
     lab.host = host
@@ -252,6 +253,7 @@ def test_each_hosts_variable_names_the_session_that_the_payload_does_not(lab: La
         ("copilot", "COPILOT_PROJECT_DIR"),
         ("openhands", "OPENHANDS_PROJECT_DIR"),
         ("droid", "FACTORY_PROJECT_DIR"),
+        ("opencode", "OPENCODE_PROJECT_DIR"),
     ],
 )
 def test_each_hosts_variable_names_the_project_before_the_payload(lab: Lab, host: str, variable: str) -> None:

@@ -69,7 +69,9 @@ def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
     assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("end", "stop_loop")]
 
 
-@pytest.mark.parametrize("host", ["qwen", "copilot", "openhands", "cursor", "antigravity", "droid", "hermes"])
+@pytest.mark.parametrize(
+    "host", ["qwen", "copilot", "openhands", "cursor", "antigravity", "droid", "hermes", "opencode"]
+)
 def test_a_host_that_cannot_end_a_turn_hears_nothing_and_the_log_does(lab: Lab, host: str) -> None:
     lab.config(**TWO)
     lab.host = host

@@ -163,6 +163,7 @@ def test_a_dot_in_a_required_name_is_a_dot(lab: Lab) -> None:
         ("antigravity", {"decision": "deny"}),
         ("droid", {"decision": "block"}),
         ("hermes", {"decision": "block"}),
+        ("opencode", {"decision": "block"}),
         ("cursor", {}),
     ],
 )
@@ -277,6 +278,14 @@ def test_codexs_call_is_found(lab: Lab) -> None:
     lab.host = "codex"
     lab.append({"type": "function_call", "name": "board.kanban_complete", "arguments": "{}"})
     assert lab.stop() == "A"
+
+
+def test_codexs_shell_is_found_under_the_name_that_its_hooks_are_told(lab: Lab) -> None:
+    lab.config(**{**UNSCOPED, "required_tools": ["Bash"]}, max_nudges=2)
+    lab.host = "codex"
+    assert lab.stop() == "B"
+    lab.append({"payload": {"type": "function_call", "name": "exec_command", "arguments": "{}"}})
+    assert lab.stop(True) == "A"
 
 
 def test_the_nudge_never_becomes_the_block_that_the_host_overrides(lab: Lab) -> None:

@@ -25,7 +25,7 @@ FORMS = [
     ("cursor", """echo '{"followup_message":"go on"}'"""),
     ("hermes", """echo '{"action":"continue","message":"go on"}'"""),
 ]
-WITH_WORDS = ("claude", "codex", "gemini", "qwen")
+WITH_WORDS = ("claude", "codex", "gemini", "qwen", "opencode")
 HOSTS = (*WITH_WORDS, "copilot", "openhands", "cursor", "antigravity", "droid", "hermes")
 HARMLESS = [
     ("claude", "echo done"),

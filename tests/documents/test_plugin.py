@@ -1,0 +1,176 @@
+"""A plugin file: its settings are edited as JSON is, and its code is ours word for word or the file is refused."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from hookctl.documents import MISSING, formats, plugin
+from hookctl.documents.plugin import PluginDocument
+from hookctl.errors import HookctlError
+
+TEMPLATE = (Path(__file__).parents[2] / "templates" / "opencode" / "plugin.js").read_text()
+EMPTY = PluginDocument.parse(b"", where="f.js")
+ONE = EMPTY.append(("hooks", "session.idle"), {"command": "true", "timeout": 10})
+
+
+def parse(text: str) -> PluginDocument:
+    return PluginDocument.parse(text.encode(), where="f.js")
+
+
+def refused(text: str | bytes) -> HookctlError:
+    with pytest.raises(HookctlError) as caught:
+        PluginDocument.parse(text if isinstance(text, bytes) else text.encode(), where="f.js")
+    return caught.value
+
+
+def around(text: str) -> str:
+    """A file's text without its settings."""
+    before, start, rest = text.partition("const settings =\n")
+    return before + start + rest[rest.index("// From here on") :]
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b" \n\n"])
+def test_no_file_is_a_document_without_a_value(data: bytes) -> None:
+    document = PluginDocument.parse(data)
+    assert (document.value, document.data) == (MISSING, data)
+    assert PluginDocument.parse(document.set(("a",), 1).data).value == {"a": 1}
+
+
+SETTINGS = """\
+{
+  "hooks": {
+    "session.idle": [
+      {
+        "command": "true",
+        "timeout": 10
+      }
+    ]
+  }
+}
+"""
+
+
+def test_the_first_setting_brings_the_whole_file() -> None:
+    assert ONE.data.decode() == TEMPLATE.replace("{}\n", SETTINGS, 1)
+    again = PluginDocument.parse(ONE.data)
+    assert again.value == {"hooks": {"session.idle": [{"command": "true", "timeout": 10}]}}
+    assert again.data == ONE.data
+
+
+def test_the_last_setting_takes_the_whole_file_along() -> None:
+    assert ONE.remove(("hooks",)).data == b""
+    assert PluginDocument.parse(ONE.data).remove(("hooks",)).data == b""
+
+
+def test_lists_without_entries_go_with_it_and_remarks_do_not() -> None:
+    entry = ("hooks", "session.idle", 0)
+    assert ONE.remove(entry).data == b""
+    remarked = parse(ONE.data.decode().replace('"hooks": {', '"hooks": { // mine'))
+    assert b"// mine" in remarked.remove(entry).data
+
+
+@pytest.mark.parametrize("settings", ["{}", "{ /* mine */ }", '{"hooks": {}}', '{"hooks": {"session.idle": []}}'])
+def test_nothing_changes_without_an_edit(settings: str) -> None:
+    text = TEMPLATE.replace("{}\n", f"{settings}\n", 1)
+    document = parse(text)
+    assert document.data.decode() == document.redacted(lambda key: False) == text
+    assert document.renewed() is document
+    assert document.remove(("nothing",)) is document
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "{}",
+        "{\n\t// why\n\t'x': 1}".replace("'", '"'),
+        '\n\n  {"hooks": {"a": [1,],},}\n\n',
+        '{"a": "const settings ="}\n',
+    ],
+    ids=["one line", "a comment", "blank lines and trailing commas", "our words"],
+)
+def test_an_edit_changes_nothing_but_the_settings(settings: str) -> None:
+    text = TEMPLATE.replace("{}\n", settings + "\n", 1)
+    document = parse(text)
+    edited = document.set(("mine",), 5)
+    assert edited.value == {**document.value, "mine": 5}
+    assert around(edited.data.decode()) == around(TEMPLATE)
+    assert (edited.remove(("mine",)).value or {}) == document.value
+
+
+def test_every_edit_of_the_protocol_reaches_the_settings() -> None:
+    path = ("hooks", "session.idle", 0, "timeout")
+    assert (ONE.get(path), ONE.raw(path)) == (10, "10")
+    assert ONE.set(path, 20).get(path) == 20
+    assert ONE.set_raw(path, "3e1").raw(path) == "3e1"
+    assert ONE.append(path[:2], {}).get(path[:2]) == [ONE.get(path[:3]), {}]
+    assert ONE.remove(path).get(path) is MISSING
+    assert ONE.remove(("nothing",)) is ONE
+    assert ONE.get(path) == 10, "a document is immutable"
+
+
+def test_places_are_those_of_the_file() -> None:
+    line = ONE.data.decode().splitlines().index('        "timeout": 10') + 1
+    assert PluginDocument.parse(ONE.data).position(("hooks", "session.idle", 0, "timeout")) == (line, 20)
+    error = refused(ONE.data.replace(b'"timeout": 10', b'"timeout": ten'))
+    assert (error.code, error.path, error.line, error.column) == ("unparsable", "f.js", line, 20)
+    twice = parse(TEMPLATE.replace("{}\n", '{"hooks": {},\n"hooks": {}}\n', 1))
+    with pytest.raises(HookctlError, match="second time") as caught:
+        twice.check_path(("hooks", "x"))
+    assert (caught.value.line, caught.value.column) == (5, 1)
+
+
+def test_the_host_allows_what_javascript_allows() -> None:
+    document = parse(TEMPLATE.replace("{}\n", '{"a": [1,], // why\n}\n', 1))
+    document.require_strict(comments=False, trailing_commas=False)
+    assert document.fault is None
+
+
+def test_secrets_are_masked_in_the_settings_and_the_code_is_shown() -> None:
+    shown = ONE.set(("token",), "hunter2").redacted(lambda key: key == "token")
+    assert "hunter2" not in shown
+    assert around(shown) == around(TEMPLATE)
+    assert EMPTY.redacted(lambda key: True) == ""
+
+
+FOREIGN = {
+    "another program's": ("export const Mine = async () => ({})\n", (1, 1)),
+    "code before ours": ("import x from 'y'\n" + ONE.data.decode(), (1, 1)),
+    "code behind ours": (ONE.data.decode() + "export const more = 1\n", (ONE.data.count(b"\n") + 1, 1)),
+    "an edited first line": (ONE.data.decode().replace("hookctl plugin 1", "hookctl plugin 0"), (1, 19)),
+    "edited code": (ONE.data.decode().replace("1 << 20", "1 << 21"), (19, 28)),
+    "torn in the settings": (ONE.data.decode()[:300], None),
+    "torn in the code": (ONE.data.decode()[:-5], None),
+    "without settings": (TEMPLATE.replace("\nconst settings =\n{}\n", "\n"), None),
+    "other line ends": (ONE.data.decode().replace("\n", "\r\n"), None),
+    "a byte order mark": ("\ufeff" + ONE.data.decode(), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_file_that_is_not_as_we_write_it_is_refused_with_its_place(name: str) -> None:
+    text, where = FOREIGN[name]
+    error = refused(text)
+    assert (error.code, error.path, error.exit_code) == ("foreign_file", "f.js", 4)
+    assert error.line > 0 and error.column > 0
+    assert where is None or (error.line, error.column) == where
+    assert "move it away" in error.hint
+
+
+def test_settings_that_are_missing_or_bare_javascript_are_refused() -> None:
+    assert refused(TEMPLATE.replace("{}\n", "{ hooks: {} }\n", 1)).code == "unparsable"
+    assert refused(b"\xff\xfe").code == "not_utf8"
+
+
+def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier = ONE.data.decode().replace("hookctl plugin 1", "hookctl plugin 0").replace("1 << 20", "1 << 21")
+    earlier = "// It began with one line more.\n" + earlier
+    assert refused(earlier).code == "foreign_file"
+    monkeypatch.setattr(plugin, "_EARLIER", (hashlib.sha256(around(earlier).encode()).hexdigest(),))
+    document, where = parse(earlier), ("hooks", "session.idle", 0, "timeout")
+    assert document.position(where)[0] == 10, "a line further down in the file"
+    assert document.data.decode() == document.redacted(lambda key: False) == earlier
+    assert document.set(where, 20).data.decode() == earlier.replace('"timeout": 10', '"timeout": 20')
+    assert document.remove(("hooks",)).data == b""
+    assert document.renewed().data == formats.renewed(document).data == ONE.data
+    assert document.renewed().position(where)[0] == 9

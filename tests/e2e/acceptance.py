@@ -1,0 +1,83 @@
+"""What each client needs for the story that hookctl's promises are kept by: test_acceptance.py tells it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from . import claude, codex, gemini
+from .agent import Place
+from .probe import Probe
+
+
+def _nothing(place: Place) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Case:
+    """One client and scope.
+
+    The operator's file is written by hand and has a stop hook of the operator's own, whose command stands at COMMAND.
+    """
+
+    driver: ModuleType
+    operators_file: str
+    project_file: str = ""  # at project scope: the settings file, from the project
+    arguments: tuple[str, ...] = ()
+    prepare: Callable[[Place], None] = _nothing  # what a user has accepted before
+    quick: bool = False  # runs on every change
+
+    @property
+    def host(self) -> str:
+        return self.driver.__name__.rpartition(".")[2]
+
+    @property
+    def scope(self) -> str:
+        return "project" if self.project_file else "user"
+
+    def settings(self, place: Place) -> Path:
+        return place.project / self.project_file if self.project_file else place.settings
+
+    def write_operators_file(self, place: Place, probe: Probe) -> bytes:
+        """Write the operator's settings around a stop hook and return their bytes."""
+        path = self.settings(place)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.operators_file.replace("COMMAND", json.dumps(probe.command)))
+        return path.read_bytes()
+
+
+CLAUDE_FILE = """\
+{
+    "env": { "OPERATORS_OWN" : "yes" },
+  "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5.0} ] } ] }
+}"""
+
+CODEX_FILE = """\
+{ "description" : "by hand",
+  "hooks": {
+    "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
+}"""
+
+GEMINI_FILE = """\
+// by hand
+{
+    "security": { "auth": {"selectedType": "gemini-api-key"} },
+  "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false},
+  "model": { "name": "gemini-2.5-flash" }, /* the quick one */
+  "hooks": { "AfterAgent": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5000} ] } ] }
+}"""
+
+
+def _trust(place: Place) -> None:
+    codex.trust_project(place, place.project)
+
+
+CASES = [
+    Case(claude, CLAUDE_FILE, quick=True),
+    Case(codex, CODEX_FILE, arguments=(codex.BYPASS,), quick=True),
+    Case(codex, CODEX_FILE, ".codex/hooks.json", arguments=(codex.BYPASS,), prepare=_trust, quick=True),
+    Case(gemini, GEMINI_FILE),
+    Case(gemini, GEMINI_FILE, ".gemini/settings.json"),
+]

@@ -1,0 +1,131 @@
+"""The real Codex, headless."""
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import agent
+from .agent import Driver, Start
+from .clients import Client
+from .dialects import Call, responses
+
+KEY = "MOCK_API_KEY"
+BYPASS = "--dangerously-bypass-hook-trust"  # runs hooks that nobody has approved
+YOLO = "--dangerously-bypass-approvals-and-sandbox"  # lets the agent's tools run
+
+
+class Place(agent.Place):
+    @property
+    def settings(self) -> Path:
+        return self.home / ".codex" / "hooks.json"
+
+    @property
+    def config(self) -> Path:
+        return self.home / ".codex" / "config.toml"
+
+
+@dataclass(frozen=True)
+class Run(agent.Run):
+    """What one run left; stderr says how each hook ended, stdout has the last reply."""
+
+    def hooks(self, event: str) -> list[str]:
+        """How each call of a hook on this event ended, as the user was told."""
+        return re.findall(rf"(?m)^hook: {event} (\w+)$", self.errors)
+
+
+def make_place(root: Path, *, own_folders: bool = False) -> Place:
+    """Make a home where Codex never ran, and an empty project that is a repository."""
+    place = Place(root, own_folders)
+    place.make_folders()
+    (place.project / ".git").mkdir()
+    (place.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")  # an empty .git makes no repository
+    return place
+
+
+def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
+    provider = {
+        "name": "mock",
+        "base_url": f"{url}/v1",
+        "env_key": KEY,
+        "wire_api": "responses",
+        "request_max_retries": 0,
+        "stream_max_retries": 0,
+    }
+    settings = {
+        "model": "gpt-5.2-codex",
+        "model_provider": "mock",
+        "check_for_update_on_startup": False,
+        "analytics.enabled": False,
+        **{f"model_providers.mock.{name}": value for name, value in provider.items()},
+    }
+    options = [word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}")]
+    command = [*client.command, "exec", "--skip-git-repo-check", *options, prompt]
+    return Start(command, {KEY: "made-up"})
+
+
+DRIVER = Driver(responses, _call, Run)
+play, start = DRIVER.play, DRIVER.start
+
+
+def shell(command: str) -> Call:
+    """Return a call of the shell tool; needs YOLO."""
+    return Call("exec_command", {"cmd": command})
+
+
+class Hook(NamedTuple):
+    """What Codex says about one hook: its key, the hash of its definition, and whether it is approved."""
+
+    key: str
+    hash: str
+    trust: str
+
+
+def list_hooks(
+    client: Client, place: Place, folder: Path | None = None, environment: Mapping[str, str] | None = None
+) -> list[Hook]:
+    """Ask Codex which hooks it would run in a folder; no model is needed."""
+    with subprocess.Popen(
+        [*client.command, "app-server"],
+        cwd=place.project,
+        env={**place.environment(), **(environment or {})},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            _ask(process, 0, "initialize", {"clientInfo": {"name": "tests", "version": "1"}})
+            found = _ask(process, 1, "hooks/list", {"cwds": [str(folder or place.project)]})
+            process.stdin.close()
+            process.wait(10)
+        finally:
+            agent.end_group(process)
+    return [Hook(hook["key"], hook["currentHash"], hook["trustStatus"]) for hook in found["data"][0]["hooks"]]
+
+
+def _ask(process: subprocess.Popen[str], id: int, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    process.stdin.write(json.dumps({"id": id, "method": method, "params": parameters}) + "\n")
+    process.stdin.flush()
+    for line in process.stdout:
+        answer = json.loads(line)
+        if answer.get("id") == id:
+            return answer["result"]
+    raise AssertionError(f"codex app-server did not answer {method}")
+
+
+def approve(place: Place, hooks: Mapping[str, str]) -> None:
+    """Write approvals into the user's config.toml, as Codex itself writes them: the hash of each key."""
+    with place.config.open("a") as file:
+        for key, hash in hooks.items():
+            file.write(f'[hooks.state.{json.dumps(key)}]\ntrusted_hash = "{hash}"\n')
+
+
+def trust_project(place: Place, folder: Path) -> None:
+    """Accept a project in the user's config.toml: its own settings count, its hooks still have to be approved."""
+    with place.config.open("a") as file:
+        file.write(f'[projects.{json.dumps(str(folder))}]\ntrust_level = "trusted"\n')

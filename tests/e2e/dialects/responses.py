@@ -1,0 +1,85 @@
+"""OpenAI's Responses API, as far as Codex uses it."""
+
+import json
+from typing import Any
+
+from . import Answer, Call, Reply, Request
+
+_USAGE = {
+    "input_tokens": 10,
+    "input_tokens_details": {"cached_tokens": 0},
+    "output_tokens": 5,
+    "output_tokens_details": {"reasoning_tokens": 0},
+    "total_tokens": 15,
+}
+
+
+def is_main(request: Request) -> bool:
+    return request.method == "POST" and request.path.endswith("/responses")
+
+
+def opening(request: Request) -> str:
+    said = (item for item in request.body.get("input") or () if item.get("role") == "user")
+    return json.dumps([item.get("content") for item in said], ensure_ascii=False)
+
+
+def play(request: Request, reply: Reply, number: int) -> Answer:
+    id = f"resp_{number:08d}"
+    items = _items(request, reply, number)
+    done = {"id": id, "status": "completed", "output": items, "usage": _USAGE}
+    events = [
+        _event("response.created", response={"id": id}),
+        *[event for index, item in enumerate(items) for event in _item_events(index, item)],
+        _event("response.completed", response=done),
+    ]
+    return Answer(200, "text/event-stream", b"".join(events))
+
+
+def play_beside(request: Request) -> Answer:
+    if request.path.endswith("/models"):
+        return _json(200, {"object": "list", "data": [], "models": []})
+    return _json(200, {}) if request.method == "POST" else _json(404, _error("not found"))
+
+
+def refuse(message: str) -> Answer:
+    return _json(400, _error(message))
+
+
+def _items(request: Request, reply: Reply, number: int) -> list[dict[str, Any]]:
+    # A resumed session has the calls of an earlier server in it, and no id may be there twice.
+    stem = f"{len(request.body.get('input', ())):04d}{number:04d}"
+    if isinstance(reply, str):
+        content = [{"type": "output_text", "text": reply, "annotations": []}]
+        about = {"id": f"msg_{stem}", "role": "assistant", "status": "completed"}
+        return [{"type": "message", **about, "content": content}]
+    calls = (reply,) if isinstance(reply, Call) else reply
+    return [
+        {
+            "type": "function_call",
+            "id": f"fc_{stem}{place:02d}",
+            "call_id": f"call_{stem}{place:02d}",
+            "name": call.tool,
+            "arguments": json.dumps(dict(call.arguments)),
+            "status": "completed",
+        }
+        for place, call in enumerate(calls)
+    ]
+
+
+def _item_events(index: int, item: dict[str, Any]) -> list[bytes]:
+    return [
+        _event("response.output_item.added", output_index=index, item={**item, "status": "in_progress"}),
+        _event("response.output_item.done", output_index=index, item=item),
+    ]
+
+
+def _event(name: str, **fields: Any) -> bytes:
+    return f"event: {name}\ndata: {json.dumps({'type': name, **fields})}\n\n".encode()
+
+
+def _error(message: str) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", "code": "invalid_request"}}
+
+
+def _json(status: int, value: dict[str, Any]) -> Answer:
+    return Answer(status, "application/json", json.dumps(value).encode())

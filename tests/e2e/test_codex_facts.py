@@ -1,0 +1,393 @@
+"""The behaviour of the real Codex that hookctl relies on; expected values are in pins/codex.toml."""
+
+import hashlib
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .clients import Client
+from .codex import BYPASS, YOLO, Place, approve, list_hooks, make_place, play, shell, trust_project
+from .model_server import Script
+from .probe import BLOCK, Probe, make_probe
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+DENY = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}
+NESTED = json.dumps({"hookSpecificOutput": DENY})
+FLAT = json.dumps({"permissionDecision": "deny", "permissionDecisionReason": "no"})
+
+# The form that hookctl writes, around a program that is not there.
+GUARDED = ": hookctl=guard/stop; [ -f {0} ] && [ -r {0} ] && [ -x /bin/sh ] && /bin/sh {0}; exit 0"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return make_place(tmp_path / "place")
+
+
+def handler(command: Probe | str, **more: Any) -> dict[str, Any]:
+    return {"type": "command", "command": command if isinstance(command, str) else command.command, **more}
+
+
+def group(*commands: Probe | str, **more: Any) -> dict[str, Any]:
+    return {"hooks": [handler(command, **more) for command in commands]}
+
+
+def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"hooks": events}))
+
+
+def say(out: str = "", code: int = 0, errors: str = "") -> str:
+    """A hook that says this, without a probe's log."""
+    out, errors = shlex.quote(out), shlex.quote(errors)
+    return f"cat > /dev/null; printf %s {out}; printf %s {errors} >&2; exit {code}"
+
+
+def hash_of(event: str, command: str, timeout: int, **more: Any) -> str:
+    """The hash that Codex approves a hook by."""
+    matcher = {"matcher": more.pop("matcher")} if "matcher" in more else {}
+    hook = {"type": "command", "command": command, "timeout": timeout, "async": False, **more}
+    text = json.dumps(
+        {"event_name": event, **matcher, "hooks": [hook]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_client_is_the_pinned_version(codex: Client, place: Place) -> None:
+    done = subprocess.run(
+        [*codex.command, "--version"], env=place.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    assert done.stdout.split()[-1] == codex.version
+
+
+def test_without_a_hook_the_model_is_asked_once(codex: Client, place: Place) -> None:
+    run = play(codex, place, ["done"])
+    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
+    assert len(run.log) == 1, "there is side traffic that the server does not know"
+    assert not place.config.exists()
+
+
+# Blocks
+
+
+def test_nothing_caps_a_hook_s_blocks(codex: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(*[BLOCK] * 30, ""))
+    write_hooks(place.settings, Stop=[group(probe)])
+    run = play(codex, place, Script(["done"], limit=40), BYPASS)
+    assert (run.requests, probe.flags(), run.code) == (31, "F" + "T" * 30, 0)
+    assert len({heard.payload["turn_id"] for heard in probe.heard()}) == 1
+
+
+def test_a_tool_call_leaves_the_flag_and_the_turn_as_they_were(codex: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK, BLOCK, ""))
+    write_hooks(place.settings, Stop=[group(probe)])
+    run = play(codex, place, ["one", shell("true 1"), "two", "three"], BYPASS, YOLO)
+    assert (run.requests, probe.flags()) == (4, "FTT")
+    assert len({heard.payload["turn_id"] for heard in probe.heard()}) == 1
+
+
+def test_the_model_is_told_the_reason(codex: Client, place: Place) -> None:
+    write_hooks(place.settings, Stop=[group(make_probe(place.root, answers=(BLOCK, "")))])
+    run = play(codex, place, ["done"], BYPASS)
+    assert ">the probe says: go on</hook_prompt>" in run.log[-1].request.body["input"][-1]["content"][0]["text"]
+
+
+def test_what_is_no_block_in_its_own_form_passes(codex: Client, place: Place) -> None:
+    answers = {
+        say(): "Completed",
+        say("{}"): "Completed",
+        say('{"systemMessage": "let go"}'): "Completed",
+        say('{"decision": "block", "reason": "on", "more": 1}'): "Failed",
+        say('{"decision": "block", "reason": ""}'): "Failed",
+        say('{"decision": "deny", "reason": "on"}'): "Failed",
+        say("noise\n" + BLOCK): "Failed",
+        say("text"): "Failed",
+        say(BLOCK, code=1): "Failed",
+        say(BLOCK, code=3): "Failed",
+        say(code=2): "Failed",
+        say(code=1, errors="on"): "Failed",
+        say(code=127, errors="on"): "Failed",
+    }
+    write_hooks(place.settings, Stop=[group(*answers)])
+    run = play(codex, place, ["done"], BYPASS)
+    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
+    assert run.hooks("Stop") == list(answers.values())
+    # In `codex exec` nobody gets to read a hook's message.
+    assert "let go" not in run.errors + run.out
+
+
+def test_exit_code_2_with_a_reason_on_stderr_blocks(codex: Client, place: Place) -> None:
+    write_hooks(place.settings, Stop=[group(say(code=2, errors="go on"))])
+    run = play(codex, place, Script(["done"], limit=3), BYPASS)
+    assert (run.requests, run.count("refused") > 0) == (3, True)
+
+
+def test_a_hook_that_ends_the_turn_beats_another_hook_s_block(codex: Client, place: Place) -> None:
+    write_hooks(place.settings, Stop=[group(say(BLOCK), say('{"continue": false, "stopReason": "enough"}'))])
+    run = play(codex, place, ["done"], BYPASS)
+    assert (run.requests, run.hooks("Stop"), run.out) == (1, ["Blocked", "Stopped"], "done\n")
+
+
+def test_a_hook_that_takes_longer_than_its_timeout_in_seconds_passes(codex: Client, place: Place) -> None:
+    slow = make_probe(place.root, "slow", answers=(BLOCK,), seconds=4)
+    quick = make_probe(place.root, "quick", answers=(BLOCK, ""), seconds=0.3)
+    write_hooks(place.settings, Stop=[group(slow, timeout=1), group(quick, timeout=30)])
+    assert play(codex, place, ["done"], BYPASS).requests == 2
+
+
+def test_the_same_command_twice_runs_twice(codex: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.settings, Stop=[group(probe, probe)])
+    play(codex, place, ["done"], BYPASS)
+    assert probe.flags() == "FF"
+
+
+def test_a_program_that_is_gone_blocks_for_ever_unless_it_is_looked_for_first(codex: Client, place: Place) -> None:
+    write_hooks(place.settings, Stop=[group("python3 /nowhere/hook.py")])
+    run = play(codex, place, Script(["done"], limit=4), BYPASS)
+    assert (run.requests, run.count("refused") > 0) == (4, True)
+    write_hooks(place.settings, Stop=[group(GUARDED.format("/nowhere/hook.py"))])
+    assert play(codex, place, ["done"], BYPASS).requests == 1
+
+
+# Tool calls
+
+
+@pytest.mark.parametrize(
+    ("hook", "refused"),
+    [
+        (say(NESTED), True),
+        (say('{"decision": "block", "reason": "no"}'), True),
+        (say(code=2, errors="no"), True),
+        (say(NESTED.replace("{", '{"more": 1, ', 1)), False),
+        (say(FLAT), False),
+        (say('{"decision": "deny", "reason": "no"}'), False),
+    ],
+    ids=["nested", "block", "exit 2", "nested and an unknown key", "flat", "deny"],
+)
+def test_a_tool_call_is_refused_in_these_forms(codex: Client, place: Place, hook: str, refused: bool) -> None:
+    write_hooks(place.settings, PreToolUse=[group(hook)])
+    run = play(codex, place, [shell("echo ran > ran"), "done"], BYPASS, YOLO)
+    told = run.log[-1].request.body["input"][-1]["output"]
+    assert (run.requests, (place.project / "ran").exists()) == (2, not refused)
+    assert told.startswith("Command blocked by PreToolUse hook: no.") == refused
+
+
+# What a hook is told
+
+
+def test_hooks_get_the_pinned_fields_and_the_tools_the_session(codex: Client, place: Place) -> None:
+    pinned = codex.pins["payload"]
+    probes = {event: make_probe(place.root, event) for event in pinned}
+    write_hooks(place.settings, **{event: [group(probe)] for event, probe in probes.items()})
+    variable = codex.pins["variables"]["session"]
+    run = play(codex, place, [shell(f"printenv {variable} > session"), "done"], BYPASS, YOLO)
+    heard = {event: probe.heard() for event, probe in probes.items()}
+    assert {event: len(calls) for event, calls in heard.items()} == dict.fromkeys(pinned, 1)
+    payloads = {event: calls[0].payload for event, calls in heard.items()}
+    assert {event: sorted(set(fields) - set(payloads[event])) for event, fields in pinned.items()} == {
+        event: [] for event in pinned
+    }
+    sessions = {payload["session_id"] for payload in payloads.values()}
+    assert sessions == {(place.project / "session").read_text().strip()}
+    assert len({payload["turn_id"] for payload in payloads.values() if "turn_id" in payload}) == 1
+    assert payloads["UserPromptSubmit"]["prompt"] == "begin"
+    tool = codex.pins["shell_tool"]
+    assert payloads["PreToolUse"]["tool_name"] == tool["hook_name"]
+    assert payloads["PreToolUse"]["tool_input"] == {"command": f"printenv {variable} > session"}
+    # The hook's own environment names neither the session nor the project; PWD is where the session began.
+    environment = heard["Stop"][0].environment
+    assert [name for name, value in environment.items() if value in sessions] == []
+    assert [name for name, value in environment.items() if value == str(place.project)] == ["PWD"]
+    assert run.requests == 2
+
+
+def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(codex: Client, place: Place) -> None:
+    seen = place.root / "seen.jsonl"
+    write_hooks(place.settings, Stop=[group(f"cp {place.home}/.codex/sessions/*/*/*/*.jsonl {seen}")])
+    play(codex, place, [shell("true 1"), "done"], BYPASS, YOLO)
+    payloads = [json.loads(line)["payload"] for line in seen.read_text("utf-8").splitlines()]
+    calls = [payload for payload in payloads if payload.get("type") == "function_call"]
+    assert [(call["name"], json.loads(call["arguments"])) for call in calls] == [
+        (codex.pins["shell_tool"]["tool"], {"cmd": "true 1"})
+    ]
+
+
+def test_a_resumed_session_keeps_its_id_and_brings_a_new_turn(codex: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.settings, Stop=[group(probe)])
+    play(codex, place, ["one"], BYPASS)
+    play(codex, place, ["two"], "resume", "--last", "go on", BYPASS)
+    first, second = (heard.payload for heard in probe.heard())
+    assert first["session_id"] == second["session_id"]
+    assert first["turn_id"] != second["turn_id"]
+
+
+# Files
+
+
+def test_a_root_key_of_anybody_s_own_loses_all_hooks_of_the_file(codex: Client, place: Place) -> None:
+    write_hooks(place.settings, Stop=[group("true")])
+    assert len(list_hooks(codex, place)) == 1
+    place.settings.write_text(place.settings.read_text().replace("{", '{"$schema": "x", ', 1))
+    assert list_hooks(codex, place) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "// mine\n" + text,
+        lambda text: "\ufeff" + text,
+        lambda text: text[:-1] + ",}",
+        lambda text: text.replace('"command":', '"timeout": "10", "command":'),
+        lambda text: "",
+    ],
+    ids=["a comment", "a byte order mark", "a trailing comma", "a timeout that is a string", "nothing"],
+)
+def test_these_lose_all_hooks_of_the_file_too(codex: Client, place: Place, change: Any) -> None:
+    write_hooks(place.settings, Stop=[group("true")])
+    place.settings.write_text(change(place.settings.read_text()))
+    assert list_hooks(codex, place) == []
+
+
+def test_a_config_toml_that_cannot_be_read_keeps_codex_from_starting(codex: Client, place: Place) -> None:
+    place.config.write_text("[hooks\n")
+    run = play(codex, place, ["done"])
+    assert (run.code, run.requests) == (1, 0)
+
+
+def test_hooks_of_both_files_of_a_folder_are_merged_with_a_warning(codex: Client, place: Place) -> None:
+    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
+    write_hooks(place.settings, Stop=[group(here)])
+    place.config.write_text(f'[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "{there.command}"\n')
+    run = play(codex, place, ["done"], BYPASS)
+    assert (here.flags(), there.flags()) == ("F", "F")
+    assert "prefer a single representation" in run.errors
+    assert [Path(hook.key.partition(":")[0]).name for hook in list_hooks(codex, place)] == ["hooks.json", "config.toml"]
+
+
+def test_the_config_folder_variable_replaces_the_one_in_the_home(codex: Client, place: Place) -> None:
+    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
+    folder = place.home / "elsewhere"
+    write_hooks(place.settings, Stop=[group(here)])
+    write_hooks(folder / "hooks.json", Stop=[group(there)])
+    play(codex, place, ["done"], BYPASS, environment={codex.pins["variables"]["config_folder"]: str(folder)})
+    assert (here.flags(), there.flags()) == ("", "F")
+
+
+def test_a_run_leaves_hooks_json_as_it_was(codex: Client, place: Place) -> None:
+    write_hooks(place.settings, Stop=[group(make_probe(place.root, answers=(BLOCK, "")))])
+    before = place.settings.read_bytes() + b"\n\n"
+    place.settings.write_bytes(before)
+    assert play(codex, place, ["done"], BYPASS).requests == 2
+    assert place.settings.read_bytes() == before
+
+
+def test_project_hooks_are_those_of_all_folders_from_the_repository_s_root_down(codex: Client, place: Place) -> None:
+    folders = {name: place.project / name for name in (".", "sub", "sub/deep")}
+    probes = {name: make_probe(place.root, name.replace("/", "-").replace(".", "root")) for name in folders}
+    for name, folder in folders.items():
+        write_hooks(folder / ".codex" / "hooks.json", Stop=[group(probes[name])])
+    trust_project(place, place.project)
+    play(codex, place, ["done"], BYPASS, cwd=folders["sub"])
+    assert [probes[name].flags() for name in folders] == ["F", "F", ""]
+    # A hook starts in the folder that the session began in, whichever folder's file has it.
+    heard = [probes[name].heard()[0] for name in (".", "sub")]
+    assert {call.environment["PWD"] for call in heard} == {call.payload["cwd"] for call in heard}
+    assert {call.payload["cwd"] for call in heard} == {str(folders["sub"])}
+
+
+def test_outside_a_repository_only_the_start_folder_s_hooks_count(codex: Client, place: Place) -> None:
+    (place.project / ".git" / "HEAD").unlink()
+    write_hooks(place.project / ".codex" / "hooks.json", Stop=[group("true")])
+    (place.project / "sub").mkdir()
+    trust_project(place, place.project)
+    assert len(list_hooks(codex, place)) == 1
+    assert list_hooks(codex, place, place.project / "sub") == []
+
+
+# Trust
+
+
+def test_project_hooks_need_a_trusted_project(codex: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.project / ".codex" / "hooks.json", Stop=[group(probe)])
+    run = play(codex, place, ["done"], BYPASS)
+    assert (run.requests, probe.flags()) == (1, "")
+    assert "Untrusted project-local configuration is disabled" in run.errors
+    play(codex, place, ["done"], BYPASS, "--trust")
+    assert probe.flags() == "F"
+    assert place.config.read_text() == f'[projects."{place.project}"]\ntrust_level = "trusted"\n'
+
+
+def test_a_hook_that_nobody_approved_does_not_run_and_nobody_is_told(codex: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK, ""))
+    write_hooks(place.settings, Stop=[group(probe)])
+    run = play(codex, place, ["done"])
+    assert (run.requests, run.code, probe.flags()) == (1, 0, "")
+    assert [line for line in run.errors.splitlines() if "hook" in line and str(place.root) not in line] == []
+    assert [hook.trust for hook in list_hooks(codex, place)] == ["untrusted"]
+
+
+def test_a_hash_of_our_own_in_config_toml_approves_a_hook(codex: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK, ""))
+    write_hooks(place.settings, Stop=[group(probe, timeout=10)])
+    approve(place, {f"{place.settings}:stop:0:0": hash_of("stop", probe.command, 10)})
+    assert [hook.trust for hook in list_hooks(codex, place)] == ["trusted"]
+    assert (play(codex, place, ["done"]).requests, probe.flags()) == (2, "FT")
+    write_hooks(place.settings, Stop=[group(probe, timeout=11)])
+    assert [hook.trust for hook in list_hooks(codex, place)] == ["modified"]
+
+
+def test_the_hash_is_that_of_the_sorted_definition_with_defaults_filled_in(codex: Client, place: Place) -> None:
+    default, end = codex.pins["timeouts"]["default"], codex.pins["timeouts"]["SessionEnd"]
+    write_hooks(
+        place.settings,
+        PreToolUse=[{"matcher": "Bash|Read", **group("true", timeout=0)}, {"matcher": "", **group("true")}],
+        SessionEnd=[group("true")],
+        UserPromptSubmit=[{"matcher": "x", **group("true")}],
+        Stop=[group('say "é"', timeout=10), group("a", "b", statusMessage="hi", more=1)],
+    )
+    names = {hook.key.removeprefix(f"{place.settings}:"): hook.hash for hook in list_hooks(codex, place)}
+    assert names == {
+        "pre_tool_use:0:0": hash_of("pre_tool_use", "true", 1, matcher="Bash|Read"),
+        "pre_tool_use:1:0": hash_of("pre_tool_use", "true", default, matcher=""),
+        "session_end:0:0": hash_of("session_end", "true", end),
+        "user_prompt_submit:0:0": hash_of("user_prompt_submit", "true", default),
+        "stop:0:0": hash_of("stop", 'say "é"', 10),
+        "stop:1:0": hash_of("stop", "a", default, statusMessage="hi"),
+        "stop:1:1": hash_of("stop", "b", default, statusMessage="hi"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "runs"),
+    [
+        (["theirs"], ["theirs", "ours"], True),
+        (["theirs"], ["ours", "theirs"], False),
+        (["ours", "theirs"], [None, "theirs"], True),
+        (["ours", "theirs"], ["theirs"], False),
+    ],
+    ids=["ours appended", "ours put before it", "ours replaced by an empty group", "ours removed"],
+)
+def test_an_approval_goes_by_position(
+    codex: Client, place: Place, before: list[str], after: list[str | None], runs: bool
+) -> None:
+    probes = {name: make_probe(place.root, name) for name in ("theirs", "ours")}
+    write_hooks(place.settings, Stop=[group(probes[name]) for name in before])
+    approve(place, {hook.key: hook.hash for hook in list_hooks(codex, place)})
+    write_hooks(place.settings, Stop=[group(probes[name]) if name else {"hooks": []} for name in after])
+    run = play(codex, place, ["done"])
+    assert (run.code, probes["theirs"].flags()) == (0, "F" if runs else "")
+
+
+def test_a_key_has_the_path_as_the_home_names_it_and_links_in_it_stay(codex: Client, place: Place) -> None:
+    elsewhere = place.root / "dotfiles" / "hooks.json"
+    write_hooks(elsewhere, Stop=[group("true")])
+    place.settings.symlink_to(elsewhere)
+    assert [hook.key for hook in list_hooks(codex, place)] == [f"{place.settings}:stop:0:0"]
