@@ -245,3 +245,22 @@ def test_a_settings_file_that_is_a_link_is_approved_under_the_path_that_codex_se
     install(place, "--trust")
     assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted"}
     assert place.settings.is_symlink()
+
+
+@pytest.mark.full
+def test_doctor_knows_what_codex_knows(codex: Client, place: Place) -> None:
+    programs = place.root / "bin"
+    programs.mkdir()
+    (programs / "codex").symlink_to(codex.program)
+    path = {"PATH": f"{programs}:{place.environment()['PATH']}"}
+
+    def doctor(code: int = 0) -> set[str]:
+        done = hookctl(place, "doctor", "--host", "codex", "--json", code=code, environment=path)
+        return {finding["code"] for finding in json.loads(done.stdout)["data"]["findings"]}
+
+    install(place)
+    assert doctor(1) == {"not_approved", "self_test_passed", "never_ran"}
+    install(place, "--trust")
+    assert doctor() == {"self_test_passed", "never_ran"}
+    play(codex, place, ["done"])
+    assert doctor() == {"self_test_passed", "last_ran"}
