@@ -10,7 +10,7 @@ from hookctl.documents.redaction import Mask, joined, line_by_line
 from hookctl.documents.redaction import Splice as Place
 from hookctl.documents.scan import BREAK
 from hookctl.documents.toml_scan import ARRAY, INLINE, SCALAR, TABLES, Keys, Node, Piece, Scan, names_of
-from hookctl.documents.toml_text import keys_text, string_text
+from hookctl.documents.toml_text import inline, keys_text
 from hookctl.masking import MASK, flag_of
 
 
@@ -27,7 +27,7 @@ def masks(text: str, found: Scan, secret: Callable[[str], bool], mask: Mask | No
             plain = _string(source)
             shown = mask(plain, lambda _: MASK)
             if shown != plain:
-                yield node.start, node.end, string_text(shown)
+                yield node.start, node.end, inline(shown)
     if mask:
         yield from _names(text, keyed, mask)
         yield from _comments(text, found, keyed, secret, mask)

@@ -85,12 +85,14 @@ class Places:
         if len(run) == 1 and remarks:
             return Splice(run[0].start, remarks[0][0])
         start, after = self._line_start(run[0].start), self._next_line(stop)
-        alone = start == self._begin or self._is_blank(self._line_start(start - 1))
-        if alone and self._is_blank(after):
-            if start > self._begin:
-                start = self._line_start(start - 1)
+        above, below = max(self._line_start(start - 1), self._begin), self._next_line(self._line_stop(after))
+        if self._is_blank(after) and (start == self._begin or self._is_blank(above)):
+            # One of the blank lines around goes too: an empty one, as an insertion makes it.
+            lines = self._text[above:start], self._text[after:below]
+            if start == self._begin or (lines[0] != self._line_end and lines[1] == self._line_end):
+                after = below
             else:
-                after = self._next_line(self._line_stop(after))
+                start = above
         if after == stop:  # the last line, and it has no line end
             start = self._break_before(start)
         return Splice(start, after)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +10,9 @@ from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, TABLE, TABLES, No
 
 def key_text(name: str) -> str:
     """A name as a key: bare where it can be."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else string_text(name)
+    import tomlkit
+
+    return tomlkit.key(name).as_string()
 
 
 def keys_text(names: Iterable[str]) -> str:
@@ -20,23 +20,18 @@ def keys_text(names: Iterable[str]) -> str:
     return ".".join(map(key_text, names))
 
 
-def string_text(value: str) -> str:
-    """A string on one line; ValueError for half of a surrogate pair, which TOML does not have."""
-    value.encode("utf-8")
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def inline(value: Any) -> str:
-    """A plain value on one line; TypeError for one that TOML does not have, such as None."""
-    if isinstance(value, str):
-        return string_text(value)
-    if isinstance(value, bool | int | float):
-        return str(value).lower()
+    """A plain value on one line; TypeError for one that TOML does not have, ValueError for half of a surrogate pair."""
+    import tomlkit
+
     if isinstance(value, list):
         return f"[{', '.join(map(inline, value))}]"
     if isinstance(value, dict):
         return _table(f"{key_text(name)} = {inline(inner)}" for name, inner in value.items())
-    raise TypeError(f"{type(value).__name__} is no type of it")
+    if not isinstance(value, str | bool | int | float):
+        raise TypeError(f"{type(value).__name__} is no type of it")
+    str(value).encode("utf-8")
+    return tomlkit.item(value).as_string()
 
 
 def source(text: str, node: Node) -> str:

@@ -90,7 +90,7 @@ FORBID = '{"permission":"deny","user_message":%s,"agent_message":%s}'
 # host: its block, release, end of a turn and refusal of a tool call ("" where it has none), its project and session
 HOSTS = {
     "claude": (BLOCK, SAY, END, NESTED, "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"),
-    "codex": (BLOCK, SAY, END, "", "", "CODEX_SESSION_ID"),
+    "codex": (BLOCK, SAY, END, NESTED, "", "CODEX_SESSION_ID"),
     "gemini": (DENY, SAY, END, DENY, "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"),
     "qwen": (BLOCK, SAY, "", "", "QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID"),
     "copilot": (BLOCK, "", "", REFUSE, "COPILOT_PROJECT_DIR", ""),
@@ -590,6 +590,8 @@ def event_call(payload):
 
 def required(call, name):
     """Is this one of the tools that the agent has to call, by itself or behind a server's name?"""
+    if name == "exec_command" and "Bash" in call.knobs.required_tools:
+        return True  # Codex: the name in its transcript, and the one that its hooks are told
     ends = [end for tool in call.knobs.required_tools for end in (tool, "__" + tool, "." + tool)]
     return type(name) is str and (name in ends[::3] or name.endswith(tuple(ends[1::3] + ends[2::3])))
 

@@ -53,6 +53,7 @@ SET: list[tuple[str, Path, Any, str]] = [
     ('a = """x\n# no comment\n"""\nb = 1\n', ("a",), True, "a = true\nb = 1\n"),
     ("a = [1, { b = [2] }]\n", ("a", 1, "b", 0), "x", 'a = [1, { b = ["x"] }]\n'),
     ("a.b.c = 1\n", ("a", "b", "c"), 2.5, "a.b.c = 2.5\n"),
+    ('a = """x""""" # c\n', ("a",), 1, "a = 1 # c\n"), ("a = '''x''''' # c\n", ("a",), 1, "a = 1 # c\n"), ('a = """"x"""\n', ("a",), 1, "a = 1\n"),
     ("a = 1\n", ("a",), True, "a = true\n"), ("a = 1\n", ("a",), 1.0, "a = 1.0\n"), ("a = true\n", ("a",), 1, "a = 1\n"),
     ("a = 1\n", ("a",), {"b": {"c": [], "d": {}}}, "a = { b = { c = [], d = {} } }\n"),
     ("a = nan\n", ("a",), math.inf, "a = inf\n"), ("a = 0\n", ("a",), math.nan, "a = nan\n"),
@@ -131,7 +132,8 @@ REMOVE: list[tuple[str, Path, str]] = [
     ("a = 1\nb = 2\n", ("a",), "b = 2\n"), ("a = 1\nb = 2\n", ("b",), "a = 1\n"), ("a = 1\nb = 2", ("b",), "a = 1"), ("a = 1", ("a",), ""),
     ("a = 1 # one\nb = 2\n", ("a",), "# one\nb = 2\n"), ("# about a\na = 1\nb = 2\n", ("a",), "# about a\nb = 2\n"),
     ('a = """x\n\n"""\nb = 2\n', ("a",), "b = 2\n"), ("a = [1, # one\n]\nb = 2\n", ("a",), "b = 2\n"), ("\ufeffa = 1\n", ("a",), "\ufeff"),
-    ("x = 1\n\na = 1\n\nb = 2\n", ("a",), "x = 1\n\nb = 2\n"), ("a = 1\n\nb = 2\n", ("a",), "b = 2\n"), ("a = 1\r\n\r\nb = 2\r\n", ("a",), "b = 2\r\n"),
+    ("x = 1\n\na = 1\n\nb = 2\n", ("a",), "x = 1\n\nb = 2\n"), ("x = 1\n \na = 1\n\nb = 2\n", ("a",), "x = 1\n \nb = 2\n"), ("x = 1\n\na = 1\n \nb = 2\n", ("a",), "x = 1\n \nb = 2\n"),
+    ("a = 1\n\nb = 2\n", ("a",), "b = 2\n"), ("a = 1\r\n\r\nb = 2\r\n", ("a",), "b = 2\r\n"),
     ("[t]\na = 1\n", ("t", "a"), "[t]\n"), ("a.b = 1\na.c = 2\n", ("a", "b"), "a.c = 2\n"), ("a.b = 1\nx = 1\na.c = 2\n", ("a",), "x = 1\n"),
     # Tables and groups.
     ("a = 1\n\n" + BLOCK, (*STOP, 0, "hooks", 0), "a = 1\n\n[[hooks.Stop]]\nhooks = []\n"),
@@ -143,7 +145,7 @@ REMOVE: list[tuple[str, Path, str]] = [
     ("[[t]]\na = 1\n[m]\n[[t]]\nb = 2\n[n]\n", ("t", 0), "[m]\n[[t]]\nb = 2\n[n]\n"), ("[[t]]\n[m]\n[t.u]\na = 1\n[n]\n[[t]]\n", ("t", 0), "[m]\n[n]\n[[t]]\n"),
     ("[t] # mine\n\n[u]\n", ("t",), "# mine\n\n[u]\n"), ("[t.u]\na = 1\n[x]\n[t.v]\n", ("t",), "[x]\n"), ("[t]\na = 1\n[t.u]\nb = 2\n", ("t", "u"), "[t]\na = 1\n"),
     # A parent does not go with the last thing in it.
-    ("[t.u]\na = 1\n", ("t", "u"), "[t]\n"), ("a.b = 1\nc = 2\n", ("a", "b"), "c = 2\n\n[a]\n"), ("x = { a.b = 1 }\n", ("x", "a", "b"), "x = {a = {}  }\n"),
+    ("[t.u]\na = 1\n", ("t", "u"), "[t]\n"), ("[t.u]\r\na = 1\r\n", ("t", "u"), "[t]\r\n"), ("a.b = 1\nc = 2\n", ("a", "b"), "c = 2\n\n[a]\n"), ("x = { a.b = 1 }\n", ("x", "a", "b"), "x = {a = {}  }\n"),
     # Arrays and inline tables.
     ("a = [1, 2, 3]\n", ("a", 0), "a = [2, 3]\n"), ("a = [1, 2, 3]\n", ("a", 1), "a = [1, 3]\n"), ("a = [1, 2, 3]\n", ("a", 2), "a = [1, 2]\n"),
     ("a = [1,2,3]\n", ("a", 1), "a = [1,3]\n"), ("a = [1, 2,]\n", ("a", 1), "a = [1,]\n"), ("a = [1]\n", ("a", 0), "a = []\n"),
@@ -152,7 +154,7 @@ REMOVE: list[tuple[str, Path, str]] = [
     ("a = [1, # one\n  2]\n", ("a", 1), "a = [1 # one\n  ]\n"), ("a = [\n  1,\n  2]\n", ("a", 1), "a = [\n  1]\n"), ("a = [\n  1 # one\n  ,\n  2\n]\n", ("a", 0), "a = [\n  # one\n  \n  2\n]\n"),
     ("t = { a = 1, b = 2 }\n", ("t", "a"), "t = { b = 2 }\n"), ("t = { a = 1, b = 2 }\n", ("t", "b"), "t = { a = 1 }\n"), ("t = { a = 1 }\n", ("t", "a"), "t = {  }\n"),
     ("t = { a.b = 1, c = 2, a.d = 3 }\n", ("t", "a"), "t = { c = 2 }\n"), ("t = { c = 2, a.b = 1, a.d = 3 }\n", ("t", "a"), "t = { c = 2 }\n"),
-    ("t = {a.b = 1,a.d = 3}\n", ("t", "a"), "t = {}\n"), ("[hooks]\nStop = [{ hooks = [] }]\n", (*STOP, 0), "[hooks]\nStop = []\n"),
+    ("t = { c = 0, a.b.c = 1, a.d = 2, a.b.e = 3 }\n", ("t", "a"), "t = { c = 0 }\n"), ("t = {a.b = 1,a.d = 3}\n", ("t", "a"), "t = {}\n"), ("[hooks]\nStop = [{ hooks = [] }]\n", (*STOP, 0), "[hooks]\nStop = []\n"),
     # Nothing there, nothing done.
     ("a = 1\n", ("b",), "a = 1\n"), ("a = 1\n", ("a", "b"), "a = 1\n"), ("a = [1]\n", ("a", 1), "a = [1]\n"), ("", ("a",), ""), ("a = 1\n", (), "a = 1\n"),
 ]  # fmt: skip

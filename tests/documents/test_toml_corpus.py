@@ -12,9 +12,12 @@ import pytest
 from hookctl.documents import MISSING
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError
+from hookctl.hosts import load, shapes
+from hookctl.model import AddElement, DropElement, EditElement, Prune
 
 from .test_toml import GROUP, STATE, STOP
 
+CODEX = load("codex")
 CORPUS = Path(__file__).parents[1] / "corpus" / "codex-config"
 FILES = sorted(CORPUS.glob("*.toml"))
 REFUSED = sorted((CORPUS / "refused").glob("*.toml"))
@@ -29,7 +32,11 @@ VARIANTS: dict[str, Callable[[bytes], bytes]] = {
     "more blank lines": lambda data: data + b"\n\n",
 }
 each_file = pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
-each_variant = pytest.mark.parametrize("variant", VARIANTS)
+
+
+def variants(path: Path) -> list[bytes]:
+    """The file as it is and as other programs would have left it."""
+    return [change(path.read_bytes()) for change in VARIANTS.values()]
 
 
 def pruned(document: TomlDocument, before: TomlDocument) -> TomlDocument:
@@ -47,43 +54,56 @@ def is_unmixed(before: bytes, after: bytes) -> bool:
     return len(old) != 1 or new == old
 
 
-@each_variant
 @each_file
-def test_a_group_is_a_pure_insertion_and_goes_without_a_trace(path: Path, variant: str) -> None:
-    data = VARIANTS[variant](path.read_bytes())
-    before = TomlDocument.parse(data)
-    after = before.append(STOP, GROUP).append(STOP, {"matcher": "", **GROUP})
-    assert after.get(STOP)[-2:] == [GROUP, {"matcher": "", **GROUP}]
-    if not path.stem.startswith(("inline", "stop-is")):
-        assert after.data.startswith(data)
-    assert is_unmixed(data, after.data)
-    last = len(after.get(STOP)) - 1
-    for at in (last, last - 1):
-        after = after.remove((*STOP, at, "hooks", 0))
-        assert after.get((*STOP, at, "hooks")) == []
-        after = after.remove((*STOP, at))
-    assert pruned(after, before).data == data
+def test_a_group_is_a_pure_insertion_and_goes_without_a_trace(path: Path) -> None:
+    for data in variants(path):
+        before = TomlDocument.parse(data)
+        after = before.append(STOP, GROUP).append(STOP, {"matcher": "", **GROUP})
+        assert after.get(STOP)[-2:] == [GROUP, {"matcher": "", **GROUP}]
+        if not path.stem.startswith(("inline", "stop-is")):
+            assert after.data.startswith(data)
+        assert is_unmixed(data, after.data)
+        last = len(after.get(STOP)) - 1
+        for at in (last, last - 1):
+            after = after.remove((*STOP, at, "hooks", 0))
+            assert after.get((*STOP, at, "hooks")) == []
+            after = after.remove((*STOP, at))
+        assert pruned(after, before).data == data
 
 
-@each_variant
 @each_file
-def test_trust_is_written_and_taken_back(path: Path, variant: str) -> None:
-    data = VARIANTS[variant](path.read_bytes())
-    before = TomlDocument.parse(data)
-    after = before.set(STATE, "sha256:1")
-    assert after.get(STATE) == "sha256:1" and is_unmixed(data, after.data)
-    assert after.set(STATE, "sha256:2").set(STATE, "sha256:1").data == after.data
-    assert pruned(after.remove(STATE), before).data == data
+def test_trust_is_written_and_taken_back(path: Path) -> None:
+    for data in variants(path):
+        before = TomlDocument.parse(data)
+        after = before.set(STATE, "sha256:1")
+        assert after.get(STATE) == "sha256:1" and is_unmixed(data, after.data)
+        assert after.set(STATE, "sha256:2").set(STATE, "sha256:1").data == after.data
+        assert pruned(after.remove(STATE), before).data == data
 
 
-@each_variant
 @each_file
-def test_a_root_key_and_a_table_come_and_go(path: Path, variant: str) -> None:
-    data = VARIANTS[variant](path.read_bytes())
-    before = TomlDocument.parse(data)
-    after = before.set(("ours",), True).set(("our", "table", "key"), [1, "x"])
-    assert is_unmixed(data, after.data)
-    assert after.remove(("our", "table")).remove(("our",)).remove(("ours",)).data == data
+def test_a_root_key_and_a_table_come_and_go(path: Path) -> None:
+    for data in variants(path):
+        before = TomlDocument.parse(data)
+        after = before.set(("ours",), True).set(("our", "table", "key"), [1, "x"])
+        assert is_unmixed(data, after.data)
+        assert after.remove(("our", "table")).remove(("our",)).remove(("ours",)).data == data
+
+
+@each_file
+def test_the_engines_edits_are_made_and_taken_back(path: Path) -> None:
+    """Hooks are added, edited and removed as in every nested file (hookctl/hosts/shapes.py)."""
+    for data in variants(path):
+        before = TomlDocument.parse(data)
+        fields = {**GROUP["hooks"][0], "matcher": "Bash"}
+        after = shapes.apply(CODEX.shape, before, (AddElement(STOP, fields), AddElement(STOP, fields)))
+        ours = shapes.elements(CODEX.shape, after.value)
+        assert [element.fields for element in ours] == [fields, fields]
+        edited = shapes.apply(CODEX.shape, after, (EditElement(ours[0], {"timeout": 20, "matcher": None}),))
+        assert shapes.elements(CODEX.shape, edited.value)[0].fields == {**GROUP["hooks"][0], "timeout": 20}
+        prunes = tuple(Prune(made) for made in (STOP, STOP[:1]) if before.get(made) is MISSING)
+        drops = tuple(map(DropElement, shapes.elements(CODEX.shape, edited.value)))
+        assert shapes.apply(CODEX.shape, edited, (*drops, *prunes)).data == data
 
 
 @each_file

@@ -1,4 +1,4 @@
-"""How clients are had: from the cache, from npm, or not at all."""
+"""How clients are had: from the cache, from npm, or not at all; which tests run, and what is said of them."""
 
 import os
 import subprocess
@@ -10,15 +10,20 @@ import pytest
 from . import clients
 
 ROOT = Path(__file__).parents[2]
+ONE = ("tests/e2e/test_claude_facts.py", "-k", "without_a_hook")
 
 
-def run_one_test(cache: Path, **environment: str) -> str:
-    """Run one e2e test where neither a cached client nor npm is to be found, and return what pytest says."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/e2e/test_claude_facts.py"]
+def nothing_here(folder: Path) -> dict[str, str]:
+    """An environment in which neither a cached client nor npm is to be found."""
+    return {"PATH": "/nowhere", "HOME": str(folder), "HOOKCTL_TEST_CACHE": str(folder / "cache")}
+
+
+def pytest_says(*arguments: str, **environment: str) -> str:
+    """What another run of pytest says, without anything of this machine's but its Python."""
     done = subprocess.run(
-        [*command, "-k", "without_a_hook"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=ROOT,
-        env={"PATH": "/nowhere", "HOME": str(cache), "HOOKCTL_TEST_CACHE": str(cache), **environment},
+        env={"PATH": os.defpath, **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -26,14 +31,43 @@ def run_one_test(cache: Path, **environment: str) -> str:
     return done.stdout
 
 
+def put_program(cache: Path, folder: str, package: str, program: str, text: str = "") -> Path:
+    """A program where the cache has it."""
+    path = cache / folder / "node_modules" / package / program
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_tests_marked_full_are_left_out_unless_all_are_wanted() -> None:
+    collect = ["--collect-only", "tests/e2e/test_gemini_facts.py", "tests/e2e/test_other_dialects.py"]
+    quick, every = pytest_says(*collect), pytest_says(*collect, HOOKCTL_TESTS="all")
+    assert ("test_gemini_facts" in quick, "test_gemini_facts" in every) == (False, True)
+    assert "test_other_dialects" in quick
+    assert "deselected" in quick
+    assert "skipped" not in quick
+
+
+@pytest.mark.parametrize("processes", [[], ["-n", "2"]], ids=["one process", "two processes"])
+def test_the_clients_that_ran_are_named_at_the_end(tmp_path: Path, processes: list[str]) -> None:
+    pins = clients.read_pins("claude")
+    package = pins["package"].replace("PLATFORM", clients._platform())
+    folder = f"{package.partition('/')[2]}-{pins['version']}"
+    put_program(tmp_path, folder, package, "claude", f"#!/bin/sh\necho {pins['version']}\n")
+    test = "tests/e2e/test_claude_facts.py::test_the_client_is_the_pinned_version"
+    said = pytest_says(test, *processes, HOOKCTL_TEST_CACHE=str(tmp_path))
+    assert f"clients: claude {pins['version']}\n" in said
+
+
 def test_without_a_client_the_tests_are_skipped_and_say_why(tmp_path: Path) -> None:
-    said = run_one_test(tmp_path / "cache")
+    said = pytest_says(*ONE, **nothing_here(tmp_path))
     assert "1 skipped" in said
     assert "there is no npm to fetch it" in said
 
 
 def test_without_a_client_the_tests_fail_where_they_are_required(tmp_path: Path) -> None:
-    said = run_one_test(tmp_path / "cache", HOOKCTL_E2E="require")
+    said = pytest_says(*ONE, **nothing_here(tmp_path), HOOKCTL_E2E="require")
     assert "1 error" in said
     assert "there is no npm to fetch it" in said
 
@@ -43,10 +77,30 @@ def test_a_cached_client_is_used_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(clients, "_NPM_ENVIRONMENT", {"PATH": "/nowhere"})
     pins = clients.read_pins("claude")
     package = pins["package"].replace("PLATFORM", clients._platform())
-    program = tmp_path / f"{package.partition('/')[2]}-{pins['version']}" / "node_modules" / package / "claude"
-    program.parent.mkdir(parents=True)
-    program.touch()
-    assert clients.find_client("claude").program == program
+    program = put_program(tmp_path, f"{package.partition('/')[2]}-{pins['version']}", package, "claude")
+    assert clients.find_client("claude").command == [str(program)]
+
+
+def test_a_release_of_this_platform_may_have_its_program_in_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "_CACHE", tmp_path)
+    pins = clients.read_pins("codex")
+    folder = f"codex-{pins['version']}-{clients._platform()}"
+    program = put_program(tmp_path, folder, pins["package"], "vendor/some-triple/bin/codex")
+    assert clients.find_client("codex").command == [str(program)]
+
+
+def test_a_runtime_is_the_machine_s_or_a_version_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "_CACHE", tmp_path)
+    monkeypatch.setattr(clients, "_NPM_ENVIRONMENT", {"PATH": str(tmp_path / "bin")})
+    with pytest.raises(clients.Unavailable, match="no node on the PATH"):
+        clients._runtime("node")
+    name = f"node-{clients._platform()}"
+    own = put_program(tmp_path, f"{name}-22.1.0", name, "bin/node")
+    assert clients._runtime("node 22.1.0") == (str(own),)
+    (tmp_path / "bin").symlink_to(own.parent)
+    assert clients._runtime("node") == (str(tmp_path / "bin" / "node"),)
 
 
 def test_a_fetch_that_fails_says_what_npm_said_and_leaves_nothing(

@@ -83,14 +83,10 @@ def counts(lab: Lab) -> dict[str, Any]:
     return json.loads((lab.folder / "dispatch.json").read_text())
 
 
+NESTED = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": REASON}
 REFUSALS: dict[str, dict[str, Any] | None] = {
-    "claude": {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": REASON,
-        }
-    },
+    "claude": {"hookSpecificOutput": NESTED},
+    "codex": {"hookSpecificOutput": NESTED},
     "gemini": {"decision": "deny", "reason": REASON},
     "copilot": {"permissionDecision": "deny", "permissionDecisionReason": REASON},
     "openhands": {"decision": "deny", "reason": REASON},
@@ -98,7 +94,6 @@ REFUSALS: dict[str, dict[str, Any] | None] = {
     "antigravity": {"decision": "deny", "reason": REASON},
     "hermes": {"decision": "block", "reason": REASON},
     "opencode": {"decision": "deny", "reason": REASON},
-    "codex": None,
     "qwen": None,
     "droid": None,
 }

@@ -280,6 +280,14 @@ def test_codexs_call_is_found(lab: Lab) -> None:
     assert lab.stop() == "A"
 
 
+def test_codexs_shell_is_found_under_the_name_that_its_hooks_are_told(lab: Lab) -> None:
+    lab.config(**{**UNSCOPED, "required_tools": ["Bash"]}, max_nudges=2)
+    lab.host = "codex"
+    assert lab.stop() == "B"
+    lab.append({"payload": {"type": "function_call", "name": "exec_command", "arguments": "{}"}})
+    assert lab.stop(True) == "A"
+
+
 def test_the_nudge_never_becomes_the_block_that_the_host_overrides(lab: Lab) -> None:
     lab.config(**UNSCOPED, max_nudges=9)
     lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "2"

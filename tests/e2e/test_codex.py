@@ -1,0 +1,266 @@
+"""hookctl's promises, kept with the real Codex: approvals that go by position, projects, config.toml, policies."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.hosts.codex import state_path, trusted_hash
+
+from .acceptance import CODEX_FILE
+from .clients import Client
+from .codex import BYPASS, YOLO, Place, approve, list_hooks, make_place, play, shell, trust_project
+from .probe import Probe, make_probe
+from .product import codes, decisions, hookctl, leave_work, leave_work_by_hand
+
+pytestmark = pytest.mark.e2e
+
+LIMIT = 5  # blocks, then the guard lets go
+KEPT = ["blocked"] * LIMIT + ["tripped"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return make_place(tmp_path / "place", own_folders=True)
+
+
+@pytest.fixture
+def operators_hook(codex: Client, place: Place) -> Probe:
+    """A Stop hook of the operator's own, registered and approved; it only listens."""
+    probe = make_probe(place.root, "operators")
+    place.settings.write_text(CODEX_FILE.replace("COMMAND", json.dumps(probe.command)))
+    place.config.write_text("# by hand\n[tools]\nview_image =   false\n\n")
+    approve(place, {hook.key: hook.hash for hook in list_hooks(codex, place)})
+    return probe
+
+
+def install(place: Place, *options: str) -> str:
+    """Install the guard and return what was said, messages too."""
+    done = hookctl(place, "install", "--host", "codex", *options)
+    return done.stdout + done.stderr
+
+
+def trusts(codex: Client, place: Place) -> dict[str, str]:
+    """What Codex thinks of each hook, by its place in its file."""
+    hooks = list_hooks(codex, place)
+    return {f"{Path(hook.key.partition(':')[0]).name}:{hook.key.partition(':')[2]}": hook.trust for hook in hooks}
+
+
+def test_without_an_approval_the_guard_waits_and_the_operator_s_hook_runs_on(
+    codex: Client, place: Place, operators_hook: Probe
+) -> None:
+    said = install(place)
+    assert "/hooks" in said
+    assert "--trust" in said
+    leave_work(place)
+    assert play(codex, place, ["done"]).requests == 1
+    assert (codes(place), operators_hook.flags()) == ([], "F")
+    assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted", "hooks.json:stop:1:0": "untrusted"}
+
+
+def test_with_trust_the_guard_works_beside_the_operator_s_hook_and_every_byte_comes_back(
+    codex: Client, place: Place, operators_hook: Probe
+) -> None:
+    before, config = place.settings.read_bytes(), place.config.read_bytes()
+    install(place, "--trust")
+    assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted", "hooks.json:stop:1:0": "trusted"}
+    leave_work(place)
+    run = play(codex, place, ["done"])
+    assert (run.requests, codes(place), operators_hook.flags()) == (LIMIT + 1, KEPT, "F" + "T" * LIMIT)
+    assert run.hooks("Stop").count("Blocked") == LIMIT
+
+    install(place, "--trust")
+    assert "nothing to do" in install(place)
+    assert play(codex, place, ["done"]).requests == LIMIT + 1
+
+    hookctl(place, "uninstall")
+    assert (place.settings.read_bytes(), place.config.read_bytes()) == (before, config)
+    assert play(codex, place, ["done"]).requests == 1
+    assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted"}
+
+
+@pytest.mark.full
+def test_a_hook_that_the_operator_put_behind_ours_stays_approved_when_we_leave(codex: Client, place: Place) -> None:
+    install(place, "--trust")
+    later = make_probe(place.root, "later")
+    text = json.loads(place.settings.read_text())
+    text["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": later.command}]})
+    place.settings.write_text(json.dumps(text, indent=2))
+    approve(place, {hook.key: hook.hash for hook in list_hooks(codex, place) if ":stop:1:" in hook.key})
+    hookctl(place, "uninstall")
+    assert trusts(codex, place) == {"hooks.json:stop:1:0": "trusted"}
+    assert play(codex, place, ["done"]).requests == 1
+    assert later.flags() == "F"
+    # What comes back later comes last, and leaves no more behind when it goes again.
+    between = place.settings.read_bytes()
+    install(place, "--trust")
+    assert trusts(codex, place) == {"hooks.json:stop:1:0": "trusted", "hooks.json:stop:2:0": "trusted"}
+    hookctl(place, "uninstall")
+    assert place.settings.read_bytes() == between
+
+
+@pytest.mark.full
+def test_where_hooks_stand_in_config_toml_ours_go_there_too(codex: Client, place: Place) -> None:
+    operators = make_probe(place.root, "operators")
+    command = json.dumps(operators.command)
+    place.config.write_text(
+        f'# by hand\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"   # mine\ncommand = {command}\n\n'
+        "[tools]\nview_image = false\n"
+    )
+    before = place.config.read_bytes()
+    install(place)
+    assert not place.settings.exists()
+    leave_work(place)
+    run = play(codex, place, ["done"], BYPASS)
+    assert (run.requests, codes(place), operators.flags()) == (LIMIT + 1, KEPT, "F" + "T" * LIMIT)
+    assert "prefer a single representation" not in run.errors
+    hookctl(place, "uninstall")
+    assert place.config.read_bytes() == before
+    assert play(codex, place, ["done"], BYPASS).requests == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("start", ["sub", "sub/deep"])
+def test_in_a_project_the_guard_works_in_the_folders_below_too(codex: Client, place: Place, start: str) -> None:
+    install(place, "--scope", "project")
+    trust_project(place, place.project)
+    (place.project / "sub" / "deep").mkdir(parents=True)
+    leave_work_by_hand(place)
+    run = play(codex, place, ["done"], BYPASS, cwd=place.project / start)
+    assert (run.requests, codes(place)) == (LIMIT + 1, KEPT)
+
+
+@pytest.mark.full
+def test_a_project_of_any_name_is_found(codex: Client, place: Place) -> None:
+    project = place.root / "it's my $HOME"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    hookctl(place, "install", "--host", "codex", "--scope", "project", cwd=project)
+    hookctl(place, "run", "remaining", "2", cwd=project)
+    trust_project(place, project)
+    assert play(codex, place, ["done"], BYPASS, cwd=project).requests == LIMIT + 1
+
+
+@pytest.mark.full
+def test_a_config_folder_of_the_operator_s_own_is_used(codex: Client, place: Place) -> None:
+    folder = place.home / "my codex"
+    folder.mkdir()
+    environment = {codex.pins["variables"]["config_folder"]: str(folder)}
+    hookctl(place, "install", "--host", "codex", "--trust", environment=environment)
+    leave_work(place)
+    assert not place.settings.exists()
+    assert play(codex, place, ["done"], environment=environment).requests == LIMIT + 1
+    hookctl(place, "uninstall", environment=environment)
+    assert play(codex, place, ["done"], environment=environment).requests == 1
+
+
+@pytest.mark.full
+def test_new_tool_calls_start_the_count_again_and_equal_ones_do_not(codex: Client, place: Place) -> None:
+    install(place, "--trust")
+    leave_work(place)
+    run = play(codex, place, ["one", "two", "three", shell("true 1"), "on and on"], YOLO)
+    assert codes(place) == ["blocked"] * (3 + LIMIT) + ["tripped"]
+    assert run.requests == 3 + LIMIT + 2
+    before = len(decisions(place))
+    play(codex, place, [shell("true 1"), "one", "two", "three", shell("true 1"), "on and on"], YOLO)
+    assert codes(place)[before:] == KEPT
+
+
+@pytest.mark.full
+def test_a_second_human_prompt_is_kept_again(codex: Client, place: Place) -> None:
+    install(place, "--trust")
+    leave_work(place)
+    assert play(codex, place, ["one"]).requests == LIMIT + 1
+    assert play(codex, place, ["two"], "resume", "--last", "go on").requests == LIMIT + 1
+    assert codes(place) == KEPT * 2
+    assert len({decision["session"] for decision in decisions(place)}) == 1
+
+
+@pytest.mark.full
+def test_a_hook_file_that_was_deleted_by_hand_blocks_nobody(codex: Client, place: Place) -> None:
+    install(place, "--trust")
+    leave_work(place)
+    next((place.home / ".local").rglob("hook.py")).unlink()
+    assert play(codex, place, ["done"]).requests == 1
+
+
+@pytest.mark.full
+def test_a_foreign_hook_that_always_blocks_is_ended(codex: Client, place: Place) -> None:
+    foreign = make_probe(place.root, "foreign", answers=('{"decision": "block", "reason": "on"}',))
+    place.settings.write_text(CODEX_FILE.replace("COMMAND", json.dumps(foreign.command)))
+    install(place)
+    run = play(codex, place, ["done"], BYPASS)
+    assert (run.requests, codes(place)) == (LIMIT, ["no_work"] * (LIMIT - 1) + ["stop_loop"])
+
+
+@pytest.mark.full
+def test_a_tool_call_that_is_repeated_too_often_is_refused(codex: Client, place: Place) -> None:
+    install(place, "--trust", "--mode", "off", "--dispatch", "Bash:2/300")
+    note = shell("echo once >> notes")
+    run = play(codex, place, [note, note, note, "done"], YOLO)
+    assert (place.project / "notes").read_text().split() == ["once"] * 2
+    assert "made too many times" in run.log[-1].request.body["input"][-1]["output"]
+    assert codes(place)[-1] == "dispatch_refused"
+
+
+@pytest.mark.full
+def test_an_agent_that_did_not_call_the_tool_is_reminded_once(codex: Client, place: Place) -> None:
+    install(place, "--trust", "--nudge", "Bash")
+    run = play(codex, place, ["one", "two"], YOLO)
+    assert (run.requests, codes(place)) == (2, ["nudged", "no_work"])
+    assert play(codex, place, [shell("true 1"), "done"], YOLO).requests == 2
+
+
+@pytest.mark.full
+def test_the_hash_that_approves_a_hook_is_codex_s_own(codex: Client, place: Place) -> None:
+    events = codex.pins["events"]
+    forms: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, {}),
+        ({"matcher": "Bash"}, {"timeout": 0}),
+        ({"matcher": ""}, {"timeout": 5}),
+        ({"matcher": "*"}, {"timeout": 601, "statusMessage": "hi é"}),
+        ({"matcher": None}, {"timeout": 2, "async": True, "name": "x"}),
+        ({}, {"async": False, "statusMessage": None, "timeout": None}),
+    ]
+    command = 'say "é" </tag> & \u2028 \t'
+    groups = [{**group, "hooks": [{"type": "command", "command": command, **handler}]} for group, handler in forms]
+    place.settings.write_text(json.dumps({"hooks": dict.fromkeys(events, groups)}))
+    expected = {
+        state_path(str(place.settings), ("hooks", event, number, "hooks", 0))[-1]: trusted_hash(
+            event, group, group["hooks"][0]
+        )
+        for event in events
+        for number, group in enumerate(groups)
+    }
+    assert {hook.key: hook.hash for hook in list_hooks(codex, place)} == expected
+
+
+@pytest.mark.full
+def test_a_settings_file_that_is_a_link_is_approved_under_the_path_that_codex_sees(codex: Client, place: Place) -> None:
+    elsewhere = place.root / "dotfiles"
+    elsewhere.mkdir()
+    (elsewhere / "hooks.json").write_text("{}\n")
+    place.settings.symlink_to(elsewhere / "hooks.json")
+    install(place, "--trust")
+    assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted"}
+    assert place.settings.is_symlink()
+
+
+@pytest.mark.full
+def test_doctor_knows_what_codex_knows(codex: Client, place: Place) -> None:
+    programs = place.root / "bin"
+    programs.mkdir()
+    (programs / "codex").symlink_to(codex.program)
+    path = {"PATH": f"{programs}:{place.environment()['PATH']}"}
+
+    def doctor(code: int = 0) -> set[str]:
+        done = hookctl(place, "doctor", "--host", "codex", "--json", code=code, environment=path)
+        return {finding["code"] for finding in json.loads(done.stdout)["data"]["findings"]}
+
+    install(place)
+    assert doctor(1) == {"not_approved", "self_test_passed", "never_ran"}
+    install(place, "--trust")
+    assert doctor() == {"self_test_passed", "never_ran"}
+    play(codex, place, ["done"])
+    assert doctor() == {"self_test_passed", "last_ran"}

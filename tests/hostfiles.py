@@ -1,0 +1,78 @@
+"""Every settings file that hookctl writes, as the hosts' documents have it: where it lies and what stands in it.
+
+Written down here and not taken from the hosts' data files, so that the tests have a second word on them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import NamedTuple
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+class Kind(NamedTuple):
+    """A kind of settings file: that of one host in one of the ways in which it may stand."""
+
+    name: str  # of its corpus and of its documented shape
+    host: str
+    files: dict[str, str]  # by scope, below the folder of a test
+    stop: tuple[str, ...]  # where the list of the guard's stop hooks is
+    format: str = "json"
+    comments: bool = False
+    byte_order_mark: bool = True  # whether the host reads a file that begins with one
+    seed: str = ""  # what makes the host's settings stand this way; empty: they do without any file
+    flat: bool = False  # the list holds handlers, and no groups of them
+
+    @property
+    def suffix(self) -> str:
+        return next(iter(self.files.values())).rpartition(".")[2]
+
+    def path(self, top: Path, scope: str) -> Path:
+        return top / self.files[scope]
+
+    def corpus(self) -> list[Path]:
+        """The look-alikes of this kind that can be edited."""
+        return sorted((CORPUS / self.name).glob(f"*.{self.suffix}"))
+
+
+def _files(folder: str, name: str, *, user: str = "", project: str = "") -> dict[str, str]:
+    return {"user": f"home/{user or folder}/{name}", "project": f"work/{project or folder}/{name}"}
+
+
+_CLAUDE = {**_files(".claude", "settings.json"), "local": "work/.claude/settings.local.json"}
+_STOP = ("hooks", "Stop")
+_EVERY = [
+    Kind("antigravity", "antigravity", _files("", "hooks.json", user=".gemini/config", project=".agents"),
+         ("hookctl-guard", "Stop"), flat=True),
+    Kind("claude", "claude", _CLAUDE, _STOP),
+    Kind("codex", "codex", _files(".codex", "hooks.json"), _STOP, byte_order_mark=False),
+    Kind("codex-config", "codex", _files(".codex", "config.toml"), _STOP, "toml", True,
+         seed='[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "bell"\n'),
+    Kind("copilot", "copilot", _files("", "hookctl.json", user=".copilot/hooks", project=".github/hooks"),
+         ("hooks", "agentStop"), flat=True),
+    Kind("cursor", "cursor", _files(".cursor", "hooks.json"), ("hooks", "stop"), flat=True),
+    Kind("droid", "droid", _files(".factory", "settings.json"), _STOP, comments=True),
+    Kind("droid-hooks", "droid", _files(".factory", "hooks.json"), ("Stop",), seed="{}"),
+    Kind("gemini", "gemini", _files(".gemini", "settings.json"), ("hooks", "AfterAgent"), comments=True,
+         byte_order_mark=False),
+    Kind("hermes", "hermes", {"user": "home/.hermes/config.yaml"}, ("hooks", "pre_verify"), "yaml", True, flat=True),
+    Kind("opencode", "opencode", _files("", "hookctl.js", user=".config/opencode/plugin", project=".opencode/plugin"),
+         ("hooks", "session.idle"), "plugin", flat=True),
+    Kind("openhands", "openhands", _files(".openhands", "hooks.json"), ("stop",)),
+    Kind("openhands-wrapped", "openhands", _files(".openhands", "hooks.json"), _STOP, seed='{"hooks": {}}'),
+    Kind("qwen", "qwen", _files(".qwen", "settings.json"), _STOP, comments=True),
+]  # fmt: skip
+
+
+def can_edit(format: str) -> bool:
+    """Whether this installation edits the format; one is an optional extra."""
+    needed = {"toml": ["hookctl.documents.toml"], "yaml": ["hookctl.documents.yaml", "yaml"],
+              "plugin": ["hookctl.documents.plugin"]}.get(format, [])  # fmt: skip
+    return all(importlib.util.find_spec(name) for name in needed)
+
+
+KINDS = [kind for kind in _EVERY if can_edit(kind.format)]
+JSON = [kind for kind in KINDS if kind.format == "json"]
+BY_NAME = {kind.name: kind for kind in KINDS}

@@ -1,0 +1,261 @@
+"""What install writes for every host, word for word; that it has the documented shape, and that uninstall undoes it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonschema
+import pytest
+
+from hookctl import hosts, interpreter
+from hookctl.folders import asset
+from tests.conftest import Hookctl, put
+from tests.documents import judge
+from tests.hostfiles import BY_NAME, KINDS, Kind
+from tests.trees import tree
+
+GOLDEN = Path(__file__).parent / "golden"
+WRITE = os.environ.get("HOOKCTL_TEST_GOLDEN") == "write"
+PYTHON = "/usr/bin/python3"
+PACK = str(GOLDEN / "pack")
+MODES = {
+    "antigravity": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "run_command:3/60")),
+    "claude": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "Task:3/60", "--dispatch", "mcp__a.b")),
+    "codex": ("keepalive", ("--mode", "keepalive")),
+    "codex-config": ("keepalive", ("--mode", "keepalive")),
+    "copilot": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "bash:3/60")),
+    "cursor": ("keepalive", ("--mode", "keepalive")),
+    "droid": ("guard", ("--mode", "guard")),
+    "droid-hooks": ("keepalive", ("--mode", "keepalive")),
+    "gemini": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "run_shell_command:3/60")),
+    "hermes": ("keepalive", ("--mode", "keepalive")),
+    "opencode": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "bash:3/60")),
+    "openhands": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "terminal:3/60")),
+    "openhands-wrapped": ("guard", ("--mode", "guard")),
+    "qwen": ("keepalive", ("--mode", "keepalive")),
+}
+
+
+class Case(NamedTuple):
+    """An install, and the golden file with what it writes."""
+
+    kind: Kind
+    scope: str
+    name: str
+    options: tuple[str, ...] = ()
+    theirs: bool = False
+
+    @property
+    def golden(self) -> Path:
+        return GOLDEN / self.kind.name / f"{self.scope}{self.name}.{self.kind.suffix}"
+
+
+def theirs(kind: Kind) -> Path:
+    return GOLDEN / kind.name / f"theirs.{kind.suffix}"
+
+
+def cases() -> Iterator[Case]:
+    for kind in KINDS:
+        mode, options = MODES[kind.name]
+        for scope in kind.files:
+            if theirs(kind).exists():
+                yield Case(kind, scope, "-theirs", theirs=True)
+            if not kind.seed:
+                yield Case(kind, scope, "")
+            yield Case(kind, scope, "-pack", (PACK,), theirs=bool(kind.seed))
+        yield Case(kind, "user", f"-{mode}", options, theirs=bool(kind.seed))
+
+
+CASES = list(cases())
+EACH = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind.name}-{case.scope}{case.name}")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No disk to wait for, and the same interpreter everywhere."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(interpreter, "choose", lambda environ: (PYTHON, ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+
+
+CODE = "// From here on every file"  # of a plugin: what stands behind is the same in all
+SETTINGS = "const settings =\n"
+
+
+def readable(text: str, isolated: Path) -> str:
+    """The text with words for the paths of this run, and without a plugin's code."""
+    text, _, code = text.partition(CODE)
+    if code:
+        template = Path(asset("templates", "opencode", "plugin.js")).read_text()
+        assert template.endswith(CODE + code)
+    data = re.escape(str(isolated / "data"))
+    text = re.sub(rf"{data}/guard/[\w-]+/hook\.py", "HOOK", text)
+    text = re.sub(rf"{data}/packs/tidy/[\w-]+", "FILES", text)
+    return text.replace(PYTHON, "PYTHON").replace(str(isolated / "state"), "STATE")
+
+
+def compare(golden: Path, text: str) -> None:
+    if WRITE:
+        golden.write_bytes(text.encode())
+    assert text == golden.read_bytes().decode(), f"{golden} says something else"
+
+
+def seen(isolated: Path) -> dict[str, tuple[object, ...]]:
+    """Everything of the operator's: modes and bytes, without the times."""
+    everything = {name: (about[0], about[2]) for name, about in tree(isolated).items()}
+    return {name: about for name, about in everything.items() if not name.startswith("state")}
+
+
+@EACH
+def test_install_writes_the_golden_file_and_uninstall_undoes_it(case: Case, isolated: Path, hookctl: Hookctl) -> None:
+    path = case.kind.path(isolated, case.scope)
+    (isolated / "work" / ".git").mkdir()
+    if case.theirs:
+        put(path, theirs(case.kind).read_bytes()).chmod(0o644)
+    before = seen(isolated)
+    place = ("--host", case.kind.host, "--scope", case.scope)
+    done = hookctl("install", *case.options, *place)
+    assert done.code == 0, done
+    compare(case.golden, readable(path.read_text(), isolated))
+    for config in isolated.glob("*/**/config.json"):  # the hook's own, beside the hook
+        compare(case.golden.with_suffix(".config"), readable(config.read_text(), isolated))
+    assert path.stat().st_mode & 0o777 == (0o644 if case.theirs or case.scope == "project" else 0o600)
+    assert "nothing to do" in hookctl("install", *case.options, *place).out
+    pack = ("tidy",) if PACK in case.options else ()
+    assert hookctl("uninstall", *pack, *place).code == 0
+    assert seen(isolated) == before
+
+
+def test_every_host_and_scope_has_its_golden_files() -> None:
+    files = {(kind.host, scope) for kind in KINDS for scope in kind.files}
+    known = [hosts.load(name) for name in hosts.names()]
+    missing = {(host.name, scope) for host in known for scope in host.scopes} - files
+    assert {host for host, _ in missing} <= {"hermes", "opencode"}, missing
+    used = {case.golden for case in CASES} | {theirs(kind) for kind in KINDS}
+    found = {path for kind in KINDS for path in (GOLDEN / kind.name).iterdir()}
+    assert {path for path in found if path.suffix != ".config"} <= used
+    assert {path.stem for path in found if path.suffix == ".config"} <= {path.stem for path in used}
+
+
+# Their documented shape
+
+
+def value(kind: Kind, data: bytes) -> Any:
+    """The parsed file, by something that is not hookctl wherever that is possible."""
+    if kind.format == "json":
+        return judge.value_of(judge.read(data.decode()))
+    if kind.format == "toml":
+        return tomllib.loads(data.decode())
+    if kind.format == "plugin":
+        return judge.value_of(judge.read(data.decode().partition(SETTINGS)[2]))
+    from hookctl.documents import formats
+
+    return formats.parse(kind.format, data).value
+
+
+def documented(kind: Kind) -> Any:
+    schema = json.loads((GOLDEN / "shapes" / f"{kind.name}.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@EACH
+def test_what_is_written_has_the_documented_shape(case: Case) -> None:
+    schema = documented(case.kind)
+    schema.validate(value(case.kind, case.golden.read_bytes()))
+    if case.theirs:
+        schema.validate(value(case.kind, theirs(case.kind).read_bytes()))
+
+
+Wrong = Callable[[Any], Any]
+
+
+def first(written: Any, kind: Kind) -> Any:
+    """The first handler of ours."""
+    for key in kind.stop:
+        written = written[key]
+    return written[-1] if kind.flat else written[-1]["hooks"][0]
+
+
+def with_key(key: str, value: Any) -> Wrong:
+    return lambda written: {**written, key: value}
+
+
+def without(key: str) -> Wrong:
+    return lambda written: {name: value for name, value in written.items() if name != key}
+
+
+def handler(kind: str, **fields: Any) -> Wrong:
+    def change(written: Any) -> Any:
+        copied = copy.deepcopy(written)
+        first(copied, BY_NAME[kind]).update(fields)
+        return copied
+
+    return change
+
+
+# What a host would not take, or would take for something else.
+WRONG: list[tuple[str, str, Wrong]] = [
+    ("antigravity", "Claude Code's root", lambda written: {"hooks": written["hookctl-guard"]}),
+    ("antigravity", "an event at the root", with_key("Stop", [])),
+    ("claude", "a timeout of none", handler("claude", timeout=0)),
+    ("claude", "a number in env", with_key("env", {"MAX_STOP_BLOCKS": 5})),
+    ("codex", "a schema at the root", with_key("$schema", "x")),
+    ("codex", "a timeout in quotes", handler("codex", timeout="10")),
+    ("copilot", "the timeout of others", handler("copilot", timeout=10)),
+    ("copilot", "two commands", handler("copilot", bash="x")),
+    ("cursor", "no version", without("version")),
+    ("cursor", "a group", lambda written: {**written, "hooks": {"stop": [{"hooks": written["hooks"]["stop"]}]}}),
+    ("droid", "an unknown event", with_key("hooks", {"AfterAgent": []})),
+    ("gemini", "seconds", handler("gemini", timeout=10)),
+    ("gemini", "Claude Code's event", with_key("hooks", {"Stop": []})),
+    ("gemini", "a number in env", handler("gemini", env={"MAX_STOP_BLOCKS": 5})),
+    ("openhands", "an event that it does not know", with_key("subagent_stop", [])),
+    ("openhands", "a key of ours", with_key("hookctl", {})),
+    ("qwen", "milliseconds", handler("qwen", timeout=10_000)),
+    ("qwen", "a cap above its ceiling", with_key("env", {"QWEN_CODE_STOP_HOOK_BLOCK_CAP": "5000"})),
+]
+
+
+@pytest.mark.parametrize(("name", "said", "change"), WRONG, ids=[f"{name}-{said}" for name, said, _ in WRONG])
+def test_a_documented_shape_refuses_what_the_host_would(name: str, said: str, change: Wrong) -> None:
+    kind = BY_NAME[name]
+    written = value(kind, (GOLDEN / name / f"user.{kind.suffix}").read_bytes())
+    assert documented(kind).is_valid(written)
+    assert not documented(kind).is_valid(change(written))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda written: {"hooks": written}, with_key("AfterAgent", [])], ids=["wrapped", "event"]
+)
+def test_a_droid_reads_no_wrapped_hooks_file(change: Wrong) -> None:
+    kind = BY_NAME["droid-hooks"]
+    written = value(kind, (GOLDEN / kind.name / "user-theirs.json").read_bytes())
+    assert documented(kind).is_valid(written)
+    assert not documented(kind).is_valid(change(written))
+
+
+def test_a_wrapped_openhands_file_has_the_other_names() -> None:
+    kind = BY_NAME["openhands-wrapped"]
+    assert not documented(kind).is_valid({"hooks": {"stop": []}})
+    assert not documented(kind).is_valid({"hooks": {"SubagentStop": []}})
+    assert documented(kind).is_valid({"hooks": {"Stop": []}})
+
+
+@EACH
+def test_no_command_of_ours_has_a_variable_but_the_hosts_own(case: Case) -> None:
+    """Some hosts expand those of any settings string; Codex has none of its own, and expands nothing."""
+    project = hosts.load(case.kind.host).data["environment"].get("project", "")
+    own = {"$", "$PWD"} if case.kind.host == "codex" else {f"${project}"} if project else set()
+    text = case.golden.read_text()
+    commands = re.findall(r": hookctl=(?:guard|tidy)/[^\n]*", text)
+    assert commands
+    for command in commands:
+        assert set(re.findall(r"\$\w*", command)) <= (own if case.scope == "project" else set()), command
