@@ -174,7 +174,8 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
           changed(GEMINI, lambda page: ours(page, "AfterAgent")["env"].update(MAX_STOP_BLOCKS="five")))),
     # The environment, and hooks of others.
     ("hook_environment", "error", "gemini",
-     both(installed("gemini"), changed(GEMINI, lambda page: ours(page, "AfterAgent")["env"].update(HOOKCTL_DISABLE="1")))),
+     both(installed("gemini"),
+          changed(GEMINI, lambda page: ours(page, "AfterAgent")["env"].update(HOOKCTL_DISABLE="1")))),
     ("script_missing", "warning", "codex",
      there(CODEX, {"hooks": {"Stop": groups({**HOOK, "command": "python3 /gone/stop.py"})}})),
     ("foreign_stop", "warning", "codex", there(CONFIG, TOML_HOOKS)),
