@@ -54,7 +54,7 @@ _EVERY = [
          ("hooks", "agentStop"), flat=True),
     Kind("cursor", "cursor", _files(".cursor", "hooks.json"), ("hooks", "stop"), flat=True),
     Kind("droid", "droid", _files(".factory", "settings.json"), _STOP, comments=True),
-    Kind("droid-hooks", "droid", _files(".factory", "hooks.json"), ("Stop",), seed="{}"),
+    Kind("droid-hooks", "droid", _files(".factory", "hooks.json"), ("Stop",), seed="{}", comments=True),
     Kind("gemini", "gemini", _files(".gemini", "settings.json"), ("hooks", "AfterAgent"), comments=True,
          byte_order_mark=False),
     Kind("hermes", "hermes", {"user": "home/.hermes/config.yaml"}, ("hooks", "pre_verify"), "yaml", True, flat=True),
