@@ -59,13 +59,11 @@ def test_every_finding_of_a_host(place: Place, code: str, level: str, host: str,
     assert host == "claude" or "claude --debug" not in str(findings)
 
 
-# A host whose documents are no JSON needs the module of its format.
-PLAIN = [name for name in hosts.names() if hosts.load(name).format == "json"]
-
-
-@pytest.mark.parametrize("host", PLAIN)
+@pytest.mark.parametrize("host", hosts.names())
 def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
     installed(host, *(["--trust"] if host == "codex" else []))(place)
+    if host == "hermes":
+        put(at(place, ".hermes/shell-hooks-allowlist.json"), '{"pre_verify": [": hookctl=guard/stop; x"]}')
     findings = found(place, host)
     assert [one for one in findings if one["level"] != "info"] == []
     assert {"self_test_passed", "never_ran"} <= {one["code"] for one in findings}
