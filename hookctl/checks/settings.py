@@ -26,11 +26,9 @@ _MOST_HOPS = 40
 
 def check(scene: Scene) -> Iterator[Finding]:
     """Faults that make the host ignore the file or parts of it, or that keep us from changing it."""
-    document = scene.document
-    if document is None or not isinstance(document.value, dict):
-        return
-    yield from _writable(scene)
-    yield from _links(scene)
+    if scene.document is not None and isinstance(scene.document.value, dict):
+        yield from _writable(scene)
+        yield from _links(scene)
     yield from content(scene)
 
 

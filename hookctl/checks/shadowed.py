@@ -59,9 +59,9 @@ def _twice(here: Here) -> Iterator[Finding]:
     forms = [variant.stands for where, variant in hosts.variants(here.host) if where == "has hooks"]
     for source in here.sources:
         others = [one for one in here.sources if one.scope == source.scope and one.path != source.path]
-        for other in others if source.host.stands in forms and source.host.stands else ():
+        for other in others if source.host.stands in forms else ():
             if hooks(source) and other.host.stands not in forms and _has_hooks(other.document.value):
-                message = f"hooks stand here and in {other.path}; {here.host.title} reads both, and warns at each start"
+                message = f"hooks stand here and in {other.path}; {here.host.title} warns of that at every start"
                 fix = "Keep them in one of the two. Move none of ours by hand: uninstall, then install again."
                 yield here.find("two_forms", "warning", message, fix, source.path)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from hookctl import files, hosts
 from hookctl.checks import Finding, Scene
-from hookctl.checks.hook import PROGRAM
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import codex
+from hookctl.hosts.shapes import head
 from hookctl.model import Path
 from hookctl.packs.settings import settings_from
 from hookctl.places import GUARD
@@ -69,7 +69,7 @@ def _agreed(scene: Scene, about: dict[str, Any]) -> Iterator[Finding]:
         known = files.read(path).data or b""
     except HookctlError:
         known = b""
-    if scene.guard and os.path.join(scene.guard.folder, PROGRAM).encode() not in known:
+    if head(f"{GUARD}/").partition(";")[0].encode() not in known:
         yield scene.find("not_approved", "warning", about["gate"], f"{_sentence(about['action'])}.", path)
 
 
