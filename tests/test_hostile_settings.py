@@ -88,7 +88,7 @@ def plugin_files(kind: Kind) -> Broken:
     """Programs at the place of ours that are not ours, or not ours any more."""
     good = Path(asset("templates", "opencode", "plugin.js")).read_text()
     head, mark, code = good.partition("const settings =\n")
-    settings, end, code = code.partition("// From here on")
+    _, end, code = code.partition("// From here on")
     first = head.count("\n") + 2
     yield "another's", b"export const Mine = async () => ({})\n", (1, 1)
     yield "changed", good.replace("5000", "9000").encode(), (0, 0)
