@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,9 +13,9 @@ from hookctl import files
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import Host
+from hookctl.hosts import Host, reading, variants
 from hookctl.model import Path
-from hookctl.places import of_file, standing
+from hookctl.places import all_files, of_file, standing
 
 
 class Source(NamedTuple):
@@ -42,19 +43,33 @@ def _read(folders: Folders, host: Host, user: str, start: str) -> Iterator[Sourc
                 document = formats.parse(variant.format, there.data or b"", where=path)
             except HookctlError:
                 continue
-            ignored = document.fault is not None and not (variant.comments and variant.trailing_commas)
-            if there.data is not None and isinstance(document.value, dict) and not ignored:
+            read = reading.refusal(variant, document) is None
+            if there.data is not None and isinstance(document.value, dict) and read:
                 yield Source(scope, path, document, variant)
 
 
 def _paths(folders: Folders, host: Host, scope: str, user: str, start: str) -> list[tuple[Host, str]]:
     if scope == "user":
-        return [(of_file(host, user), user)]
+        return _with_others(folders, (of_file(host, user), user), scope)
     if scope != "managed":
-        return [standing(host, scope, folders.environ, start)] if scope in host.scopes else []
+        found = standing(host, scope, folders.environ, start)
+        return _with_others(folders, found, scope, start) if scope in host.scopes else []
     patterns = host.data["files"].get("managed", {}).get(sys.platform, [])
-    found = [path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)]
-    return [(host, path) for path in found]
+    paths = [path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)]
+    return [(host, path) for path in paths]
+
+
+def _with_others(folders: Folders, file: tuple[Host, str], scope: str, start: str = "") -> list[tuple[Host, str]]:
+    """A settings file, and what the host reads beside it."""
+    host, path = file
+    every = all_files(host, scope, folders.environ, start)
+    merged = any(where == "has hooks" for where, _ in variants(host)) and path in [other for _, other in every]
+    found = [file, *(one for one in every if merged and one[1] != path)]
+    beside = host.data["files"].get("beside")
+    if beside:
+        pattern = os.path.join(glob.escape(os.path.dirname(path)), beside)
+        found += [(host, other) for other in sorted(glob.glob(pattern)) if other != path]
+    return found
 
 
 def winner(found: list[Source], path: Path) -> Source | None:

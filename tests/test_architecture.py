@@ -18,7 +18,7 @@ LAYERS = [
     ["verbs"],
     ["checks"],
     ["planner"],
-    ["runtime_files"],
+    ["runtime_files", "effects"],
     ["engine", "apply", "packs", "report", "live", "scopes"],
     ["project_ledger"],
     ["places"],

@@ -12,6 +12,7 @@ import pytest
 from hookctl import cli, errors
 from hookctl.packs import guard, settings
 
+from .findings_of_hosts import MADE_OF_HOSTS
 from .test_cli_contract import COMMANDS, options_of
 from .test_doctor import MADE, source_codes
 from .test_project import HOOK
@@ -33,7 +34,8 @@ def test_every_finding_of_doctor_is_explained_with_its_level() -> None:
     explained = {row[0].strip("`"): set(row[1].split(", ")) for row in table}
     assert len(explained) == len(table), "each once"
     assert set(explained) == source_codes()
-    assert explained == {code: {level for made, level, _ in MADE if made == code} for code in explained}
+    made = [(code, level) for code, level, *_ in (*MADE, *MADE_OF_HOSTS)]
+    assert explained == {code: {level for one, level in made if one == code} for code in explained}
 
 
 def test_every_knob_is_explained_with_its_default() -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hookctl import project
 from hookctl.documents import Document
+from hookctl.effects import Switch
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.model import Live, PackRecord, Record
@@ -60,6 +61,12 @@ class Scene(NamedTuple):
         return sources(self.folders, self.host, user, self.start)
 
     @property
+    def reaching(self) -> list[Source]:
+        """Those whose variables reach the guard's hook in this file: all of them, or where a hook has its own, this."""
+        own = [source for source in self.sources if source.path == self.path]
+        return own if self.host.env_field and own else self.sources
+
+    @property
     def install(self) -> str:
         """The command that installs the guard in this settings file."""
         return self.install_of(GUARD)
@@ -86,6 +93,7 @@ class Here(NamedTuple):
     host: Host
     scenes: tuple[Scene, ...]  # of this host, wherever they are
     sources: tuple[Source, ...]  # those first whose values win
+    disabling: Switch | None = None  # what switches all hooks off
 
     @property
     def project(self) -> str:

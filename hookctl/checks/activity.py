@@ -66,7 +66,8 @@ def check_here(here: Here) -> Iterator[Finding]:
     if len(silent) >= _ENOUGH:
         last = clock.local(silent[0].at)
         message = f"the last {len(silent)} sessions of {here.host.title}, up to {last}, left no line in the guard's log"
-        fix = "Start the agent anew and end a turn. If nothing comes, `hookctl log` and `claude --debug` tell more."
+        more = f" and `{debug}` tell" if (debug := here.host.data["client"].get("debug")) else " tells"
+        fix = f"Start the agent anew and end a turn. If nothing comes, `hookctl log`{more} more."
         yield here.find("hook_silent", "warning", message, fix, everywhere[0].hook.source.path)
 
 

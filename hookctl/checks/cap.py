@@ -6,36 +6,30 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl import scopes
+from hookctl import effects, scopes
 from hookctl.checks import Finding, Scene
 from hookctl.checks.environment import shown
 from hookctl.documents import MISSING
+from hookctl.effects import Value
 from hookctl.hosts import read_cap
 from hookctl.model import Path
 from hookctl.packs import guard
-from hookctl.packs.settings import LIMIT_KEY, settings_from
+from hookctl.packs.settings import DEFAULT_LIMIT, LIMIT_KEY, settings_from
 from hookctl.scopes import Source
 
 _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
 
 
-class _Value(NamedTuple):
-    """A variable as it is in effect, and the file that it comes from."""
-
-    text: str
-    path: str
-    there: bool
-
-
 class _Limits(NamedTuple):
     """How many blocks the guard gives without progress, and how many in a row the host takes; 0 or less: no end."""
 
-    key: str  # of the cap
+    key: str  # of the cap; empty where nothing sets it
     path: str  # where the cap stands, or would
     limit: int
     cap: float
     attempts: bool  # whether the limit counts attempts to stop, one more than blocks
     wanted: str  # what the cap should be
+    best: float  # the blocks that the host takes then
 
     @property
     def blocks(self) -> int:
@@ -49,22 +43,20 @@ class _Limits(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if scene.guard is None or settings_from(scene.guard.settings).mode == "off" or not scene.host.cap_key:
+    if scene.guard is None or settings_from(scene.guard.settings).mode == "off":
         return
-    found, config = scene.sources, guard.live_configuration(scene.guard)
+    found, environ, config = scene.reaching, scene.folders.environ, guard.live_configuration(scene.guard)
     mode = guard.mode_of(config, {})
-    keys = LIMIT_KEY, scene.host.cap_key
-    for key in keys if mode == "breaker" else keys[1:]:
+    for key in filter(None, (LIMIT_KEY if mode == "breaker" else "", scene.host.cap_key)):
         yield from _masked(scene, found, key)
-    limit, cap = (_effective(scene, found, key) for key in keys)
+    limit, cap = effects.variable(found, environ, LIMIT_KEY), effects.cap(scene.host, found, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.there and not guard.is_limit(limit.text):
         message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook takes {blocks}"
         yield scene.find("limit_invalid", "warning", message, "Write it as a decimal number.", limit.path)
-    wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(str(blocks))
-    given, attempts = read_cap(scene.host, cap.text), config.get("count") == "attempts"
-    limits = _Limits(keys[1], cap.path, blocks, given, attempts, wanted)
-    yield from _number(scene, limits, cap)
+    limits = _limits(scene, mode, blocks, cap, config.get("count") == "attempts")
+    if scene.host.cap:
+        yield from _number(scene, limits, cap)
     if mode == "keepalive":
         yield from _kept_alive(scene, limits, cap.text, config.get("keepalive_cap"))
     elif mode == "breaker":
@@ -72,19 +64,32 @@ def check(scene: Scene) -> Iterator[Finding]:
         yield from _lifted(scene, limits, cap.text)
 
 
+def _limits(scene: Scene, mode: str, blocks: int, cap: Value, attempts: bool) -> _Limits:
+    host = scene.host
+    wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(str(blocks))
+    wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
+    key = host.cap_key or host.cap.get("field", "")
+    return _Limits(
+        key, cap.path or scene.path, blocks, read_cap(host, cap.text), attempts, wanted,
+        read_cap(host, wanted if key else ""),
+    )  # fmt: skip
+
+
 def _kept_alive(scene: Scene, limits: _Limits, text: str, own: Any) -> Iterator[Finding]:
     """A host's cap under which keepalive cannot do what it is for."""
     wanted = own if type(own) is int and 0 < own < guard.ARMED_CEILING else guard.ARMED_CEILING
     if limits.cap <= 0:
-        yield _switched_off(scene, limits, text)
+        yield from _switched_off(scene, limits, text)
     elif limits.cap < wanted:
         message = f"the cap is {limits.cap:g}: keepalive lets go after {limits.cap:g} blocks in a row, not {wanted}"
-        yield scene.find("cap_below_limit", "warning", message, limits.fix, limits.path)
+        fix = limits.fix if limits.cap < limits.best else f"Nothing: {scene.host.title} grants no more."
+        yield scene.find("cap_below_limit", "warning", message, fix, limits.path)
 
 
-def _switched_off(scene: Scene, limits: _Limits, text: str) -> Finding:
-    message = f"{shown(limits.key, text)} switches the cap of {scene.host.title} itself off; only the guard is left"
-    return scene.find("cap_off", "warning", message, limits.fix, limits.path)
+def _switched_off(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
+    if limits.key:  # else the host never had a cap
+        message = f"{shown(limits.key, text)} switches the cap of {scene.host.title} itself off; only the guard is left"
+        yield scene.find("cap_off", "warning", message, limits.fix, limits.path)
 
 
 def at_fault(scene: Scene, path: Path) -> bool:
@@ -94,19 +99,12 @@ def at_fault(scene: Scene, path: Path) -> bool:
     )
 
 
-def _effective(scene: Scene, found: list[Source], key: str) -> _Value:
-    """A settings file's value, else that of the environment, if the host is started from it."""
-    source = scopes.winner(found, (*scene.host.env_path, key))
-    if source:
-        return _Value(scopes.text(source, (*scene.host.env_path, key)), source.path, True)
-    return _Value(scene.folders.environ.get(key, ""), scene.path, key in scene.folders.environ)
-
-
 def _masked(scene: Scene, found: list[Source], key: str) -> Iterator[Finding]:
     """Another scope's value is in effect, and it is another value."""
-    order, path = scene.host.data["scopes"]["precedence"], (*scene.host.env_path, key)
-    source = scopes.winner(found, path)
-    if source is None or order.index(source.scope) >= order.index(scene.place.scope):
+    path = scene.host.env_leaf(key)
+    source = scopes.winner(found, path) if path else None
+    order = scene.host.data["scopes"]["precedence"]
+    if source is None or path is None or order.index(source.scope) >= order.index(scene.place.scope):
         return
     own = next((one for one in found if one.scope == scene.place.scope), None)
     value = scopes.text(source, path)
@@ -116,36 +114,47 @@ def _masked(scene: Scene, found: list[Source], key: str) -> Iterator[Finding]:
         yield scene.find("masked", "warning", message, f"Change it in {source.path}.", source.path)
 
 
-def _number(scene: Scene, limits: _Limits, cap: _Value) -> Iterator[Finding]:
-    if cap.there and not re.fullmatch(r"-?[0-9]+", cap.text):
+def _number(scene: Scene, limits: _Limits, cap: Value) -> Iterator[Finding]:
+    off = "field" in scene.host.cap and cap.text == scene.host.cap["off"]
+    if cap.there and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
         message = f"{shown(limits.key, cap.text)} is not a whole number; {scene.host.title} reads it as {limits.cap:g}"
-        yield scene.find("cap_invalid", "warning", message, limits.fix, cap.path)
+        yield scene.find("cap_invalid", "warning", message, limits.fix, limits.path)
 
 
 def _ends(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
     """What ends a chain of blocks first, if it is not the guard's limit."""
     limit, cap, path = limits.limit, limits.cap, limits.path
     if cap <= 0:
-        yield _switched_off(scene, limits, text)
-    elif limit <= 0:
-        blocks = f"{min(cap, guard.CEILING):g} blocks"
+        yield from _switched_off(scene, limits, text)
+    if limit <= 0 and (cap > 0 or not limits.key):
+        blocks = f"{min(cap if cap > 0 else guard.CEILING, guard.CEILING):g} blocks"
         message = f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
         yield scene.find("no_limit", "warning", message, f"Set {LIMIT_KEY} to 1 or more.", path)
-    elif cap < limits.blocks:
-        message = f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
-        yield scene.find("cap_below_limit", "warning", message, limits.fix, path)
-    elif cap < limits.blocks + _SLACK:
+    elif 0 < cap < limits.blocks:
+        yield _below(scene, limits)
+    elif 0 < cap < min(limits.blocks + _SLACK, limits.best):
         room = "nothing" if cap == limits.blocks else f"only {cap - limits.blocks:g}"
         message = f"the cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of other hooks: "
         message += f"{scene.host.title} counts those too, and the guard lets go before the host overrides it"
         yield scene.find("cap_tight", "warning" if cap == limits.blocks else "info", message, limits.fix, path)
 
 
+def _below(scene: Scene, limits: _Limits) -> Finding:
+    cap, limit, most = limits.cap, limits.limit, limits.best
+    message = f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
+    if most >= limits.blocks:
+        return scene.find("cap_below_limit", "warning", message, limits.fix, limits.path)
+    fix = f"`{scene.install} --set {LIMIT_KEY}={most:g}` says what {scene.host.title} grants; it grants no more."
+    # Nobody asked for the default.
+    level = "info" if limit == DEFAULT_LIMIT and cap == most else "warning"
+    return scene.find("cap_below_limit", level, message, fix, limits.path)
+
+
 def _lifted(scene: Scene, limits: _Limits, text: str) -> Iterator[Finding]:
     """A cap far above what the guard itself gives, that is not ours: a keepalive's, perhaps."""
     path = (*scene.host.env_path, limits.key)
     ours = [entry.written for entry in (scene.record.entries if scene.record else ()) if entry.path == path]
-    if limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
+    if scene.host.cap_key and limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
         message = f"the cap is {limits.cap:g}: {scene.host.title} itself ends no chain before that many blocks"
         fix = f"{limits.fix.removesuffix('.')}, unless something needs it."
         yield scene.find("cap_high", "info", message, fix, limits.path)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 
@@ -19,8 +17,13 @@ def check(scene: Scene) -> Iterator[Finding]:
     about = scene.host.data["client"]
     program = hosts.client(scene.host, scene.folders.environ)
     if not program:
-        message = f"{about['command']} is not on PATH, so its version is not known"
-        yield scene.find("client_missing", "info", message, path=about["command"])
+        names = hosts.commands(scene.host)
+        message = f"{' or '.join(names)} is not on PATH, so its version is not known"
+        yield scene.find("client_missing", "info", message, path=names[0])
+        return
+    if not about.get("asks_version", True):
+        message = f"the version of {about['package']} is not known: {about['command']} has one of its own"
+        yield scene.find("client_unknown", "info", message, path=program)
         return
     version = _version(program, about["version_args"])
     if not version:
@@ -30,18 +33,16 @@ def check(scene: Scene) -> Iterator[Finding]:
         message = f"version {version} is below {about['minimum']}: {about['minimum_reason']}"
         yield scene.find("client_old", "warning", message, f"Upgrade {scene.host.title}.", program)
     elif _numbers(version) > _numbers(about["seen"]):
-        message = f"version {version} is newer than {about['seen']}, the one that hookctl was proven on"
+        message = f"version {version} is newer than {about['seen']}, {_known(scene)}"
         yield scene.find("client_newer", "info", message, path=program)
+    elif "minimum" not in about and _numbers(version) < _numbers(about["seen"]):
+        message = f"version {version} is older than {about['seen']}, {_known(scene)}"
+        yield scene.find("client_older", "info", message, path=program)
 
 
-def check_readers(scene: Scene) -> Iterator[Finding]:
-    """Other agents here that read the same file, and so run the hook too, as if they were this one."""
-    path = scene.folders.environ.get("PATH", os.defpath)
-    for reader in scene.host.data.get("also_read_by", ()) if scene.guard else ():
-        found = shutil.which(reader["command"], path=path)
-        if found and os.path.isabs(found):
-            message = f"{reader['title']} reads this file too, and runs the hook as {scene.host.title} would"
-            yield scene.find("also_read", "info", message, "Do not install the guard for both in one project.")
+def _known(scene: Scene) -> str:
+    proven = scene.host.data["sure"] == "proven"
+    return "the one that hookctl was proven on" if proven else "the one that hookctl knows from documents"
 
 
 def _version(program: str, arguments: list[str]) -> str:

@@ -18,7 +18,8 @@ def check(here: Here) -> Iterator[Finding]:
         return
     scopes = ", ".join(one.hook.source.scope for one in found)
     path = found[0].hook.source.path
-    if len({str(one.hook.fields["command"]) for one in found}) == 1:
+    once = here.host.data["scopes"].get("same_command_once")
+    if once and len({str(one.hook.fields["command"]) for one in found}) == 1:
         message = f"the guard is registered in several scopes ({scopes}) with one command, which the host runs once"
         yield here.find("two_scopes", "info", message, "An edit of one of them may have no effect.", path)
         return

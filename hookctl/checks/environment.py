@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 
-from hookctl import scopes
+from hookctl import effects
 from hookctl.checks import Finding, Here, Scene, configuration
 from hookctl.masking import masked
 from hookctl.packs import guard
@@ -18,11 +18,7 @@ _MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 
 def variable(here: Here, name: str) -> str:
     """A variable as the hook gets it: from the settings files, else from what the host was started with."""
-    path = here.host.env_leaf(name)
-    source = scopes.winner(list(here.sources), path) if path else None
-    if source and path:
-        return scopes.text(source, path)
-    return here.folders.environ.get(name, "")
+    return effects.variable(here.sources, here.folders.environ, name).text
 
 
 def shown(name: str, value: str) -> str:
@@ -44,28 +40,28 @@ def check(scene: Scene) -> Iterator[Finding]:
     """The guard's own variables in the settings files that the host reads: they win over the hook's configuration."""
     known = {*_child_env(scene), *configuration.variables(), *_MOVING}
     for source in scene.sources:
-        env = source.document.get(scene.host.env_path) if scene.host.env_path else {}
-        for name in sorted(env) if isinstance(env, dict) else ():
+        texts = effects.variables([source])
+        for name in sorted(texts):
             if name in known:
-                value = scopes.text(source, (*scene.host.env_path, name))
-                yield from _one(scene, name, value, f"of {source.scope} scope", source.path)
+                yield from _one(scene, name, texts[name], f"of {source.scope} scope", source.path)
 
 
 def check_shell(scene: Scene) -> Iterator[Finding]:
     """The same of the environment that hookctl runs in, if the host is started from there; settings files win."""
-    environ, found, path = scene.folders.environ, scene.sources, scene.host.env_path
+    environ = scene.folders.environ
     if scene.guard is None:
         return
+    found = scene.reaching
     for name in sorted(environ):
         known = name in (*_child_env(scene), *configuration.variables())
-        if known and not (path and scopes.winner(found, (*path, name))):
+        if known and not effects.variable(found, environ, name).source:
             yield from _one(scene, name, environ[name], "in this shell", "")
-    for name in (LIMIT_KEY, scene.host.cap_key) if path else ():
-        source = scopes.winner(found, (*path, name))
-        if source and name in environ and environ[name] != scopes.text(source, (*path, name)):
+    for name in filter(None, (LIMIT_KEY, scene.host.cap_key)):
+        value = effects.variable(found, environ, name)
+        if value.source and name in environ and environ[name] != value.text:
             message = f"{shown(name, environ[name])} in this shell has no effect"
-            message += f": {source.scope} scope sets it, and wins"
-            yield scene.find("shell_shadowed", "info", message, f"Change it in {source.path}.", source.path)
+            message += f": {value.source.scope} scope sets it, and wins"
+            yield scene.find("shell_shadowed", "info", message, f"Change it in {value.path}.", value.path)
 
 
 def _one(scene: Scene, name: str, value: str, where: str, path: str) -> Iterator[Finding]:

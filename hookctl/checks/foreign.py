@@ -10,7 +10,6 @@ from hookctl import hosts
 from hookctl.checks import Finding, Here
 from hookctl.checks.handlers import knowledge, never_runs
 from hookctl.checks.registered import Hook, running
-from hookctl.checks.settings import guarding
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
 _SHELL = re.compile(r"[;&|<>()`$*?\n]")  # a command with one of these is more than a program and its arguments
@@ -39,10 +38,8 @@ def _idle(here: Here, hook: Hook) -> Iterator[Finding]:
         yield here.find(
             "never_runs", "warning", message, "Remove `if`, and let the hook itself decide.", hook.source.path
         )
-    ignored = ["once"] if "once" in hook.fields else []
-    if hook.event in knowledge(here.host)["without_if"] and "onFailure" in hook.fields:
-        ignored.append("onFailure")
-    for name in ignored:
+    ignored = knowledge(here.host).get("ignored", {})
+    for name in (name for name in (*ignored.get("*", ()), *ignored.get(hook.event, ())) if name in hook.fields):
         message = f"{_at(hook)} ({hook.title}): {here.host.title} ignores `{name}` there"
         yield here.find("ignored_field", "info", message, f"Remove `{name}`.", hook.source.path)
 
@@ -56,8 +53,9 @@ def _script(here: Here, hook: Hook) -> Iterator[Finding]:
         return
     message = f"{_at(hook)} runs {script}, which is not there"
     level = "info"
-    if hook.event in guarding(here.host):
-        level, message = "warning", f"{message}: {here.host.title} may refuse every tool call for that"
+    does = knowledge(here.host).get("script_gone", {}).get(hook.event)
+    if does:
+        level, message = "warning", f"{message}: {here.host.title} {does}"
     yield here.find("script_missing", level, message, "Put it back, or remove the hook.", hook.source.path)
 
 

@@ -3,42 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING
-from hookctl.hosts import Host, timeout
+from hookctl.hosts import Host, seconds
 
 SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
 
 _Place = tuple[Any, ...]
 
 
+class Fault(NamedTuple):
+    """What the host does not load under an event."""
+
+    place: _Place  # below the event
+    wrong: str
+    is_group: bool = False  # a whole group, or all that the event has
+
+
 def knowledge(host: Host) -> dict[str, Any]:
     """What the host's file says of hook entries."""
-    return host.data.get("handlers", {"types": [], "without_if": [], "events": []})
+    return {"types": [], "without_if": [], "events": [], "fields": [], **host.data.get("handlers", {})}
 
 
-def faults(host: Host, event: str, groups: Any) -> Iterator[tuple[_Place, str]]:
-    """The entries and groups of an event that the host does not load: the place below the event, and why."""
+def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
+    """The entries and groups of an event that the host does not load."""
     if groups is MISSING:
         return
     if not isinstance(groups, list):
-        yield (), "is not an array"
+        yield Fault((), "is not an array")
         return
     if host.shape.is_flat(event):
-        yield from (((n,), wrong) for n, one in enumerate(groups) if (wrong := fault(host, one)))
+        yield from (Fault((n,), wrong) for n, one in enumerate(groups) if (wrong := _flat_fault(host, one)))
         return
     for g, group in enumerate(groups):
         handlers = group.get("hooks") if isinstance(group, dict) else None
         if not isinstance(handlers, list):
-            yield (g,), "is no group: it has no array `hooks`"
+            yield Fault((g,), "is no group: it has no array `hooks`", True)
             continue
-        if not isinstance(group.get("matcher", ""), str):
-            yield (g, "matcher"), "is not a string"
+        if not _is_matcher(host, group):
+            yield Fault((g, "matcher"), "is not a string")
         for h, handler in enumerate(handlers):
             wrong = fault(host, handler)
             if wrong:
-                yield (g, "hooks", h), wrong
+                yield Fault((g, "hooks", h), wrong)
+
+
+def _flat_fault(host: Host, one: Any) -> str:
+    """A host with a flat list may read groups there too; what is in them is not looked into."""
+    return "" if isinstance(one, dict) and isinstance(one.get("hooks"), list) else fault(host, one)
+
+
+def _is_matcher(host: Host, fields: dict[str, Any]) -> bool:
+    matcher = fields.get("matcher", "")
+    return isinstance(matcher, str) or (matcher is None and knowledge(host).get("null_matcher", False))
 
 
 def fault(host: Host, handler: Any) -> str:
@@ -51,13 +69,40 @@ def fault(host: Host, handler: Any) -> str:
     types = knowledge(host)["types"]
     if types and handler["type"] not in types:
         return f"has a type that is none of {', '.join(types)}"
-    seconds = handler.get(about.get("timeout", "timeout"), 1)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        return "has a timeout that is not a number above 0"
+    wrong = _wrong_timeout(host, handler)
+    if wrong:
+        return wrong
     commands = [handler.get(name) for name in about.get("commands", ["command"])]
     if handler.get("type", "command") == "command" and not any(isinstance(one, str) for one in commands):
         return "has no command"
     return ""
+
+
+def _wrong_timeout(host: Host, handler: dict[str, Any]) -> str:
+    kind, value = knowledge(host).get("timeout", "number"), handler.get(_timeout_key(host), 1)
+    if kind == "any":
+        return ""
+    if kind == "integer":
+        return "" if type(value) is int and value >= 0 else "has a timeout that is not a whole number"
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    return "" if fits else "has a timeout that is not a number above 0"
+
+
+def _timeout_key(host: Host) -> str:
+    return str(host.data["registration"].get("timeout", "timeout"))
+
+
+def patience(host: Host, handler: dict[str, Any]) -> float | None:
+    """The seconds that the host gives a hook; None where nothing that it reads says so."""
+    value = handler.get(_timeout_key(host))
+    if isinstance(value, str) and knowledge(host).get("timeout") == "any":
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return seconds(host, value)
 
 
 def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
@@ -67,29 +112,37 @@ def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
 
 def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
     """Whether an entry is run, and the host waits for its answer, or is woken by it."""
-    waits = handler.get("async") is not True or handler.get("asyncRewake") is True
+    waits = not _runs_aside(host, handler) or (_knows(host, "asyncRewake") and handler.get("asyncRewake") is True)
     return not fault(host, handler) and not _with_if(host, event, handler) and waits
 
 
 def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
     """Why a hook of ours no longer does what it is for, in the words of an edit; `blocks` if the host must wait."""
-    wrong = fault(host, fields) or ("" if isinstance(fields.get("matcher", ""), str) else "has a matcher that is none")
+    wrong = fault(host, fields) or ("" if _is_matcher(host, fields) else "has a matcher that is none")
     if wrong:
         return f"it {wrong}, so {host.title} drops it"
     if _with_if(host, event, fields):
         return f"with `if` no hook runs on {event}"
     if fields.get("type", "command") != "command":
         return f"as a hook of type {fields['type']} it does not run its command"
-    if "args" in fields:
+    if "args" in fields and _knows(host, "args"):
         return "with `args` no shell runs the command"
-    if fields.get("shell", "bash") != "bash":
+    if fields.get("shell", "bash") != "bash" and _knows(host, "shell"):
         return "its command is for sh, and `shell` says otherwise"
-    if blocks and fields.get("async") is True:
+    if blocks and _runs_aside(host, fields):
         return f"with `async` {host.title} does not wait for its answer"
-    limit = fields.get(host.data["registration"].get("timeout", "timeout"))
-    if blocks and limit is not None and limit < timeout(host, SHORTEST):
+    given = patience(host, fields)
+    if blocks and given is not None and given < SHORTEST:
         return f"with a timeout below {SHORTEST} seconds it may be killed before it answers"
     return ""
+
+
+def _knows(host: Host, field: str) -> bool:
+    return field in knowledge(host)["fields"]
+
+
+def _runs_aside(host: Host, handler: dict[str, Any]) -> bool:
+    return _knows(host, "async") and handler.get("async") is True
 
 
 def _with_if(host: Host, event: str, handler: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from hookctl.checks import Finding, Here
 from hookctl.checks.settings import wrong_keys
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
+from hookctl.hosts import reading
 
 
 def check(here: Here) -> Iterator[Finding]:
@@ -24,7 +25,7 @@ def _one(here: Here, path: str) -> Iterator[Finding]:
     fix, title = "Ask whoever manages this machine.", here.host.title
     try:
         document = formats.parse(here.host.format, files.read(path).data or b"{}", where=path)
-        document.require_strict(comments=here.host.comments, trailing_commas=here.host.trailing_commas)
+        reading.require(here.host, document)
     except HookctlError as error:
         where = f"line {error.line}, column {error.column}: " if error.line else ""
         message = f"{where}{error.message}; {title} does not start with such managed settings"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from hookctl import effects
 from hookctl.checks import Finding, Here
-from hookctl.checks.environment import variable
 from hookctl.checks.handlers import can_block
 from hookctl.checks.registered import Hook, at_work, ends_chains, mode, running
 from hookctl.hosts import read_cap
@@ -75,7 +76,8 @@ def _limit(here: Here, canonical: str, found: list[Hook], known: list[_Known]) -
     names = ", ".join(dict.fromkeys(hook.title for hook in found)) or known[0].name
     event, title, key = here.host.events[canonical], here.host.title, here.host.cap_key
     what = f"{names} may block on {event}"
-    cap = read_cap(here.host, variable(here, key))
+    cap = _cap(here, found)
+    lift = f" Set {key} to 8." if key else ""
     ending = [one for one in at_work(here) if ends_chains(here, one)]
     if canonical == "stop" and ending:
         armed = "" if any(mode(here, one) != "keepalive" for one in ending) else ", except while a run is armed"
@@ -85,7 +87,7 @@ def _limit(here: Here, canonical: str, found: list[Hook], known: list[_Known]) -
     if found and canonical == "stop":
         fix += f" Or `hookctl install --host {here.host.name} --wrap TEXT` with a part of its command."
     if canonical == "subagent-stop":
-        guard, fix = "the guard leaves subagents alone", f"Set {key} to 8."
+        guard, fix = "the guard leaves subagents alone", lift.strip() or "Look that it ends by itself."
         if cap > 0:
             message = f"{what}; {guard}, and {title} overrides it after {cap:g} blocks"
             return here.find("foreign_stop", "info", message, "", path)
@@ -93,5 +95,16 @@ def _limit(here: Here, canonical: str, found: list[Hook], known: list[_Known]) -
         message = f"{what}; {guard}, so nothing but {title}'s own cap does, after {cap:g} blocks in a row"
         return here.find("foreign_stop", "warning", message, fix, path)
     surely = canonical == "stop" and any(known)
-    message = f"{what}; {guard}, and {title}'s own cap is off: nothing ends it"
-    return here.find("foreign_stop", "error" if surely else "warning", message, f"{fix} Set {key} to 8.", path)
+    none = f"{title}'s own cap is off" if here.host.cap else f"{title} has no cap"
+    message = f"{what}; {guard}, and {none}: nothing ends it"
+    fix = fix if fix.endswith(lift.strip()) else fix + lift
+    return here.find("foreign_stop", "error" if surely else "warning", message, fix, path)
+
+
+def _cap(here: Here, found: list[Hook]) -> float:
+    """How many blocks in a row the host takes from these hooks; 0 or less: as many as come."""
+    field = here.host.cap.get("field")
+    if not field:
+        return effects.blocks(here.host, here.sources, here.folders.environ)
+    caps = [read_cap(here.host, json.dumps(hook.fields[field]) if field in hook.fields else "") for hook in found]
+    return 0.0 if any(cap <= 0 for cap in caps) else max(caps, default=0.0)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hookctl import hosts
 from hookctl.checks import Finding, Here
 from hookctl.checks.registered import Hook, guards, hooks
+from hookctl.checks.shadowed import hidden_by
 from hookctl.errors import HookctlError
 from hookctl.ledger import target_of
 from hookctl.live import read_document
@@ -76,7 +77,7 @@ def _unread(here: Here) -> Iterator[_Unread]:
         plain = {name: value for name, value in environ.items() if name != variable}
         yield _Unread(hosts.settings_path(here.host, "user", plain), "user", f"{variable} leads to {config}")
     for scene in here.scenes:
-        if scene.place.scope == "user":
+        if scene.place.scope == "user" and not hidden_by(here, scene):
             where = f"{variable} leads there" if environ.get(variable) else "nothing leads there"
             yield _Unread(scene.path, "user", f"{title} reads {config}, and {where}")
     if here.host.data["scopes"]["start_folder_only"]:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from hookctl.checks import Here, handlers
 from hookctl.checks.environment import is_true, variable
-from hookctl.checks.switches import disabling
 from hookctl.hosts import shapes
 from hookctl.ledger import target_of
 from hookctl.model import PackRecord, Path
@@ -74,7 +73,7 @@ def hooks(source: Source) -> list[Hook]:
 
 def running(here: Here) -> list[Hook]:
     """Every handler that the host looks at here: none where hooks are off, only managed ones where it says so."""
-    if disabling(here.host, here.sources):
+    if here.disabling:
         return []
     key = here.host.data["switches"].get("managed_only")
     alone = key and any(source.scope == "managed" and source.document.get((key,)) is True for source in here.sources)

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hookctl.checks import Finding, Scene
-from hookctl.hosts import Host, timeout
+from hookctl.checks import Finding, Scene, handlers
+from hookctl.hosts import Host
 from hookctl.model import Element
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
@@ -64,11 +64,8 @@ def _says(answer: _Answer, host: Host, what: str) -> bool:
 def _allowed(scene: Scene) -> float:
     """How long an answer may take: less than the host waits for it."""
     elements: tuple[Element, ...] = scene.live.elements if scene.live else ()
-    name = scene.host.data["registration"].get("timeout", "timeout")
-    given = (e.fields.get(name) for e in elements if e.id == "guard/stop")
-    unit = timeout(scene.host, 1)
-    numbers = [n / unit for n in given if isinstance(n, int | float) and not isinstance(n, bool) and n > 0]
-    return min([LONGEST, *numbers])
+    given = (handlers.patience(scene.host, element.fields) for element in elements if element.id == "guard/stop")
+    return min([LONGEST, *(number for number in given if number and number > 0)])
 
 
 def _arrange(folder: str) -> dict[str, str]:

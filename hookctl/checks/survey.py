@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Iterator
 
-from hookctl import files, hosts, ledger, project, scopes
+from hookctl import effects, files, hosts, ledger, project, scopes
 from hookctl.checks import (
     Finding,
     Here,
@@ -25,28 +25,32 @@ from hookctl.checks import (
     neighbours,
     packs,
     reach,
+    readers,
     safety,
     settings,
+    shadowed,
     switches,
+    trust,
     work,
     wrapped,
 )
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import Host
+from hookctl.hosts import Host, reading
 from hookctl.live import look, read_document
 from hookctl.model import Record
 from hookctl.places import GUARD, Place, of_file, require_inside, standing
 
 # Of each settings file with something of ours in it, or that a host in use has for the user.
 _OF_A_FILE = (
-    settings.check, entries.check, switches.check, hook.check, packs.check, activity.check, cap.check,
-    environment.check, environment.check_shell, committed.check, safety.check, client.check, client.check_readers,
+    settings.check, entries.check, switches.check, trust.check, hook.check, packs.check, activity.check, cap.check,
+    environment.check, environment.check_shell, committed.check, safety.check, client.check, readers.check,
     wrapped.check,
 )  # fmt: skip
 # Of each host as it would be started in the working folder.
 _OF_A_HOST = (
-    managed.check, doubles.check, neighbours.check, foreign.check, reach.check, work.check, activity.check_here,
+    managed.check, switches.check_here, doubles.check, neighbours.check, foreign.check, shadowed.check, reach.check,
+    work.check, activity.check_here,
 )  # fmt: skip
 
 
@@ -59,8 +63,9 @@ def findings_of(folders: Folders, host: Host, records: dict[str, Record]) -> lis
     looked = [_look(folders, place, ledger.page_of(records, place.path)[1]) for place in places]
     findings = [finding for _, found in looked for finding in found]
     _, user = standing(host, "user", folders.environ)
-    here = Here(folders, host, tuple(scene for scene, _ in looked),
-                tuple(scopes.sources(folders, host, user, folders.cwd)))  # fmt: skip
+    read = scopes.sources(folders, host, user, folders.cwd)
+    off = effects.disabling(effects.with_switches(folders, host, read, folders.cwd))
+    here = Here(folders, host, tuple(scene for scene, _ in looked), tuple(read), off)
     findings += _guests(here)
     return [*findings, *(finding for check in _OF_A_HOST for finding in check(here))]
 
@@ -133,15 +138,17 @@ def _guests(here: Here) -> Iterator[Finding]:
         try:
             scene = scene._replace(document=read_document(path, host.format)[1])
         except HookctlError as error:
-            yield _unreadable(scene, error, "warning")
+            yield _unreadable(scene, error, "error" if reading.stops_client(host) else "warning")
         for finding in settings.content(scene):
-            yield finding._replace(level="warning")
+            level = finding.level if reading.stops_client(host) else "warning"
+            yield finding._replace(level="info" if finding.level == "info" else level)
 
 
 def _unreadable(scene: Scene, error: HookctlError, level: str) -> Finding:
     """A settings file that cannot be read, and how an earlier text of it is put back, if there is one."""
     where = f"line {error.line}, column {error.column}: " if error.line else ""
-    return scene.find(error.code, level, where + error.message, f"{error.hint}{_earlier(scene)}")
+    costs = f"; {settings.costs(scene.host)}" if error.code == "unparsable" else ""
+    return scene.find(error.code, level, where + error.message + costs, f"{error.hint}{_earlier(scene)}")
 
 
 def _earlier(scene: Scene) -> str:

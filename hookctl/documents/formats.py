@@ -8,6 +8,11 @@ from hookctl.documents.jsonc import JsonDocument
 NAMES = ("json", "toml", "yaml", "plugin")
 
 
+def renewed(document: Document) -> Document:
+    """The document with the code around its settings as this version has it; only a plugin has any."""
+    return document.renewed() if hasattr(document, "renewed") else document
+
+
 def parse(format: str, data: bytes, *, where: str = "") -> Document:
     """The document that a settings file's bytes hold; errors name `where`, line and column."""
     if format == "toml":

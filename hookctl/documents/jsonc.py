@@ -121,7 +121,7 @@ class JsonDocument:
         found += [] if trailing_commas else [(comma, "trailing comma") for comma in sorted(self._scan.commas)[:1]]
         if found:
             offset, kind = min(found)
-            message = f"the host ignores this whole file, because of a {kind}"
+            message = f"there is a {kind}, which this host does not read"
             raise self._error("strict_host", message, offset, "Remove it, then run the command again.")
 
     @_bounded

@@ -7,6 +7,7 @@ ours word for word is refused: it is another program's, or somebody's own work b
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 _START = "\nconst settings =\n"
 _END = "// From here on every file of this version is the same; hookctl does not touch one that differs.\n"
 
-# The SHA-256 of the code (what stands before the settings and behind them) of earlier versions; the next edit, or an
-# install, brings such a file up to date.
+# The SHA-256 of the code (what stands before the settings and behind them) of earlier versions, which the next install
+# brings up to date.
 _EARLIER: tuple[str, ...] = ()
 
 
@@ -34,26 +35,31 @@ class PluginDocument:
 
     fault = None  # JavaScript has comments and trailing commas
 
-    def __init__(self, settings: JsonDocument, lines: int) -> None:
+    def __init__(self, settings: JsonDocument, code: tuple[str, str]) -> None:
         self._settings = settings  # behind as many empty lines as the file has before them, so that errors name its own
-        self._lines = lines
+        self._code = code
         self.where = settings.where
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "") -> PluginDocument:
         """Read the bytes of a file; errors name `where`, line and column (not_utf8, unparsable, foreign_file)."""
         text = decode(data, where)
-        ours = _parts(_template())
-        before, settings, behind = _parts(text) if text.strip() else (ours[0], "", ours[2])
-        if (before, behind) != ours[::2] and _digest(before + behind) not in _EARLIER:
+        if not text.strip():
+            return cls._around(text, _code(), where)
+        before, settings, behind = _parts(text)
+        if (before, behind) != _code() and _digest(before + behind) not in _EARLIER:
             raise _foreign(text, where)
-        lines = before.count("\n")
-        return cls(JsonDocument.parse(("\n" * lines + settings).encode(), where=where), lines)
+        return cls._around(settings, (before, behind), where)
+
+    @classmethod
+    def _around(cls, settings: str, code: tuple[str, str], where: str) -> PluginDocument:
+        above = "\n" * code[0].count("\n")
+        return cls(JsonDocument.parse((above + settings).encode(), where=where), code)
 
     @property
     def data(self) -> bytes:
         """The bytes of the file; none where there are no settings left."""
-        return self._file(self._settings.data.decode()).encode()
+        return self._file(self._own(self._settings)).encode()
 
     @property
     def value(self) -> Any:
@@ -81,7 +87,7 @@ class PluginDocument:
 
     def redacted(self, secret: Callable[[str], bool], text: Mask | None = None) -> str:
         """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
-        return self._file(self._settings.redacted(secret, text))
+        return self._file(self._settings.redacted(secret, text)[self._lines :])
 
     def set(self, path: Path, value: Any) -> PluginDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""
@@ -99,15 +105,27 @@ class PluginDocument:
         """Take out the member or element at path; the same document if there is none."""
         return self._with(self._settings.remove(path))
 
+    def renewed(self) -> PluginDocument:
+        """The document with the code of this version; the same one where it has that."""
+        return self if self._code == _code() else self._around(self._own(self._settings), _code(), self.where)
+
     def _with(self, settings: JsonDocument) -> PluginDocument:
-        return self if settings is self._settings else PluginDocument(settings, self._lines)
+        if settings is self._settings:
+            return self
+        if "".join(self._own(settings).split()) == _compact(settings.value) and _is_bare(settings.value):
+            return self._around("", self._code, self.where)
+        return PluginDocument(settings, self._code)
+
+    def _own(self, settings: JsonDocument) -> str:
+        """The settings as they stand in the file."""
+        return settings.data.decode()[self._lines :]
+
+    @property
+    def _lines(self) -> int:
+        return self._code[0].count("\n")
 
     def _file(self, settings: str) -> str:
-        settings = settings[self._lines :]
-        if "".join(settings.split()) in ("", "{}"):
-            return ""
-        before, _, behind = _parts(_template())
-        return before + settings + behind
+        return self._code[0] + settings + self._code[1] if settings.strip() else settings
 
 
 def _template() -> str:
@@ -122,13 +140,27 @@ def _parts(text: str) -> tuple[str, str, str]:
     return before + start, settings, end + behind
 
 
+def _code() -> tuple[str, str]:
+    before, _, behind = _parts(_template())
+    return before, behind
+
+
+def _is_bare(value: Any) -> bool:
+    """Whether there is nothing in it but containers."""
+    return value == [] or (isinstance(value, dict) and all(map(_is_bare, value.values())))
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def _digest(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()
 
 
 def _foreign(text: str, where: str) -> HookctlError:
     """The refusal of a file whose code is not ours, with the first place where it differs."""
-    before, _, behind = _parts(_template())
+    before, behind = _code()
     found, _, found_behind = _parts(text)
     at = _same(before, found)
     if found == before:

@@ -103,7 +103,7 @@ def variants(host: Host) -> list[tuple[str, Host]]:
     """The host with each other way in which its settings may stand, and where they do, in the words of the schema."""
     found = []
     for variant in host.data.get("variants", ()):
-        merged = {key: {**host.data[key], **value} if isinstance(value, dict) and key != "events" else value
+        merged = {key: {**host.data.get(key, {}), **value} if isinstance(value, dict) and key != "events" else value
                   for key, value in variant.items() if key not in ("stands", "where")}  # fmt: skip
         found.append((variant["where"], _host({**host.data, **merged}, variant["stands"])))
     return found
@@ -130,7 +130,13 @@ def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: s
 def client(host: Host, environ: Mapping[str, str]) -> str:
     """The client's program on PATH; empty if there is none. A project must not be able to bring one: no "." there."""
     path = [folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
-    return shutil.which(host.data["client"]["command"], path=os.pathsep.join(path)) or ""
+    found = (shutil.which(name, path=os.pathsep.join(path)) for name in commands(host))
+    return next(filter(None, found), "")
+
+
+def commands(host: Host) -> list[str]:
+    """The names that the client's program goes by."""
+    return [host.data["client"]["command"], *host.data["client"].get("other_commands", ())]
 
 
 def detected(host: Host, environ: Mapping[str, str]) -> str:
@@ -145,7 +151,7 @@ def read_cap(host: Host, text: str) -> float:
     As Claude Code reads it: the number that the text begins with, whole; else the host's default.
     """
     cap = host.cap
-    if not cap:
+    if not cap or ("field" in cap and text == cap["off"]):
         return 0.0
     match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
     number = float(match[1]) if match else cap["default"]
@@ -158,3 +164,10 @@ def read_cap(host: Host, text: str) -> float:
 def timeout(host: Host, seconds: int) -> int:
     """A timeout in the host's unit."""
     return seconds * 1000 if host.data["timeout_unit"] == "milliseconds" else seconds
+
+
+def seconds(host: Host, timeout: float) -> float:
+    """What a timeout in a settings file means to the host."""
+    from_here = host.data.get("handlers", {}).get("milliseconds_from", float("inf"))
+    thousandths = host.data["timeout_unit"] == "milliseconds" or timeout >= from_here
+    return timeout / 1000 if thousandths else timeout

@@ -69,7 +69,7 @@ def handlers(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any], dict[s
 
 
 def _handlers(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any]]]:
-    for above, events in _event_maps(shape.root, (), root):
+    for above, events in event_maps(shape, root):
         for event, listed in events.items():
             for n, one in enumerate(listed if isinstance(listed, list) else ()):
                 if not isinstance(one, dict):
@@ -81,6 +81,11 @@ def _handlers(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any], d
                 for h, handler in enumerate(inner if isinstance(inner, list) else ()):
                     if isinstance(handler, dict):
                         yield (*above, event, n, "hooks", h), handler, one
+
+
+def event_maps(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The maps of events in a file: one, or one a pack."""
+    yield from _event_maps(shape.root, (), root)
 
 
 def _event_maps(keys: tuple[str, ...], above: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hookctl.hosts import Host
 from hookctl.packs.guard import UNLIMITED_CAP, wanted_limit
@@ -24,11 +25,16 @@ def _remarks(host: Host, settings: Settings) -> Iterator[str]:
     if not settings.events:
         return
     yield from host.data.get("cannot", ())
-    most, limit = _most(host), int(UNLIMITED_CAP if settings.mode == "keepalive" else wanted_limit(settings))
-    if settings.mode in ("breaker", "keepalive") and 0 < most < limit:
+    yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective)
+
+
+def in_the_way(host: Host, mode: str, limit: int, knobs: Mapping[str, Any]) -> Iterator[str]:
+    """What keeps the guard from what its mode and its knobs say."""
+    most, dialect = _most(host), host.data["dialect"]
+    limit = int(UNLIMITED_CAP) if mode == "keepalive" else limit
+    if mode in ("breaker", "keepalive") and 0 < most < limit:
         yield f"it grants no more than {most} blocks in a row, so the guard lets go after {most} and not {limit}"
-    knobs, dialect = settings.effective, host.data["dialect"]
-    if not dialect["end"] and settings.mode == "guard":
+    if not dialect["end"] and mode == "guard":
         yield "a hook cannot end a turn that others force on, so mode guard only counts"
     if not dialect["refuse"] and knobs.get("dispatch_tools"):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"

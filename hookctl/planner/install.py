@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, interpreter, project_ledger, runtime_files
-from hookctl.documents import MISSING, Document
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import load, shapes
+from hookctl.hosts import load, reading, shapes
 from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
@@ -93,7 +93,7 @@ def check(pack: Pack, request: Request) -> None:
 
 def _require_the_others_readable(folders: Folders, place: Place) -> None:
     """Refuse where another file of the scope is broken: what it says decides which of them our hooks go into."""
-    host = load(place.host.name)
+    host = load(place.host.name) if place.host.data.get("variants") else place.host
     for other, path in all_files(host, place.scope, folders.environ, place.project):
         if path != place.path and os.path.lexists(path):
             read_document(path, other.format)
@@ -102,7 +102,7 @@ def _require_the_others_readable(folders: Folders, place: Place) -> None:
 def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Place, choice: Choice) -> FilePlan:
     _require_the_others_readable(folders, place)
     snapshot, document = read_document(place.path, place.host.format)
-    document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
+    reading.require(place.host, document)
     key, record, orphaned = page_for(folders, records, place, document)
     known = record.packs.get(pack.name) if record else None
     folder = (known.folder if known else "") or (orphaned if pack.name == GUARD else "")
@@ -121,13 +121,13 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
     decision = wrapped.beside(decision)
-    edited = shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document
+    edited = formats.renewed(shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
     if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
-    after = edited.data if decision.edits else snapshot.data
+    after = snapshot.data if edited is document else edited.data
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
     result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
@@ -137,6 +137,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     lost = any(action.action == "take-back" for action in decision.actions)
     if runtime.changes or lost or (place.shared and record is None):
         result = with_own_folders(folders, records, place, result, lost=lost)
+    if edited is not document and not decision.edits:
+        action = runtime_files.file_action("replace-file", snapshot.path, "its code was an earlier version's")
+        runtime = runtime._replace(actions=(*runtime.actions, (snapshot.path, action)))
     messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,

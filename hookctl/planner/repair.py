@@ -16,7 +16,7 @@ from hookctl import engine, files, interpreter, packs, project_ledger, runtime_f
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import shapes
+from hookctl.hosts import reading, shapes
 from hookctl.live import look, read_document
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard, wrapping
@@ -73,7 +73,7 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     if place.project:
         require_inside(place.project, place.path)
     snapshot, document = read_document(place.path, place.host.format)
-    document.require_strict(comments=place.host.comments, trailing_commas=place.host.trailing_commas)
+    reading.require(place.host, document)
     key, record, _ = page_for(folders, records, place, document)
     if record is not None and record.scope != place.scope:
         return

@@ -70,6 +70,8 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
     decision = decision._replace(kept=(*decision.kept, *_placeholders(place.host, decision, edited)))
     left = {name: page for name, page in (record.packs if record else {}).items() if name not in leaving.packs}
     after = _bytes_after(folders, snapshot, edited, decision, record, left)
+    if record is None and not after and place.host.format == "plugin":
+        after = None  # nobody but us writes such a file
     result = next_record(record, place, snapshot, after, decision, left) if record and left else None
     runtime = _files(folders, records, leaving, key, record, orphaned, bool(decision.edits))
     dirs = sorted(record.created_dirs, key=len, reverse=True) if record and not left else ()

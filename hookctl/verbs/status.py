@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
-from hookctl import engine, errors, files, ledger, project, project_ledger, report, scopes
+from hookctl import effects, engine, errors, files, ledger, project, project_ledger, report, scopes
 from hookctl import hosts as known
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import Host
+from hookctl.hosts import Host, reading
 from hookctl.live import look, read_document
 from hookctl.masking import masked, masked_text
 from hookctl.model import Entry, Live, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
+from hookctl.packs.abilities import in_the_way
 from hookctl.packs.knobs import in_effect
 from hookctl.packs.sentence import sentence as describe
 from hookctl.packs.settings import LIMIT_KEY, settings_from
@@ -89,7 +89,10 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
     page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry, live)) for entry in _shown(record)]
     if "guard" in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
-        page["guard"] = sentence(host, record.packs["guard"], document, states, found) + _limited(page["entries"])
+        off = effects.disabling(effects.with_switches(folders, host, found, record.project or folders.cwd))
+        own = [source for source in found if source.path == path] if host.env_field else []
+        said = sentence(host, record.packs["guard"], document, states, own or found, _switched_off(off, path, found))
+        page["guard"] = said + _limited(page["entries"])
     return page
 
 
@@ -129,23 +132,23 @@ def _entry(entry: Entry, live: Live, stronger: Source | None) -> dict[str, Any]:
 
 
 def sentence(
-    host: Host, pack: PackRecord, document: Document, states: dict[str, str], found: list[Source]
+    host: Host, pack: PackRecord, document: Document, states: dict[str, str], found: list[Source], off: str
 ) -> str:  # fmt: skip
-    """What the guard will do in this host, in one sentence, from what is really there and in effect."""
-    env: dict[str, Any] = {}
-    for source in reversed(found) if host.env_path else ():
-        values = source.document.get(host.env_path)
-        env |= values if isinstance(values, dict) else {}
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in env.items()}
-    idle = _idle(host, pack, document, states, texts, found)
+    """What the guard will do in this host, in one sentence, from what is really there and in effect.
+
+    `off` says what switches all hooks off; empty if nothing does.
+    """
+    texts = effects.variables(found)
+    idle = _idle(host, pack, document, states, texts, off)
     if idle:
         return f"does nothing: {idle}"
     knobs = in_effect(guard.live_configuration(pack), texts)
     mode, limit = guard.mode_of(knobs, texts), guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks"))
     missing = _missing(host, pack, states)
     mode = "off" if "stop" in missing else mode
-    knobs |= {"dispatch_tools": []} if "pre-tool" in missing else {}
-    said = describe(mode, knobs, limit, known.read_cap(host, texts.get(host.cap_key, "")), host.title)
+    short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs)]
+    knobs |= {"dispatch_tools": []} if "pre-tool" in missing or not host.data["dialect"]["refuse"] else {}
+    said = describe(mode, knobs, limit, effects.blocks(host, found, {}), host.title) + "".join(short)
     preset = settings_from(pack.settings).preset
     said += f" (preset {preset})" if preset else ""
     return said + (f" (its hook for {' and '.join(missing)} is not registered)" if missing else "")
@@ -164,26 +167,19 @@ def _missing(host: Host, pack: PackRecord, states: dict[str, str]) -> list[str]:
 
 
 def _idle(
-    host: Host, pack: PackRecord, document: Document, states: dict[str, str], env: dict[str, str],
-    found: list[Source],
+    host: Host, pack: PackRecord, document: Document, states: dict[str, str], env: dict[str, str], off: str
 ) -> str:  # fmt: skip
     """Why the guard does nothing; empty if it works."""
     events = settings_from(pack.settings).events
     if not events:
         return "its mode is off"
-    if document.fault and not (host.comments and host.trailing_commas):
-        kind, line, _ = document.fault
-        return f"{host.title} ignores the whole file, because of a {kind} in line {line}"
+    error = reading.refusal(host, document)
+    if error:
+        return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
     if len(_missing(host, pack, states)) == len(events):
         return "its hook is not registered"
-    switches = host.data["switches"]
-    disable, managed_only = tuple(switches.get("disable", ())), switches.get("managed_only")
-    for source in found:
-        if disable and source.document.get(disable) is switches["disabled_by"]:
-            where = f" in {source.path}" if source.path != document.where else ""
-            return f"{'.'.join(disable)} is {json.dumps(switches['disabled_by'])}{where}"
-        if managed_only and source.scope == "managed" and source.document.get((managed_only,)) is True:
-            return f"{managed_only} is true in {source.path}"
+    if off:
+        return off
     variable = next((name for name, value in env.items() if guard.switches_off(name, value)), "")
     if variable:
         return f"{variable}={env[variable]} in the settings' env"
@@ -197,6 +193,17 @@ def _idle(
     knobs = in_effect(config if isinstance(config, dict) else {}, env)
     off = knobs.get("mode") == "off" and not knobs.get("dispatch_tools")
     return "its configuration says mode off" if off else ""
+
+
+def _switched_off(switch: effects.Switch | None, path: str, found: list[Source]) -> str:
+    """What switches all hooks off, or all that are not managed; empty if nothing does."""
+    if switch:
+        return switch.said + (f" in {switch.source.path}" if switch.source.path != path else "")
+    for source in found:
+        key = source.host.data["switches"].get("managed_only")
+        if key and source.scope == "managed" and source.document.get((key,)) is True:
+            return f"{key} is true in {source.path}"
+    return ""
 
 
 def _instead(entry: dict[str, Any]) -> str:

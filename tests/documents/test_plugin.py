@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.documents import MISSING, plugin
+from hookctl.documents import MISSING, formats, plugin
 from hookctl.documents.plugin import PluginDocument
 from hookctl.errors import HookctlError
 
@@ -33,7 +33,8 @@ def around(text: str) -> str:
 @pytest.mark.parametrize("data", [b"", b"\n", b" \n\n"])
 def test_no_file_is_a_document_without_a_value(data: bytes) -> None:
     document = PluginDocument.parse(data)
-    assert (document.value, document.data) == (MISSING, b"")
+    assert (document.value, document.data) == (MISSING, data)
+    assert PluginDocument.parse(document.set(("a",), 1).data).value == {"a": 1}
 
 
 SETTINGS = """\
@@ -62,9 +63,20 @@ def test_the_last_setting_takes_the_whole_file_along() -> None:
     assert PluginDocument.parse(ONE.data).remove(("hooks",)).data == b""
 
 
-def test_settings_with_a_remark_in_them_are_kept() -> None:
-    text = TEMPLATE.replace("{}\n", "{ /* mine */ }\n", 1)
-    assert parse(text).data.decode() == text
+def test_lists_without_entries_go_with_it_and_remarks_do_not() -> None:
+    entry = ("hooks", "session.idle", 0)
+    assert ONE.remove(entry).data == b""
+    remarked = parse(ONE.data.decode().replace('"hooks": {', '"hooks": { // mine'))
+    assert b"// mine" in remarked.remove(entry).data
+
+
+@pytest.mark.parametrize("settings", ["{}", "{ /* mine */ }", '{"hooks": {}}', '{"hooks": {"session.idle": []}}'])
+def test_nothing_changes_without_an_edit(settings: str) -> None:
+    text = TEMPLATE.replace("{}\n", f"{settings}\n", 1)
+    document = parse(text)
+    assert document.data.decode() == document.redacted(lambda key: False) == text
+    assert document.renewed() is document
+    assert document.remove(("nothing",)) is document
 
 
 @pytest.mark.parametrize(
@@ -83,7 +95,7 @@ def test_an_edit_changes_nothing_but_the_settings(settings: str) -> None:
     edited = document.set(("mine",), 5)
     assert edited.value == {**document.value, "mine": 5}
     assert around(edited.data.decode()) == around(TEMPLATE)
-    assert edited.remove(("mine",)).value == document.value
+    assert (edited.remove(("mine",)).value or {}) == document.value
 
 
 def test_every_edit_of_the_protocol_reaches_the_settings() -> None:
@@ -155,7 +167,10 @@ def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.
     earlier = "// It began with one line more.\n" + earlier
     assert refused(earlier).code == "foreign_file"
     monkeypatch.setattr(plugin, "_EARLIER", (hashlib.sha256(around(earlier).encode()).hexdigest(),))
-    document = parse(earlier)
-    assert document.data == ONE.data
-    assert document.position(("hooks", "session.idle", 0, "timeout"))[0] == 10, "a line further down in the file"
+    document, where = parse(earlier), ("hooks", "session.idle", 0, "timeout")
+    assert document.position(where)[0] == 10, "a line further down in the file"
+    assert document.data.decode() == document.redacted(lambda key: False) == earlier
+    assert document.set(where, 20).data.decode() == earlier.replace('"timeout": 10', '"timeout": 20')
     assert document.remove(("hooks",)).data == b""
+    assert document.renewed().data == formats.renewed(document).data == ONE.data
+    assert document.renewed().position(where)[0] == 9

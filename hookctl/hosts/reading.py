@@ -1,0 +1,49 @@
+"""Which texts of a settings file a host does not read, and what that costs."""
+
+from __future__ import annotations
+
+from hookctl.documents import MISSING, Document
+from hookctl.errors import UNREADABLE, HookctlError
+from hookctl.hosts import Host
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def cost(host: Host) -> str:
+    """What the host does with a file that it cannot read: the rest of a sentence that begins with its title."""
+    return str(host.data.get("faults", {}).get("file", "may not read this file"))
+
+
+def stops_client(host: Host) -> bool:
+    """Whether the client does not start with such a file."""
+    return bool(host.data.get("faults", {}).get("stops_client"))
+
+
+def refusal(host: Host, document: Document) -> HookctlError | None:
+    """Why the host does not read a document that we can read; None if it does."""
+    if not host.data.get("byte_order_mark", True) and document.data.startswith(_MARK):
+        return _refused(host, document, "there is a byte order mark, which this host does not read", 1, 1)
+    try:
+        document.require_strict(comments=host.comments, trailing_commas=host.trailing_commas)
+    except HookctlError as error:
+        return _refused(host, document, error.message, error.line, error.column)
+    return None
+
+
+def require(host: Host, document: Document) -> None:
+    """Refuse (strict_host) a document that the host does not read: whatever is written there would have no effect."""
+    error = refusal(host, document)
+    if error:
+        raise error
+
+
+def is_refused_as_empty(host: Host, document: Document) -> bool:
+    """Whether the host refuses a document because there is nothing in it, which an edit mends."""
+    return not host.data.get("empty", True) and document.value is MISSING
+
+
+def _refused(host: Host, document: Document, message: str, line: int, column: int) -> HookctlError:
+    hint = f"Remove it, then run the command again: {host.title} {cost(host)}."
+    return HookctlError(
+        "strict_host", message, path=document.where, line=line, column=column, hint=hint, exit_code=UNREADABLE
+    )

@@ -1,0 +1,124 @@
+"""What every YAML edit keeps, whatever the file looks like; the judge shares no code with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from hookctl.documents import MISSING, yaml_nodes
+from hookctl.documents.yaml import YamlDocument
+from hookctl.errors import HookctlError
+
+from .yaml_generated import CORPUS, edits, readable, texts
+from .yaml_judge import Edit, comments, edited, is_one_insertion, line_ends, read, span
+
+FILES = {path.stem: path.read_bytes().decode("utf-8") for path in sorted(CORPUS.glob("*.yaml"))}
+VARIANTS = {
+    "as it is": lambda text: text,
+    "crlf": lambda text: text.replace("\n", "\r\n") if line_ends(text) <= {"\n"} else text,
+    "bom": lambda text: "\ufeff" + text.removeprefix("\ufeff"),
+    "no final newline": lambda text: text.rstrip("\r\n"),
+}
+# Some edits of what is shared, or of what has no other end than the one it has, are refused.
+ODD = ("&", "|", ">", "? ", "!!")
+
+
+def parse(text: str) -> YamlDocument:
+    return YamlDocument.parse(text.encode("utf-8"))
+
+
+def text_of(document: YamlDocument) -> str:
+    return document.data.decode("utf-8")
+
+
+def made(document: YamlDocument, edit: Edit) -> YamlDocument:
+    arguments = (edit.path,) if edit.verb == "remove" else (edit.path, edit.value)
+    return getattr(document, edit.verb)(*arguments)
+
+
+def is_in_order(some: list[str], more: list[str]) -> bool:
+    rest = iter(more)
+    return all(one in rest for one in some)
+
+
+def inserts(edit: Edit) -> bool:
+    return edit.verb == "append" or "ours" in edit.path
+
+
+def check(text: str, edit: Edit) -> bool:
+    """Whether the edit was made, and then rightly in every way; what is refused leaves the document as it was."""
+    before = parse(text)
+    try:
+        after = made(before, edit)
+    except HookctlError as error:
+        assert error.code == "unsupported_yaml", error
+        assert error.line >= 1 and error.column >= 1
+        assert text_of(before) == text
+        return False
+    new = text_of(after)
+    wanted = edited(read(text), edit)
+    assert read(new) == wanted or (read(new) is None and wanted[2] == []), edit
+    assert (None if after.value is MISSING else after.value) == yaml.safe_load(new.removeprefix("\ufeff"))
+    assert line_ends(new) <= (line_ends(text) or {"\n"})
+    assert new.startswith("\ufeff") == text.startswith("\ufeff")
+    start, end = (0, 0) if inserts(edit) else span(text, edit.path)
+    said = [words for _, words in comments(new)]
+    assert is_in_order(said, [words for _, words in comments(text)])
+    assert is_in_order([words for at, words in comments(text) if not start <= at < end], said)
+    if inserts(edit):
+        check_insertion(text, after, edit)
+    elif edit.verb == "set":
+        back = after.set_raw(edit.path, before.raw(edit.path))
+        assert back.value == before.value
+        # A block scalar at the end of a file without a final line break is put back as a plain value.
+        assert read(text_of(back)) == read(text) or (text[-1:] not in "\r\n" and any(mark in text for mark in "|>"))
+    return True
+
+
+def check_insertion(text: str, after: YamlDocument, edit: Edit) -> None:
+    """Nothing of the file goes but an empty pair of brackets, and removing the new member gives the bytes back."""
+    unfolded = (text[:at] + text[at + 3 :] for at in range(len(text)) if text[at : at + 3] in (" {}", " []"))
+    assert any(is_one_insertion(old, text_of(after)) for old in (text, *unfolded))
+    if edit.path[-1] == "list":
+        path = edit.path[:-1]
+    else:
+        path = edit.path if edit.verb == "set" else (*edit.path, len(after.get(edit.path)) - 1)
+    assert text_of(after.remove(path)) == text
+
+
+@pytest.fixture(params=["the reader in C", "the reader in Python"])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """PyYAML has two readers; which one is there depends on how it was installed."""
+    if request.param == "the reader in Python":
+        monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+    yaml_nodes._loader.cache_clear()
+    yield
+    yaml_nodes._loader.cache_clear()
+
+
+CASES = [(name, variant) for name in FILES for variant in VARIANTS if readable(VARIANTS[variant](FILES[name]))]
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+@pytest.mark.usefixtures("reader")
+def test_every_edit_of_every_file_of_the_corpus_is_right(name: str, variant: str) -> None:
+    text = VARIANTS[variant](FILES[name])
+    tried = edits(text)
+    tried = tried[len(variant) % 3 :: max(1, len(tried) // 16)]  # a few of each file; each variant takes others
+    refused = [edit for edit in tried if not check(text, edit)]
+    if not any(mark in text for mark in ODD):
+        assert not refused
+    assert len(refused) <= len(tried) * 0.6
+
+
+@given(text=texts(), data=st.data())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+def test_every_edit_of_any_file_is_right(text: str, data: st.DataObject) -> None:
+    assume(readable(text))
+    edit = data.draw(st.sampled_from(edits(text)))
+    done = check(text, edit)
+    assert done or any(mark in text for mark in ODD), edit

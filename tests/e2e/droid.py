@@ -1,0 +1,54 @@
+"""The real Factory Droid, headless."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import agent
+from .agent import Driver, Start
+from .clients import Client
+from .dialects import Call, chat
+
+
+class Place(agent.Place):
+    @property
+    def settings(self) -> Path:
+        return self.home / ".factory" / "settings.json"
+
+
+@dataclass(frozen=True)
+class Run(agent.Run):
+    """What one run left; stdout has the last reply. Nothing is said about hooks."""
+
+
+def make_place(root: Path, *, own_folders: bool = False) -> Place:
+    """Make a home where Droid never ran, and an empty project."""
+    place = Place(root, own_folders)
+    place.make_folders()
+    return place
+
+
+def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
+    model = {
+        "model_display_name": "mock",
+        "model": "mock",
+        "base_url": f"{url}/v1",
+        "api_key": "made-up",
+        "provider": "generic-chat-completion-api",
+        "max_tokens": 4096,
+    }
+    # Not into settings.json: that is the operator's, and its bytes are compared.
+    (place.settings.parent / "config.json").write_text(json.dumps({"custom_models": [model]}))
+    # Without the airgap it asks for its vendor's servers at every start.
+    environment = {"FACTORY_AIRGAP_ENABLED": "true", "FACTORY_TELEMETRY_DISABLED": "1"}
+    return Start([*client.command, "exec", "--auto", "medium", "-m", "custom:mock-0", prompt], environment)
+
+
+DRIVER = Driver(chat, _call, Run)
+play, start = DRIVER.play, DRIVER.start
+
+
+def shell(command: str) -> Call:
+    """Return a call of the shell tool."""
+    arguments = {"command": command, "summary": "a step", "timeout": 30}
+    return Call("Execute", {**arguments, "riskLevel": "low", "riskLevelReason": "it only looks"})

@@ -1,0 +1,177 @@
+"""hookctl doctor on every host: what only some have, and that nothing is said where all is well."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+
+from .conftest import Hookctl, put
+from .findings import Place
+from .findings_of_hosts import (
+    CODEX,
+    CONFIG,
+    DROID,
+    GEMINI,
+    HOOK,
+    MADE_OF_HOSTS,
+    Arrange,
+    at,
+    both,
+    groups,
+    installed,
+    there,
+)
+from .trees import tree
+
+DETECTED = {"antigravity": ".gemini/config", "opencode": ".config/opencode", "droid": ".factory"}
+
+
+@pytest.fixture
+def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    return Place(isolated, settings, hookctl, monkeypatch)
+
+
+def found(place: Place, host: str) -> list[dict[str, Any]]:
+    return place.doctor("--host", host).data["findings"]
+
+
+def names(cases: list[tuple[str, str, str, Arrange]]) -> list[str]:
+    return [f"{host}-{code}-{level}-{n}" for n, (code, level, host, _) in enumerate(cases)]
+
+
+@pytest.mark.parametrize(("code", "level", "host", "arrange"), MADE_OF_HOSTS, ids=names(MADE_OF_HOSTS))
+def test_every_finding_of_a_host(place: Place, code: str, level: str, host: str, arrange: Arrange) -> None:
+    put(place.root / "home" / DETECTED.get(host, f".{host}") / "here", "")
+    arrange(place)
+    before = tree(place.root)
+    findings = found(place, host)
+    (finding, *others) = [one for one in findings if one["code"] == code] or [None]
+    assert finding and not others, findings
+    assert finding["level"] == level
+    assert finding["fix"] or level == "info"
+    assert tree(place.root) == before, "doctor writes nothing"
+    assert host == "claude" or "claude --debug" not in str(findings)
+
+
+@pytest.mark.parametrize("host", hosts.names())
+def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
+    installed(host, *(["--trust"] if host == "codex" else []))(place)
+    if host == "hermes":
+        put(at(place, ".hermes/shell-hooks-allowlist.json"), '{"pre_verify": [": hookctl=guard/stop; x"]}')
+    findings = found(place, host)
+    assert [one for one in findings if one["level"] != "info"] == []
+    assert {"self_test_passed", "never_ran"} <= {one["code"] for one in findings}
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "text"),
+    [
+        ("gemini", GEMINI, '{"model": {}, // mine\n "hooks": {}}'),
+        ("gemini", GEMINI, json.dumps({"hooks": {"enabled": True, "AfterTool": groups({**HOOK, "timeout": "9000"})}})),
+        ("codex", CODEX, json.dumps({"description": "x", "hooks": {"Stop": [{"matcher": None, "hooks": []}]}})),
+        ("codex", CONFIG, '[hooks.state."x"]\nenabled = false\n'),
+        ("openhands", ".openhands/hooks.json", json.dumps({"hooks": {"Stop": []}, "other": 1})),
+        ("droid", DROID, json.dumps({"enableHooks": False, "hooks": {"importedClaudeHooks": ["x"]}})),
+        ("copilot", ".copilot/hooks/hookctl.json", json.dumps({"hooks": {"agentStop": [{"hooks": []}]}})),
+        ("cursor", ".cursor/hooks.json", "{}"),
+        ("qwen", ".qwen/settings.json", b"\xef\xbb\xbf{}".decode()),
+    ],
+    ids=["comment", "switch inside", "null", "state", "beside the wrapper", "imported", "nested", "empty", "mark"],
+)
+def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, text: str) -> None:
+    put(at(place, name), text)
+    assert [one for one in found(place, host) if one["level"] != "info"] == []
+
+
+def test_a_trusted_folder_is_no_finding(place: Place) -> None:
+    work = str(place.root / "work")
+    for host, name, text in (
+        ("gemini", ".gemini/trustedFolders.json", json.dumps({str(place.root): "TRUST_FOLDER"})),
+        ("gemini", ".gemini/trustedFolders.json", json.dumps({f"{work}/sub": "TRUST_PARENT"})),
+        ("codex", CONFIG, f'[projects."{work}"]\ntrust_level = "trusted"\n'),
+    ):
+        installed(host, "--scope", "project")(place)
+        put(at(place, name), text)
+        assert "not_trusted" not in [one["code"] for one in found(place, host)], text
+    put(at(place, ".gemini/trustedFolders.json"), json.dumps({str(place.root): "TRUST_FOLDER", work: "DO_NOT_TRUST"}))
+    assert "not_trusted" in [one["code"] for one in found(place, "gemini")]
+    put(at(place, GEMINI), '{"security": {"folderTrust": {"enabled": false}}}')
+    assert "not_trusted" not in [one["code"] for one in found(place, "gemini")]
+
+
+def test_the_level_of_a_hook_that_waits_for_its_approval_goes_with_it(place: Place) -> None:
+    installed("codex")(place)
+    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
+    assert "has not been approved" in finding["message"] and "/hooks" in finding["fix"]
+    installed("codex", "--trust")(place)
+    assert "not_approved" not in [one["code"] for one in found(place, "codex")]
+    place.change(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=20), at(place, CODEX))
+    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
+    assert "was changed since it was approved" in finding["message"]
+
+
+def test_what_a_torn_file_costs_is_said(place: Place) -> None:
+    for host, name, said in (
+        ("gemini", GEMINI, "Gemini CLI does not start (exit 52)"),
+        ("codex", CODEX, "Codex CLI loads no hook of this file, with a warning"),
+        ("codex", CONFIG, "Codex CLI does not start (exit 1)"),
+    ):
+        put(at(place, name), "{")
+        assert said in " ".join(one["message"] for one in found(place, host) if one["code"] == "unparsable")
+
+
+def test_install_says_what_a_file_that_it_refuses_costs(place: Place) -> None:
+    put(at(place, GEMINI), b"\xef\xbb\xbf{}")
+    outcome = place.hookctl("install", "--host", "gemini", "--json")
+    (error,) = outcome.result["errors"]
+    assert (outcome.code, error["code"], error["line"]) == (4, "strict_host", 1)
+    assert "Gemini CLI does not start (exit 52)" in error["hint"]
+    put(at(place, GEMINI), "")
+    assert place.hookctl("install", "--host", "gemini").code == 0, "an edit mends that"
+
+
+@pytest.mark.parametrize(
+    ("host", "options", "said"),
+    [
+        ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "blocks at most 8 stops"),
+        ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "it grants no more than 8 blocks in a row"),
+        ("copilot", ["--set", "MAX_STOP_BLOCKS=3"], "blocks at most 3 stops"),
+        ("gemini", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
+        ("codex", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
+        ("cursor", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
+        ("qwen", ["--mode", "keepalive"], "it grants no more than 99 blocks in a row"),
+        ("openhands", ["--mode", "guard"], "mode guard only counts"),
+    ],
+    ids=["copilot", "copilot says why", "below it", "gemini", "codex", "cursor", "qwen", "openhands"],
+)
+def test_status_says_what_the_host_lets_the_guard_do(place: Place, host: str, options: list[str], said: str) -> None:
+    installed(host, *options)(place)
+    (page,) = place.hookctl("status", "--json").data["files"]
+    assert said in page["guard"]
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "value"),
+    [("gemini", GEMINI, '"hooksConfig": {"enabled": false}'), ("codex", CONFIG, "features.hooks = false\n")],
+    ids=["gemini", "codex"],
+)
+def test_status_says_that_hooks_are_switched_off(place: Place, host: str, name: str, value: str) -> None:
+    installed(host)(place)
+    if host == "gemini":
+        place.edit('"hooks": {', f'{value},\n  "hooks": {{', at(place, name))
+    else:
+        put(at(place, name), value)
+    (page,) = place.hookctl("status", "--json").data["files"]
+    assert page["guard"].startswith("does nothing: ")
+    assert "is false" in page["guard"]
+
+
+def test_a_comment_does_not_hide_the_settings_of_a_host_that_reads_it(place: Place) -> None:
+    both(there(".qwen/settings.json", '{"stopHookBlockingCap": 4} // mine\n'), installed("qwen"))(place)
+    assert "cap_below_limit" in [one["code"] for one in found(place, "qwen")]

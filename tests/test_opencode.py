@@ -1,0 +1,133 @@
+"""OpenCode, which has no settings for hooks: a plugin file of ours stands in for them, from install to uninstall."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.documents import plugin
+from hookctl.documents.plugin import PluginDocument
+from tests.conftest import Hookctl, put
+from tests.trees import tree
+
+HOST = ("--host", "opencode")
+OWN = {"command": "notify-send done", "timeout": 5}
+
+
+@pytest.fixture
+def file(isolated: Path) -> Path:
+    return isolated / "home" / ".config" / "opencode" / "plugin" / "hookctl.js"
+
+
+def hooks(file: Path) -> dict[str, Any]:
+    return PluginDocument.parse(file.read_bytes()).get(("hooks",))
+
+
+def test_install_writes_the_plugin_and_uninstall_takes_it_away(hookctl: Hookctl, file: Path, isolated: Path) -> None:
+    assert hookctl("install", *HOST).code == 0
+    assert {event: [entry["timeout"] for entry in entries] for event, entries in hooks(file).items()} == {
+        "session.idle": [10],
+        "tool.execute.after": [10],
+    }
+    command = hooks(file)["session.idle"][0]["command"]
+    assert command.startswith(": hookctl=guard/stop; ") and command.endswith(" stop --host opencode; exit 0")
+    before = file.read_bytes()
+    assert hookctl("install", *HOST).out == "nothing to do\n"
+    assert file.read_bytes() == before
+    status = hookctl("status", "--json").data
+    assert hookctl("uninstall").code == 0
+    assert list((isolated / "home").iterdir()) == []
+    assert json.dumps(status).count("guard/stop") > 0
+
+
+def test_the_folder_of_the_operators_own_variable_is_used(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(isolated / "settings"))
+    hookctl("install", *HOST)
+    assert (isolated / "settings" / "opencode" / "plugin" / "hookctl.js").exists()
+    hookctl("uninstall")
+    assert not (isolated / "settings").exists() and list((isolated / "home").iterdir()) == []
+
+
+def test_in_a_project_the_command_holds_in_every_clone(hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / "work" / "README.md", "mine\n")
+    (isolated / "work" / ".git").mkdir()
+    hookctl("install", *HOST, "--scope", "project")
+    command = hooks(isolated / "work" / ".opencode" / "plugin" / "hookctl.js")["session.idle"][0]["command"]
+    assert '[ -f "$OPENCODE_PROJECT_DIR"/.hookctl/guard/opencode/hook.py ]' in command
+    assert str(isolated) not in command
+    hookctl("uninstall", "--scope", "project")
+    assert sorted(path.name for path in (isolated / "work").iterdir()) == [".git", "README.md"]
+
+
+def test_tool_calls_are_refused_where_that_is_asked_for(hookctl: Hookctl, file: Path) -> None:
+    hookctl("install", *HOST, "--dispatch", "bash:3/60")
+    assert hooks(file)["tool.execute.before"][0]["matcher"] == "bash"
+
+
+def test_what_the_operator_has_in_the_settings_stays(hookctl: Hookctl, file: Path) -> None:
+    hookctl("install", *HOST)
+    mine = PluginDocument.parse(file.read_bytes()).append(("hooks", "session.idle"), OWN)
+    mine = mine.set(("hooks", "session.idle", 0, "timeout"), 20)
+    file.write_bytes(mine.data)
+    hookctl("install", *HOST)
+    assert file.read_bytes() == mine.data
+    hookctl("uninstall")
+    assert hooks(file) == {"session.idle": [OWN]}
+
+
+FOREIGN = {
+    "another program's": lambda ours: b"export const Mine = async () => ({})\n",
+    "edited code": lambda ours: ours.replace(b"1 << 20", b"1 << 21"),
+    "torn": lambda ours: ours[:200],
+    "bare JavaScript": lambda ours: ours.replace(b'"timeout": 10', b"timeout: 10"),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_file_that_is_not_as_we_write_it_is_refused_and_nothing_is_written(
+    hookctl: Hookctl, file: Path, isolated: Path, name: str
+) -> None:
+    hookctl("install", *HOST)
+    ours = file.read_bytes()
+    hookctl("uninstall")
+    put(file, FOREIGN[name](ours))
+    before = tree(isolated)
+    for verb in ("install", "plan", "uninstall"):
+        outcome = hookctl(verb, *HOST)
+        assert outcome.code == 4 and f"{file}:" in outcome.err, outcome
+        assert "Traceback" not in outcome.err
+    assert tree(isolated) == before
+    assert "foreign_file" in hookctl("doctor", *HOST).out or name == "bare JavaScript"
+
+
+def test_a_lost_ledger_leaves_no_empty_plugin_behind(hookctl: Hookctl, file: Path, isolated: Path) -> None:
+    hookctl("install", *HOST)
+    for path in (isolated / "state").rglob("ledger*"):
+        path.unlink()
+    assert hookctl("uninstall", *HOST).code == 0
+    assert not file.exists()
+
+
+def test_an_install_brings_an_earlier_versions_code_up_to_date(
+    hookctl: Hookctl, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hookctl("install", *HOST)
+    now = file.read_bytes()
+    earlier = now.replace(b"hookctl plugin 1", b"hookctl plugin 0").replace(b"1 << 20", b"1 << 21")
+    file.write_bytes(earlier)
+    before, _, rest = earlier.partition(b"const settings =\n")
+    code = before + b"const settings =\n" + rest[rest.index(b"// From here on") :]
+    monkeypatch.setattr(plugin, "_EARLIER", (hashlib.sha256(code).hexdigest(),))
+    assert "+const OUTPUT_LIMIT = 1 << 20" in hookctl("plan", *HOST).out
+    assert "an earlier version's" in hookctl("install", *HOST).out
+    assert file.read_bytes() == now
+    assert hookctl("install", *HOST).out == "nothing to do\n"
+    file.write_bytes(earlier)
+    hookctl("uninstall")
+    assert not file.exists()
