@@ -152,7 +152,7 @@ def test_a_timeout_that_the_operator_changed_is_theirs_until_force(
     path = placed(kind, isolated, data)
     run(hookctl, "install", kind)
     installed = path.read_bytes()
-    head, behind = installed.split(OURS.encode())
+    head, behind = installed.split(OURS.encode(), 1)
     changed, count = re.subn(rb"(timeout(?:Sec)?\"?(?: =|:) ?)10(?:000)?\b", rb"\g<1>777", behind, count=1)
     assert count == 1
     mine = put(path, head + OURS.encode() + changed).read_bytes()
