@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from hookctl import hosts, interpreter
+from hookctl.folders import asset
 from tests.conftest import Hookctl, put
 from tests.documents import judge
 from tests.hostfiles import BY_NAME, KINDS, Kind
@@ -84,8 +85,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
 
 
+CODE = "// From here on every file"  # of a plugin: what stands behind is the same in all
+SETTINGS = "const settings =\n"
+
+
 def readable(text: str, isolated: Path) -> str:
-    """The text with words for the paths of this run."""
+    """The text with words for the paths of this run, and without a plugin's code."""
+    text, _, code = text.partition(CODE)
+    if code:
+        template = Path(asset("templates", "opencode", "plugin.js")).read_text()
+        assert template.endswith(CODE + code)
     data = re.escape(str(isolated / "data"))
     text = re.sub(rf"{data}/guard/[\w-]+/hook\.py", "HOOK", text)
     text = re.sub(rf"{data}/packs/tidy/[\w-]+", "FILES", text)
@@ -144,6 +153,8 @@ def value(kind: Kind, data: bytes) -> Any:
         return judge.value_of(judge.read(data.decode()))
     if kind.format == "toml":
         return tomllib.loads(data.decode())
+    if kind.format == "plugin":
+        return judge.value_of(judge.read(data.decode().partition(SETTINGS)[2]))
     from hookctl.documents import formats
 
     return formats.parse(kind.format, data).value
@@ -240,11 +251,11 @@ def test_a_wrapped_openhands_file_has_the_other_names() -> None:
 
 @EACH
 def test_no_command_of_ours_has_a_variable_but_the_hosts_own(case: Case) -> None:
-    """Some hosts expand those of any settings string."""
+    """Some hosts expand those of any settings string; Codex has none of its own, and expands nothing."""
     project = hosts.load(case.kind.host).data["environment"].get("project", "")
+    own = {"$", "$PWD"} if case.kind.host == "codex" else {f"${project}"} if project else set()
     text = case.golden.read_text()
     commands = re.findall(r": hookctl=(?:guard|tidy)/[^\n]*", text)
     assert commands
     for command in commands:
-        allowed = {f"${project}"} if case.scope == "project" and project else set()
-        assert set(re.findall(r"\$\w*", command)) <= allowed, command
+        assert set(re.findall(r"\$\w*", command)) <= (own if case.scope == "project" else set()), command

@@ -17,8 +17,8 @@ from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 
 DEFAULT_TIMEOUT = 600  # seconds
-_SHORT = {"SessionEnd": 3, "Interrupt": 3}  # seconds that the client gives at most
-_WITHOUT_MATCHER = ("Stop", "UserPromptSubmit", "SessionEnd", "Interrupt")
+_SHORT = {"SessionEnd": (1, 3), "Interrupt": (1, 3)}  # seconds that the client gives unasked, and at most
+_WITHOUT_MATCHER = ("Stop", "UserPromptSubmit", "Interrupt", "PreModelRequest", "PostModelRequest")
 
 
 def state_path(file: str, path: Path) -> Path:
@@ -29,11 +29,13 @@ def state_path(file: str, path: Path) -> Path:
 
 def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> str:
     """The hash that the client trusts a command hook by: of what it runs and when, in a fixed form."""
-    seconds = handler.get("timeout", DEFAULT_TIMEOUT)
+    handler = {name: value for name, value in handler.items() if value is not None}
+    default, most = _SHORT.get(event, (DEFAULT_TIMEOUT, None))
+    seconds = max(handler.get("timeout", default), 1)
     hook = {
         "type": "command",
         "command": handler["command"],
-        "timeout": min(max(seconds, 1), _SHORT.get(event, max(seconds, 1))),
+        "timeout": seconds if most is None else min(seconds, most),
         "async": handler.get("async", False),
     }
     if "statusMessage" in handler:

@@ -12,7 +12,7 @@ from hookctl import engine, interpreter, project_ledger, runtime_files
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import reading, shapes
+from hookctl.hosts import load, reading, shapes
 from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
@@ -20,7 +20,7 @@ from hookctl.packs.abilities import remarks_for
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.wrapping import PROGRAM
-from hookctl.places import GUARD, Place, in_sh, pack_folder, require_inside, top
+from hookctl.places import GUARD, Place, all_files, in_sh, pack_folder, require_inside, top
 from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
 from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import Asked, Wrapped, wrap
@@ -91,7 +91,16 @@ def check(pack: Pack, request: Request) -> None:
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
+def _require_the_others_readable(folders: Folders, place: Place) -> None:
+    """Refuse where another file of the scope is broken: what it says decides which of them our hooks go into."""
+    host = load(place.host.name) if place.host.data.get("variants") else place.host
+    for other, path in all_files(host, place.scope, folders.environ, place.project):
+        if path != place.path and os.path.lexists(path):
+            read_document(path, other.format)
+
+
 def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Place, choice: Choice) -> FilePlan:
+    _require_the_others_readable(folders, place)
     snapshot, document = read_document(place.path, place.host.format)
     reading.require(place.host, document)
     key, record, orphaned = page_for(folders, records, place, document)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from . import claude, codex, gemini
+from . import claude, codex, copilot, droid, gemini, qwen
 from .agent import Place
 from .probe import Probe
 
@@ -69,6 +69,27 @@ GEMINI_FILE = """\
   "hooks": { "AfterAgent": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5000} ] } ] }
 }"""
 
+QWEN_FILE = """\
+// by hand
+{
+    "$version": 4, "security": { "auth": {"selectedType": "openai"} },
+  "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false},
+  "memory": { "enableManagedAutoMemory": false }, /* it asks the model once more */
+  "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
+}"""
+
+COPILOT_FILE = """\
+{ "version" : 1,
+    "hooks": { "agentStop": [ {"type": "command", "bash": COMMAND, "timeoutSec": 5} ] }
+}"""
+
+DROID_FILE = """\
+// by hand
+{
+    "cloudSessionSync": false,
+  "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
+}"""
+
 
 def _trust(place: Place) -> None:
     codex.trust_project(place, place.project)
@@ -80,4 +101,10 @@ CASES = [
     Case(codex, CODEX_FILE, ".codex/hooks.json", arguments=(codex.BYPASS,), prepare=_trust, quick=True),
     Case(gemini, GEMINI_FILE),
     Case(gemini, GEMINI_FILE, ".gemini/settings.json"),
+    Case(qwen, QWEN_FILE),
+    Case(qwen, QWEN_FILE, ".qwen/settings.json"),
+    Case(copilot, COPILOT_FILE),
+    Case(copilot, COPILOT_FILE, ".github/hooks/hookctl.json", arguments=(copilot.TRUST,)),
+    Case(droid, DROID_FILE),
+    Case(droid, DROID_FILE, ".factory/settings.json"),
 ]

@@ -14,7 +14,8 @@ TRUST = "--trust-folder"  # without it a repository's hooks do not run
 class Place(agent.Place):
     @property
     def settings(self) -> Path:
-        return self.home / ".copilot" / "hooks" / "operators.json"
+        """The file that hookctl makes; every other one beside it is read as well."""
+        return self.home / ".copilot" / "hooks" / "hookctl.json"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from .probe import Probe
@@ -21,6 +22,17 @@ def say(out: str = "", code: int = 0, errors: str = "") -> str:
     """A hook that says this, without a probe's log."""
     out, errors = shlex.quote(out), shlex.quote(errors)
     return f"cat > /dev/null; printf %s {out}; printf %s {errors} >&2; exit {code}"
+
+
+def in_turn(folder: Path, *hooks: str) -> str:
+    """A hook that is another one at each call, in this order, and says nothing after the last."""
+    folder.mkdir(exist_ok=True)
+    program, count = folder / "in_turn.sh", shlex.quote(str(folder / "in_turn.count"))
+    cases = "\n".join(f"{number}) {hook} ;;" for number, hook in enumerate(hooks))
+    program.write_text(
+        f"n=$(cat {count} 2>/dev/null || echo 0)\necho $((n + 1)) > {count}\ncase $n in\n{cases}\nesac\n"
+    )
+    return shlex.join(["/bin/sh", str(program)])
 
 
 def verdict(decision: str, reason: str = "on", **more: Any) -> str:

@@ -2,8 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from hookctl.hosts.codex import state_path, trusted_hash
 
 from .acceptance import CODEX_FILE
 from .clients import Client
@@ -207,3 +210,57 @@ def test_an_agent_that_did_not_call_the_tool_is_reminded_once(codex: Client, pla
     run = play(codex, place, ["one", "two"], YOLO)
     assert (run.requests, codes(place)) == (2, ["nudged", "no_work"])
     assert play(codex, place, [shell("true 1"), "done"], YOLO).requests == 2
+
+
+@pytest.mark.full
+def test_the_hash_that_approves_a_hook_is_codex_s_own(codex: Client, place: Place) -> None:
+    events = codex.pins["events"]
+    forms: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, {}),
+        ({"matcher": "Bash"}, {"timeout": 0}),
+        ({"matcher": ""}, {"timeout": 5}),
+        ({"matcher": "*"}, {"timeout": 601, "statusMessage": "hi é"}),
+        ({"matcher": None}, {"timeout": 2, "async": True, "name": "x"}),
+        ({}, {"async": False, "statusMessage": None, "timeout": None}),
+    ]
+    command = 'say "é" </tag> & \u2028 \t'
+    groups = [{**group, "hooks": [{"type": "command", "command": command, **handler}]} for group, handler in forms]
+    place.settings.write_text(json.dumps({"hooks": dict.fromkeys(events, groups)}))
+    expected = {
+        state_path(str(place.settings), ("hooks", event, number, "hooks", 0))[-1]: trusted_hash(
+            event, group, group["hooks"][0]
+        )
+        for event in events
+        for number, group in enumerate(groups)
+    }
+    assert {hook.key: hook.hash for hook in list_hooks(codex, place)} == expected
+
+
+@pytest.mark.full
+def test_a_settings_file_that_is_a_link_is_approved_under_the_path_that_codex_sees(codex: Client, place: Place) -> None:
+    elsewhere = place.root / "dotfiles"
+    elsewhere.mkdir()
+    (elsewhere / "hooks.json").write_text("{}\n")
+    place.settings.symlink_to(elsewhere / "hooks.json")
+    install(place, "--trust")
+    assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted"}
+    assert place.settings.is_symlink()
+
+
+@pytest.mark.full
+def test_doctor_knows_what_codex_knows(codex: Client, place: Place) -> None:
+    programs = place.root / "bin"
+    programs.mkdir()
+    (programs / "codex").symlink_to(codex.program)
+    path = {"PATH": f"{programs}:{place.environment()['PATH']}"}
+
+    def doctor(code: int = 0) -> set[str]:
+        done = hookctl(place, "doctor", "--host", "codex", "--json", code=code, environment=path)
+        return {finding["code"] for finding in json.loads(done.stdout)["data"]["findings"]}
+
+    install(place)
+    assert doctor(1) == {"not_approved", "self_test_passed", "never_ran"}
+    install(place, "--trust")
+    assert doctor() == {"self_test_passed", "never_ran"}
+    play(codex, place, ["done"])
+    assert doctor() == {"self_test_passed", "last_ran"}

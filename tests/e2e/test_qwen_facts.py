@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from .clients import Client
-from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, group, lost_fields, say, verdict
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, group, in_turn, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 from .qwen import BASE, YOLO, Place, Run, make_place, play, shell
@@ -63,16 +63,7 @@ def test_of_8_blocks_in_a_row_the_last_one_is_overridden_and_the_reply_kept(qwen
 
 
 @pytest.mark.parametrize(
-    ("variable", "setting", "blocks"),
-    [
-        (None, 3, 3),
-        ("3", None, 3),
-        ("3", 5, 3),
-        ("5", 3, 5),
-        ("0", None, "default"),
-        ("abc", None, "default"),
-        ("5000", None, "most"),
-    ],
+    ("variable", "setting", "blocks"), [(None, 3, 3), ("3", 5, 3), ("0", None, "default"), ("abc", None, "default")]
 )
 def test_the_variable_beats_the_setting_and_the_hook_sees_the_variable_alone(
     qwen: Client, place: Place, variable: str | None, setting: int | None, blocks: int | str
@@ -81,9 +72,14 @@ def test_the_variable_beats_the_setting_and_the_hook_sees_the_variable_alone(
     probe = make_probe(place.root, answers=(BLOCK,))
     more: dict[str, Any] = {"env": {cap["key"]: variable}} if variable else {}
     write_settings(place.settings, {**more, **({cap["setting"]: setting} if setting else {})}, Stop=[group(probe)])
-    run = play(qwen, place, Script(["done"], limit=110), timeout=120)
-    assert run.requests == (cap[blocks] if isinstance(blocks, str) else blocks)
+    assert play(qwen, place, ["done"]).requests == (cap[blocks] if isinstance(blocks, str) else blocks)
     assert probe.heard()[0].environment.get(cap["key"]) == variable
+
+
+def test_no_cap_is_above_100(qwen: Client, place: Place) -> None:
+    cap = qwen.pins["cap"]
+    write_settings(place.settings, {"env": {cap["key"]: "5000"}}, Stop=[group(say(BLOCK))])
+    assert play(qwen, place, Script(["done"], limit=cap["most"] + 5), timeout=180).requests == cap["most"]
 
 
 def test_a_tool_call_leaves_the_cap_s_count_the_flag_and_the_prompt_as_they_were(qwen: Client, place: Place) -> None:
@@ -94,22 +90,18 @@ def test_a_tool_call_leaves_the_cap_s_count_the_flag_and_the_prompt_as_they_were
     assert len({heard.payload["prompt_id"] for heard in probe.heard()}) == 1
 
 
-@pytest.mark.parametrize(
-    "hook",
-    [
+def test_what_blocks(qwen: Client, place: Place) -> None:
+    blocking = [
         say(verdict("block", more=1)),
         say(verdict("deny")),
         say(verdict("block", "")),
         say(END),
         say(BLOCK, code=1),
         say(code=2, errors="on"),
-    ],
-    ids=["block and an unknown key", "deny", "no reason", "continue false", "a block at exit 1", "exit 2 with words"],
-)
-def test_these_block(qwen: Client, place: Place, hook: str) -> None:
-    write_settings(place.settings, CAP_OF_2, Stop=[group(hook)])
+    ]
+    write_settings(place.settings, Stop=[group(in_turn(place.root, *blocking))])
     run = play(qwen, place, ["done"])
-    assert (run.requests, run.code) == (2, 0)
+    assert (run.requests, run.code) == (len(blocking) + 1, 0)
 
 
 def test_what_passes(qwen: Client, place: Place) -> None:
@@ -156,26 +148,21 @@ def test_a_program_that_is_gone_blocks_unless_it_is_looked_for_first(qwen: Clien
 # Tool calls
 
 
-@pytest.mark.parametrize(
-    ("hook", "refused"),
-    [
-        (say(NESTED), True),
-        (say(verdict("block", "no")), True),
-        (say(verdict("deny", "no")), True),
-        (say(code=2, errors="no"), True),
-        ("python3 /nowhere/hook.py", True),
-        (say(FLAT), False),
-        (say(code=2), False),
-        (say(code=1, errors="no"), False),
-        (GUARDED.format("/nowhere/hook.py"), False),
-    ],
-    ids=["nested", "block", "deny", "exit 2", "gone", "flat", "exit 2 without words", "exit 1", "gone but guarded"],
-)
-def test_a_tool_call_is_refused_in_these_forms(qwen: Client, place: Place, hook: str, refused: bool) -> None:
-    write_settings(place.settings, PreToolUse=[group(hook)])
-    run = play(qwen, place, [shell("echo ran > ran"), "done"], YOLO)
-    assert (run.requests, (place.project / "ran").exists()) == (2, not refused)
-    assert ("Exit Code: 0" in told(run)) != refused
+def test_how_a_tool_call_is_refused(qwen: Client, place: Place) -> None:
+    refusing = [
+        say(NESTED),
+        say(verdict("block", "no")),
+        say(verdict("deny", "no")),
+        say(code=2, errors="no"),
+        "python3 /nowhere/hook.py",
+    ]
+    passing = [say(FLAT), say(code=2), say(code=1, errors="no"), GUARDED.format("/nowhere/hook.py")]
+    write_settings(place.settings, PreToolUse=[group(in_turn(place.root, *refusing, *passing))])
+    steps = range(len(refusing) + len(passing))
+    run = play(qwen, place, [*(shell(f"echo > {step}") for step in steps), "done"], YOLO)
+    assert sorted(int(path.name) for path in place.project.iterdir()) == list(steps[len(refusing) :])
+    results = [message["content"] for message in run.log[-1].request.body["messages"] if message["role"] == "tool"]
+    assert [results[step][0]["text"] for step in range(4)] == ["no"] * 4
 
 
 # What a hook is told

@@ -1,0 +1,369 @@
+"""The behaviour of the real Copilot CLI that hookctl relies on; expected values are in pins/copilot.toml."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .clients import Client
+from .copilot import TRUST, Place, make_place, play, shell
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, group, handler, in_turn, lost_fields, say, verdict
+from .model_server import Script
+from .probe import BLOCK, Probe, make_probe
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+EVERYTHING = {"COPILOT_ALLOW_ALL": "true"}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return make_place(tmp_path / "place")
+
+
+def entry(hook: Probe | str, **more: Any) -> dict[str, Any]:
+    return handler(hook, **{"timeoutSec": 10, **more})
+
+
+def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"version": 1, "hooks": events}))
+
+
+def repository_hooks(folder: Path) -> Path:
+    return folder / ".github" / "hooks" / "hookctl.json"
+
+
+def test_the_client_is_the_pinned_version(copilot: Client, place: Place) -> None:
+    environment = {**place.environment(), "XDG_CACHE_HOME": str(copilot.program.parent / "unpacked")}
+    done = subprocess.run(
+        [*copilot.command, "--version"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    assert copilot.version in done.stdout
+
+
+def test_without_a_hook_the_model_is_asked_once(copilot: Client, place: Place) -> None:
+    run = play(copilot, place, ["done"])
+    assert (run.requests, run.code, run.out) == (1, 0, "done\n\n")
+    assert len(run.log) == 1, "there is side traffic that the server does not know"
+
+
+# Blocks and their cap
+
+
+def test_8_blocks_in_a_row_are_honoured_and_the_9th_is_overridden(copilot: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK,))
+    write_hooks(place.settings, agentStop=[entry(probe)])
+    variables = dict.fromkeys(("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "COPILOT_STOP_HOOK_BLOCK_CAP"), "20")
+    run = play(copilot, place, ["done"], environment=variables)
+    cap = copilot.pins["cap"]["default"]
+    assert (run.requests, probe.flags(), run.code) == (cap + 1, "F" + "T" * cap, 0)
+
+
+def test_a_tool_call_leaves_the_cap_s_count_and_the_flag_as_they_were(copilot: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK,))
+    write_hooks(place.settings, agentStop=[entry(probe)])
+    cap = copilot.pins["cap"]["default"]
+    turns = [reply for number in range(cap + 1) for reply in (f"text {number}", shell(f"true {number}"))]
+    run = play(copilot, place, Script(turns, limit=30))
+    assert (run.requests, probe.flags()) == (2 * cap + 1, "F" + "T" * cap)
+
+
+def test_what_blocks(copilot: Client, place: Place) -> None:
+    both = verdict("block", **json.loads(SPEAK), **json.loads(END), more=1)
+    blocking = [say(BLOCK), say(both), say(BLOCK, code=2)]
+    write_hooks(place.settings, agentStop=[entry(in_turn(place.root, *blocking))])
+    run = play(copilot, place, ["done"])
+    assert (run.requests, run.code) == (len(blocking) + 1, 0)
+    assert "let go" not in run.out + run.errors
+
+
+def test_what_passes(copilot: Client, place: Place) -> None:
+    passing = [
+        say(),
+        say("{}"),
+        say(SPEAK),
+        say(END),
+        say("text"),
+        say("noise\n" + BLOCK),
+        say(BLOCK + "\nnoise"),
+        say(verdict("deny")),
+        say(verdict("block", "")),
+        say(json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "on"}})),
+        say(BLOCK, code=1),
+        say(BLOCK, code=3),
+        say(code=2, errors="on"),
+        "python3 /nowhere/hook.py",
+        "/nowhere/hook",
+        GUARDED.format("/nowhere/hook.py"),
+    ]
+    write_hooks(place.settings, agentStop=[entry(hook) for hook in passing])
+    run = play(copilot, place, ["done"])
+    assert (run.requests, run.code, run.out) == (1, 0, "done\n\n")
+    # Nobody gets to read a message that a hook has for a person.
+    assert "let go" not in run.out + run.errors
+    assert "enough" not in run.out + run.errors
+
+
+def test_the_model_is_told_the_reason_as_a_user_s_words(copilot: Client, place: Place) -> None:
+    write_hooks(place.settings, agentStop=[entry(make_probe(place.root, answers=(BLOCK, "")))])
+    message = play(copilot, place, ["done"]).log[-1].request.body["messages"][-1]
+    assert message["role"] == "user"
+    assert message["content"].endswith(json.loads(BLOCK)["reason"])
+
+
+def test_a_reason_is_a_prompt_to_hooks_with_nothing_to_tell_it_from_a_person_s(copilot: Client, place: Place) -> None:
+    stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, "")), make_probe(place.root, "prompt")
+    write_hooks(place.settings, agentStop=[entry(stop)], userPromptSubmitted=[entry(prompt)])
+    play(copilot, place, [shell("true 1"), "one", "two"])
+    heard = [call.payload for call in prompt.heard()]
+    assert [call["prompt"] for call in heard] == ["begin", json.loads(BLOCK)["reason"]]
+    assert heard[0].keys() == heard[1].keys()
+
+
+def test_a_timeout_is_in_seconds_and_has_two_names(copilot: Client, place: Place) -> None:
+    slow, slower = (make_probe(place.root, name, answers=(BLOCK,), seconds=4) for name in ("slow", "slower"))
+    quick = make_probe(place.root, "quick", answers=(BLOCK, ""), seconds=1)
+    other = handler(slower, timeout=1)
+    write_hooks(place.settings, agentStop=[entry(slow, timeoutSec=1), other, entry(quick, timeoutSec=30)])
+    assert play(copilot, place, ["done"]).requests == 2
+
+
+# Tool calls
+
+
+def test_how_a_tool_call_is_refused(copilot: Client, place: Place) -> None:
+    refusing = [say(FLAT), say(code=2, errors="no"), say(code=1), "python3 /nowhere/hook.py", "/nowhere/hook"]
+    passing = [
+        say(NESTED),
+        say(verdict("block")),
+        say(verdict("deny")),
+        say("noise\n" + FLAT),
+        GUARDED.format("/nowhere/hook.py"),
+    ]
+    write_hooks(place.settings, preToolUse=[entry(in_turn(place.root, *refusing, *passing))])
+    steps = range(len(refusing) + len(passing))
+    run = play(copilot, place, [*(shell(f"echo > {step}") for step in steps), "done"])
+    ran = sorted(int(path.name) for path in place.project.iterdir() if path.name != ".git")
+    assert ran == list(steps[len(refusing) :])
+    results = [message["content"] for message in run.log[-1].request.body["messages"] if message["role"] == "tool"]
+    assert results[0] == "Denied by preToolUse hook: no"
+
+
+def test_a_key_with_a_capital_letter_takes_both_forms_of_a_refusal(copilot: Client, place: Place) -> None:
+    write_hooks(place.settings, PreToolUse=[entry(in_turn(place.root, say(NESTED), say(FLAT)))])
+    play(copilot, place, [shell("echo > 0"), shell("echo > 1"), shell("echo > 2"), "done"])
+    assert [path.name for path in place.project.iterdir() if path.name != ".git"] == ["2"]
+
+
+# What a hook is told
+
+
+@pytest.mark.parametrize("capital", [False, True], ids=["small", "capital"])
+def test_the_spelling_of_an_event_s_key_decides_how_its_payload_is_spelled(
+    copilot: Client, place: Place, capital: bool
+) -> None:
+    pinned = {event: fields for event, fields in copilot.pins["payload"].items() if event[0].isupper() == capital}
+    probes = {event: make_probe(place.root, event) for event in pinned}
+    write_hooks(place.settings, **{event: [entry(probe)] for event, probe in probes.items()})
+    play(copilot, place, [shell("true 1"), "done"])
+    assert {event: len(probe.heard()) for event, probe in probes.items()} == dict.fromkeys(pinned, 1)
+    assert lost_fields(pinned, probes) == {}
+    tool = copilot.pins["shell_tool"]
+    if capital:
+        assert probes["PreToolUse"].heard()[0].payload["tool_name"] == tool["hook_name"]
+    else:
+        payload = probes["preToolUse"].heard()[0].payload
+        assert (payload["toolName"], payload["toolArgs"]["command"]) == (tool["tool"], "true 1")
+
+
+def test_an_event_of_another_spelling_is_none(copilot: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.settings, AgentStop=[entry(probe)], stop=[entry(probe)], UserPromptSubmitted=[entry(probe)])
+    assert (play(copilot, place, ["done"]).requests, probe.heard()) == (1, [])
+
+
+def test_hooks_get_the_entry_s_own_environment_as_it_stands_and_tools_the_session(
+    copilot: Client, place: Place
+) -> None:
+    probe, variables = make_probe(place.root), copilot.pins["variables"]
+    write_hooks(place.settings, agentStop=[entry(probe, env={"MAX_STOP_BLOCKS": "5", "LITERAL": "in $HOME"})])
+    play(
+        copilot,
+        place,
+        [shell(f"printenv {variables['session']} > session"), "done"],
+        environment={"OF_THE_CLIENT": "1", "GITHUB_TOKEN": "made-up"},
+    )
+    heard = probe.heard()[0]
+    names = ("MAX_STOP_BLOCKS", "LITERAL", "OF_THE_CLIENT", variables["itself"], variables["project"])
+    assert [heard.environment[name] for name in names] == ["5", "in $HOME", "1", "1", str(place.project)]
+    # Its keys are kept from hooks, and the session is told in the payload alone.
+    assert {"GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", variables["session"]} & heard.environment.keys() == set()
+    assert (place.project / "session").read_text().strip() == heard.payload["sessionId"]
+
+
+def test_a_new_prompt_of_a_resumed_session_begins_with_a_flag_that_is_not_set(copilot: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK, ""))
+    write_hooks(place.settings, agentStop=[entry(probe)])
+    play(copilot, place, ["one"])
+    play(copilot, place, ["two"], "--continue", prompt="go on")
+    assert probe.flags() == "FTF"
+    assert len({heard.payload["sessionId"] for heard in probe.heard()}) == 1
+
+
+# Files
+
+
+def test_these_files_are_read_and_a_repository_s_where_it_is_trusted(copilot: Client, place: Place) -> None:
+    own = place.settings.parents[1]
+    flat = {
+        "user": place.settings,
+        "settings": own / "settings.json",
+        "repository": repository_hooks(place.project),
+    }
+    nested = {
+        "github": place.project / ".github" / "copilot" / "settings.json",
+        "github-local": place.project / ".github" / "copilot" / "settings.local.json",
+        "claude": place.project / ".claude" / "settings.json",
+        "claude-local": place.project / ".claude" / "settings.local.json",
+        "user-claude": place.home / ".claude" / "settings.json",
+    }
+    probes = {name: make_probe(place.root, name) for name in (*flat, *nested)}
+    for name, path in flat.items():
+        write_hooks(path, agentStop=[entry(probes[name])])
+    for name, path in nested.items():
+        write_hooks(path, Stop=[group(probes[name], timeout=10)])
+    play(copilot, place, ["done"])
+    assert [name for name, probe in probes.items() if probe.heard()] == ["user", "settings"]
+    play(copilot, place, ["done"], TRUST)
+    assert [name for name, probe in probes.items() if not probe.heard()] == ["user-claude"]
+
+
+def test_a_hook_of_claude_code_s_file_can_tell_that_copilot_runs_it(copilot: Client, place: Place) -> None:
+    probe, variables = make_probe(place.root), copilot.pins["variables"]
+    claude = place.project / ".claude" / "settings.json"
+    write_hooks(claude, Stop=[group(probe)])
+    claude.write_text(json.dumps({**json.loads(claude.read_text()), "env": {"OF_THE_FILE": "1"}}))
+    play(copilot, place, ["done"], TRUST)
+    heard = probe.heard()[0]
+    assert (heard.environment[variables["itself"]], heard.environment["CLAUDE_PROJECT_DIR"]) == (
+        "1",
+        str(place.project),
+    )
+    assert "OF_THE_FILE" not in heard.environment
+    assert heard.payload.keys() >= set(copilot.pins["payload"]["Stop"])
+
+
+def test_the_same_command_in_two_files_runs_twice(copilot: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK, BLOCK, BLOCK, BLOCK, ""))
+    write_hooks(repository_hooks(place.project), Stop=[entry(probe)])
+    write_hooks(place.project / ".claude" / "settings.json", Stop=[group(probe)])
+    run = play(copilot, place, ["done"], TRUST)
+    assert (run.requests, probe.flags()) == (3, "FFTTTT")
+    payloads = [heard.payload for heard in probe.heard()]
+    assert payloads[::2] == payloads[1::2]
+
+
+def test_bash_beats_command_in_one_entry(copilot: Client, place: Place) -> None:
+    bash, command = make_probe(place.root, "bash"), make_probe(place.root, "command")
+    write_hooks(place.settings, agentStop=[entry(command, bash=bash.command)])
+    play(copilot, place, ["done"])
+    assert (bash.flags(), command.flags()) == ("F", "")
+
+
+def test_the_config_folder_variable_replaces_the_one_in_the_home(copilot: Client, place: Place) -> None:
+    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
+    folder = place.home / "elsewhere"
+    write_hooks(place.settings, agentStop=[entry(here)])
+    write_hooks(folder / "hooks" / "operators.json", agentStop=[entry(there)])
+    play(copilot, place, ["done"], environment={copilot.pins["variables"]["config_folder"]: str(folder)})
+    assert (here.flags(), there.flags()) == ("", "F")
+
+
+@pytest.mark.parametrize("name", ["project", "pro ject", "pro'j$ect"])
+def test_the_project_variable_in_quotes_finds_a_file_of_any_project(copilot: Client, place: Place, name: str) -> None:
+    probe, project = make_probe(place.root), place.root / "projects" / name
+    command = f'"${copilot.pins["variables"]["project"]}"/.hookctl/hook'
+    write_hooks(repository_hooks(project), agentStop=[entry(command)])
+    program = project / ".hookctl" / "hook"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\n{probe.command}\n")
+    program.chmod(0o755)
+    play(copilot, place, ["done"], TRUST, cwd=project)
+    assert probe.flags() == "F"
+
+
+def test_the_way_of_trusting_decides_which_folder_s_hooks_run_below_a_repository_s_root(
+    copilot: Client, place: Place
+) -> None:
+    variable = copilot.pins["variables"]["project"]
+    folders = {"root": place.project, "sub": place.project / "sub"}
+    probes = {name: make_probe(place.root, name) for name in folders}
+    for name, folder in folders.items():
+        write_hooks(repository_hooks(folder), agentStop=[entry(probes[name])])
+    play(copilot, place, ["done"], TRUST, cwd=folders["sub"])
+    assert [name for name, probe in probes.items() if probe.heard()] == ["sub"]
+    play(copilot, place, ["done"], cwd=folders["sub"], environment=EVERYTHING)
+    assert {name: len(probe.heard()) for name, probe in probes.items()} == {"root": 1, "sub": 1}
+    assert {name: probe.heard()[0].environment[variable] for name, probe in probes.items()} == {
+        name: str(folder) for name, folder in folders.items()
+    }
+
+
+def test_a_folder_in_the_list_of_trusted_ones_is_trusted(copilot: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_hooks(repository_hooks(place.project), agentStop=[entry(probe)])
+    config = place.home / ".copilot" / "config.json"
+    config.write_text(json.dumps({"trustedFolders": [str(place.project)]}))
+    play(copilot, place, ["done"])
+    assert probe.flags() == "F"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "// mine\n" + text,
+        lambda text: "\ufeff" + text,
+        lambda text: text[:-1] + ",}",
+        lambda text: "",
+        lambda text: text.replace('"version": 1', '"version": 2'),
+        lambda text: text.replace('"timeoutSec": 10', '"timeoutSec": "10"'),
+        lambda text: text[:-1] + ', "disableAllHooks": true}',
+    ],
+    ids=["a comment", "a byte order mark", "a trailing comma", "nothing", "version 2", "a timeout as text", "a switch"],
+)
+def test_these_lose_the_hooks_of_that_file_alone(copilot: Client, place: Place, change: Any) -> None:
+    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
+    write_hooks(place.settings, agentStop=[entry(here)])
+    write_hooks(place.settings.with_name("others.json"), agentStop=[entry(there)])
+    place.settings.write_text(change(place.settings.read_text()))
+    before = place.settings.read_bytes()
+    run = play(copilot, place, ["done"])
+    assert (run.requests, run.code, here.flags(), there.flags()) == (1, 0, "", "F")
+    assert place.settings.read_bytes() == before
+
+
+def test_unknown_keys_and_a_missing_version_or_type_do_no_harm(copilot: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    hook = {name: value for name, value in entry(probe, name="mine").items() if name != "type"}
+    place.settings.write_text(json.dumps({"mine": 1, "hooks": {"agentStop": [hook]}}))
+    play(copilot, place, ["done"])
+    assert probe.flags() == "F"
+
+
+@pytest.mark.parametrize(
+    ("file", "runs"),
+    [("~/.copilot/settings.json", True), (".github/copilot/settings.json", False), (".claude/settings.json", False)],
+)
+def test_a_switch_in_a_repository_turns_the_user_s_hooks_off_too(
+    copilot: Client, place: Place, file: str, runs: bool
+) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.settings, agentStop=[entry(probe)])
+    path = place.home / file[2:] if file.startswith("~") else place.project / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"disableAllHooks": true}')
+    play(copilot, place, ["done"], TRUST)
+    assert probe.flags() == ("F" if runs else "")

@@ -1,0 +1,146 @@
+"""hookctl's promises, kept with the real OpenCode: installed by the command line, served, and taken out again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .clients import Client
+from .model_server import Script
+from .opencode import Place, Run, make_place, play, play_one_turn, shell, step, subagent
+from .product import codes, data_folder, decisions, hookctl, leave_work
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+LIMIT = 5  # blocks, then the guard lets go
+KEPT = ["blocked"] * LIMIT + ["tripped"]
+HOST = ("--host", "opencode")
+MODEL = {"providerID": "mock", "modelID": "mock"}
+
+# What an operator has before hookctl comes: a plugin that writes down when a session is idle.
+OPERATORS_PLUGIN = """\
+import { appendFileSync } from "node:fs"
+export const Mine = async () => ({
+    event: async ({ event }) => {
+      if (event.type === "session.idle") appendFileSync(LOG, "idle\\n")
+    },
+})"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A home in which OpenCode has one plugin of the operator's."""
+    place = make_place(tmp_path / "place", own_folders=True)
+    place.settings.write_text(OPERATORS_PLUGIN.replace("LOG", json.dumps(str(place.root / "idle"))))
+    return place
+
+
+def heard(place: Place) -> int:
+    """How often the operator's plugin has seen an idle session."""
+    log = place.root / "idle"
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def plugins(place: Place) -> dict[str, bytes]:
+    """The operator's folder of plugins."""
+    return {path.name: path.read_bytes() for path in place.settings.parent.iterdir()}
+
+
+def tool_results(run: Run) -> list[str]:
+    """Return what the model was told about its tool calls, in the last main request."""
+    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
+    return [message["content"] for message in messages if message["role"] == "tool"]
+
+
+def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(opencode: Client, place: Place) -> None:
+    before = plugins(place)
+    leave_work(place)
+    assert play(opencode, place, ["done"]).requests == 1
+    assert heard(place) == 1
+
+    hookctl(place, "install", *HOST)
+    hookctl(place, "install", *HOST)
+    second = step("prompt", text="second", agent="plan")
+    run = play(opencode, place, Script(["done"], limit=30), second)
+    assert (run.code, run.requests, codes(place)) == (0, 2 * (LIMIT + 1), KEPT * 2)
+    assert heard(place) == 1 + run.requests
+    reason = "Work remains (2)."
+    assert [prompt["text"][: len(reason)] for prompt in run.prompts] == [
+        "begin", *[reason] * LIMIT, "second", *[reason] * LIMIT,
+    ]  # fmt: skip
+    # A session that plans goes on planning.
+    assert [prompt["agent"] for prompt in run.prompts] == ["build"] * (LIMIT + 1) + ["plan"] * (LIMIT + 1)
+    assert [prompt["model"] for prompt in run.prompts] == [MODEL] * run.requests
+    assert "let go after 5 blocks" in (place.home / ".local/share/opencode/log/opencode.log").read_text()
+
+    hookctl(place, "uninstall")
+    assert plugins(place) == before
+    assert play(opencode, place, ["done"]).requests == 1
+    assert len(decisions(place)) == 2 * (LIMIT + 1)
+
+
+def test_a_stop_counts_once_for_the_user_s_and_the_project_s_registration(opencode: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST)
+    hookctl(place, "install", *HOST, "--scope", "project")
+    leave_work(place)
+    run = play(opencode, place, [shell("printenv OPENCODE_PROJECT_DIR"), "done"])
+    assert (run.requests, codes(place)) == (1 + LIMIT + 1, KEPT)
+    assert tool_results(run) == [f"{place.project}\n"]
+    hookctl(place, "uninstall", "--all", "--json")
+    assert sorted(path.name for path in place.project.rglob("*.js")) == []
+
+
+def test_only_the_end_of_a_turn_is_a_stop(opencode: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=1")
+    leave_work(place)
+    script = Script([subagent("MARKER"), "one", "two", shell("sleep 30"), "end"], sub_marker="MARKER")
+    abort = step("abort", text="second")
+    run = play(opencode, place, script, abort, step("shell", text="true"), step("compact"))
+    assert (run.requests, run.count("sub")) == (4, 1)
+    assert codes(place) == ["blocked", "tripped"]
+
+
+def test_a_new_tool_call_starts_the_count_again(opencode: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=2")
+    leave_work(place)
+    run = play(opencode, place, ["one", "two", shell("true 1"), "on and on"])
+    assert codes(place) == ["blocked"] * 4 + ["tripped"]
+    assert run.requests == 6
+
+
+def test_a_repeated_tool_call_is_refused_with_words_for_the_model(opencode: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST, "--dispatch", "bash:2/600")
+    call = shell("echo ran >> marker")
+    run = play(opencode, place, [call, call, call, "done"])
+    assert run.requests == 4
+    assert "already made too many times" in tool_results(run)[-1]
+    assert (place.project / "marker").read_text() == "ran\n" * 2
+
+
+def test_one_turn_is_not_kept_and_leaves_no_prompt_of_ours(opencode: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST)
+    leave_work(place)
+    run = play_one_turn(opencode, place, ["done"])
+    assert (run.requests, run.code, run.out.strip()) == (1, 0, "done")
+    assert codes(place) == ["blocked"], "the end of the process waits for the hook"
+    again = play_one_turn(opencode, place, ["done"], "--continue", prompt="second")
+    messages = [entry.request.body["messages"] for entry in again.log if entry.kind == "main"][-1]
+    assert [message["content"] for message in messages if message["role"] == "user"] == ["begin", "second"]
+    assert codes(place) == ["blocked"] * 2
+
+
+def test_a_hook_that_is_gone_or_hangs_keeps_nobody(opencode: Client, place: Place) -> None:
+    pack = place.root / "slow" / "pack.toml"
+    pack.parent.mkdir()
+    pack.write_text(
+        '[pack]\nname = "slow"\nversion = "1"\ndescription = "Hangs"\n\n'
+        '[[hooks]]\nevent = "stop"\ncommand = "echo $$ > hung; sleep 300"\ntimeout = 1\n'
+    )
+    hookctl(place, "install", *HOST)
+    hookctl(place, "install", str(pack), *HOST)
+    leave_work(place)
+    for hook in data_folder(place).rglob("hook.py"):
+        hook.unlink()
+    assert play(opencode, place, ["done"]).requests == 1
+    assert codes(place) == []
+    assert not Path("/proc", (place.project / "hung").read_text().strip()).exists()

@@ -1,0 +1,13 @@
+// hookctl plugin 1: OpenCode loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
+// In the settings a timeout (seconds) or a matcher may be changed; the code below them may not.
+const settings =
+{
+  "hooks": {
+    "session.idle": [
+      {
+        "command": ": hookctl=guard/stop; [ -f \"$OPENCODE_PROJECT_DIR\"/.hookctl/guard/opencode/hook.py ] && [ -r \"$OPENCODE_PROJECT_DIR\"/.hookctl/guard/opencode/hook.py ] && command -v python3 >/dev/null 2>&1 && python3 -I -S \"$OPENCODE_PROJECT_DIR\"/.hookctl/guard/opencode/hook.py stop --host opencode; exit 0",
+        "timeout": 10
+      }
+    ]
+  }
+}

@@ -1,0 +1,20 @@
+// hookctl plugin 1: OpenCode loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
+// In the settings a timeout (seconds) or a matcher may be changed; the code below them may not.
+const settings =
+{
+  "hooks": {
+    "session.idle": [
+      {
+        "command": ": hookctl=guard/stop; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK stop --host opencode; exit 0",
+        "timeout": 10
+      }
+    ],
+    "tool.execute.before": [
+      {
+        "command": ": hookctl=guard/pre-tool; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK pre-tool --host opencode; exit 0",
+        "timeout": 10,
+        "matcher": "bash"
+      }
+    ]
+  }
+}
