@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from hookctl.documents import yaml_nodes
 
 from .conftest import put
 from .findings import LIMIT, Place
@@ -90,6 +93,18 @@ def says(name: str, text: str) -> Arrange:
     return arrange
 
 
+def edited(name: str, old: str, new: str) -> Arrange:
+    return lambda place: place.edit(old, new, at(place, name))
+
+
+def without_yaml(place: Place) -> None:
+    """hookctl without its optional part."""
+    there(HERMES, "model: x\n")(place)
+    yaml_nodes.reader.cache_clear()
+    place.monkeypatch.setitem(sys.modules, "yaml", None)
+
+
+PLUGIN, HERMES = ".config/opencode/plugin/hookctl.js", ".hermes/config.yaml"
 GEMINI, QWEN, CODEX = ".gemini/settings.json", ".qwen/settings.json", ".codex/hooks.json"
 DROID, DROID_OWN = ".factory/settings.json", ".factory/hooks.json"
 HANDS, CURSOR, CONFIG = ".openhands/hooks.json", ".cursor/hooks.json", ".codex/config.toml"
@@ -106,6 +121,11 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("strict_host", "warning", "droid", both(there(DROID, "{}"), there(f"project/{DROID}", '{"a": 1,}'))),
     ("unparsable", "error", "qwen", both(there(QWEN, "{}"), there(f"project/{QWEN}", "{"))),
     ("unparsable", "error", "codex", both(there(CODEX, "{}"), there(CONFIG, "a = "))),
+    ("foreign_file", "error", "opencode", there(PLUGIN, "export const Mine = 1\n")),
+    ("foreign_file", "warning", "opencode", there("project/.opencode/plugin/hookctl.js", "export const Mine = 1\n")),
+    ("unsupported_yaml", "error", "hermes",
+     both(installed("hermes"), edited(HERMES, "hooks:\n", "base: &base {}\nhooks:\n  <<: *base\n"))),
+    ("extra_missing", "error", "hermes", without_yaml),
     ("wrong_key", "error", "codex", there(CODEX, {"$schema": "x", "hooks": {}})),
     ("wrong_key", "error", "cursor", there(CURSOR, {"hooks": {"stop": [{"command": "x"}]}})),
     ("wrong_key", "error", "cursor", there(CURSOR, {"version": True, "hooks": {"stop": [{"command": "x"}]}})),
@@ -149,6 +169,7 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     # Trust.
     ("not_approved", "error", "codex", installed("codex")),
     ("not_approved", "error", "codex", codex_state(trusted_hash="sha256:0")),
+    ("not_approved", "warning", "hermes", installed("hermes")),
     ("not_approved", "info", "copilot", installed("copilot", "--scope", "project")),
     ("not_trusted", "info", "gemini", installed("gemini")),
     ("not_trusted", "warning", "gemini", installed("gemini", "--scope", "project")),
@@ -161,9 +182,13 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     # The limit and the cap.
     ("cap_below_limit", "warning", "copilot", installed("copilot", "--set", f"{LIMIT}=20")),
     ("cap_below_limit", "warning", "copilot", installed("copilot", "--mode", "keepalive")),
+    ("cap_below_limit", "info", "hermes", installed("hermes")),
+    ("cap_below_limit", "warning", "hermes", installed("hermes", "--set", f"{LIMIT}=6")),
     ("cap_below_limit", "warning", "qwen", installed("qwen", "--set", f"{LIMIT}=150")),
     ("cap_below_limit", "warning", "qwen", installed("qwen", "--mode", "keepalive")),
     ("cap_below_limit", "warning", "qwen", both(there(QWEN, {"stopHookBlockingCap": 4}), installed("qwen"))),
+    ("cap_below_limit", "warning", "qwen",
+     both(there(QWEN, {"stopHookBlockingCap": 4}), installed("qwen"), changed(QWEN, lambda page: page.pop("env")))),
     ("cap_below_limit", "warning", "cursor",
      both(installed("cursor"), changed(CURSOR, lambda page: page["hooks"]["stop"][0].update(loop_limit=3)))),
     ("cap_off", "warning", "cursor",

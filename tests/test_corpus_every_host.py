@@ -91,6 +91,11 @@ def run(hookctl: Hookctl, verb: str, kind: Kind, *options: str, scope: str = "us
     return done
 
 
+def bare(text: bytes) -> bytes:
+    """Without blanks and empty containers, which an element of ours may turn into another kind of text."""
+    return re.sub(rb"\s|\{\s*\}|\[\s*\]", b"", text)
+
+
 def require_only_ours(before: bytes, after: bytes) -> None:
     """Every byte of before is there, and what is new is of ours."""
     found = added(before, after)
@@ -109,8 +114,9 @@ def test_install_adds_only_ours_and_uninstall_gives_the_bytes_back(
     if kind.format == "json":
         require_only_ours(data, installed)
     else:
-        assert is_within(b"".join(data.split()), b"".join(installed.split()))
-        assert all(grown(line, installed) for line in lost_lines(data, installed) if line.strip())
+        assert is_within(bare(data), bare(installed))
+        lost = [line for line in lost_lines(data, installed) if bare(line) == b"".join(line.split()) != b""]
+        assert len(lost) <= 2 and all(grown(line, installed) for line in lost), lost
     about, ledgers = path.stat(), records(isolated)
     assert run(hookctl, "install", kind, scope=scope).out.endswith("nothing to do\n")
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (about.st_mtime_ns, about.st_ino)
@@ -146,7 +152,7 @@ def test_a_timeout_that_the_operator_changed_is_theirs_until_force(
     path = placed(kind, isolated, data)
     run(hookctl, "install", kind)
     installed = path.read_bytes()
-    head, behind = installed.split(OURS.encode())
+    head, behind = installed.split(OURS.encode(), 1)
     changed, count = re.subn(rb"(timeout(?:Sec)?\"?(?: =|:) ?)10(?:000)?\b", rb"\g<1>777", behind, count=1)
     assert count == 1
     mine = put(path, head + OURS.encode() + changed).read_bytes()
