@@ -78,6 +78,7 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
         ("gemini", GEMINI, '{"model": {}, // mine\n "hooks": {}}'),
         ("gemini", GEMINI, json.dumps({"hooks": {"enabled": True, "AfterTool": groups({**HOOK, "timeout": "9000"})}})),
         ("codex", CODEX, json.dumps({"description": "x", "hooks": {"Stop": [{"matcher": None, "hooks": []}]}})),
+        ("codex", CODEX, json.dumps({"hooks": {"SessionEnd": groups({**HOOK, "timeout": None})}})),
         ("codex", CONFIG, '[hooks.state."x"]\nenabled = false\n'),
         ("openhands", ".openhands/hooks.json", json.dumps({"hooks": {"Stop": []}, "other": 1})),
         ("droid", DROID, json.dumps({"enableHooks": False, "hooks": {"importedClaudeHooks": ["x"]}})),
@@ -85,7 +86,7 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
         ("cursor", ".cursor/hooks.json", "{}"),
         ("qwen", ".qwen/settings.json", b"\xef\xbb\xbf{}".decode()),
     ],
-    ids=["comment", "switch inside", "null", "state", "beside the wrapper", "imported", "nested", "empty", "mark"],
+    ids=["comment", "switch", "null", "null timeout", "state", "wrapper", "imported", "nested", "empty", "mark"],
 )
 def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, text: str) -> None:
     put(at(place, name), text)
@@ -123,6 +124,17 @@ def test_a_file_that_the_other_agent_does_not_read_is_no_double(place: Place) ->
     for host in ("claude", "copilot"):
         installed(host)(place)
     assert "registered_twice" not in [one["code"] for one in found(place, "claude")]
+
+
+def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
+    installed("codex")(place)
+    installed("gemini", "--scope", "project")(place)
+    put(at(place, ".gemini/trustedFolders.json"), json.dumps({"\0": "TRUST_FOLDER", "relative": 5}))
+    assert "not_trusted" in [one["code"] for one in found(place, "gemini")]
+    for odd in ("10", [], 1.5):
+        place.change(lambda page, odd=odd: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=odd), at(place, CODEX))
+        assert "invalid_hook" in [one["code"] for one in found(place, "codex")]
+        assert place.hookctl("install", "--host", "codex", "--trust").code == 0
 
 
 def test_what_a_torn_file_costs_is_said(place: Place) -> None:

@@ -55,8 +55,13 @@ def _flat_fault(host: Host, one: Any) -> str:
 
 
 def _is_matcher(host: Host, fields: dict[str, Any]) -> bool:
-    matcher = fields.get("matcher", "")
-    return isinstance(matcher, str) or (matcher is None and knowledge(host).get("null_matcher", False))
+    return isinstance(_there(host, fields).get("matcher", ""), str)
+
+
+def _there(host: Host, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that count as there."""
+    nulls = knowledge(host).get("nulls")
+    return {name: value for name, value in fields.items() if value is not None} if nulls else fields
 
 
 def fault(host: Host, handler: Any) -> str:
@@ -64,6 +69,7 @@ def fault(host: Host, handler: Any) -> str:
     about = host.data["registration"]
     if not isinstance(handler, dict):
         return "is no object"
+    handler = _there(host, handler)
     if "type" in about.get("fields", {}) and not isinstance(handler.get("type"), str):
         return "has no type"
     types = knowledge(host)["types"]

@@ -121,6 +121,8 @@ def _is_trusted(about: dict[str, Any], words: dict[str, Any], folder: str) -> bo
     """The word on the folder itself, or where folders inside go with it, that of the nearest one."""
     folder, best = os.path.realpath(folder), ("", None)
     for name, word in words.items():
+        if "\0" in name:
+            continue
         above = os.path.realpath(os.path.dirname(name) if word == about.get("parent") else name)
         inside = about["inherited"] and folder.startswith(f"{above.rstrip('/')}/")
         if (above == folder or inside) and len(name) > len(best[0]):
