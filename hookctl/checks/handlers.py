@@ -70,6 +70,8 @@ def fault(host: Host, handler: Any) -> str:
     if not isinstance(handler, dict):
         return "is no object"
     handler = _there(host, handler)
+    if knowledge(host).get("type_default"):
+        handler = {"type": "command", **handler}
     if "type" in about.get("fields", {}) and not isinstance(handler.get("type"), str):
         return "has no type"
     types = knowledge(host)["types"]
@@ -88,6 +90,10 @@ def _wrong_timeout(host: Host, handler: dict[str, Any]) -> str:
     kind, value = knowledge(host).get("timeout", "number"), handler.get(_timeout_key(host), 1)
     if kind == "any":
         return ""
+    if kind == "whole":
+        whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+        text = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
+        return "" if whole or text else "has a timeout that is not a whole number"
     if kind == "integer":
         return "" if type(value) is int and value >= 0 else "has a timeout that is not a whole number"
     fits = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
@@ -101,7 +107,7 @@ def _timeout_key(host: Host) -> str:
 def patience(host: Host, handler: dict[str, Any]) -> float | None:
     """The seconds that the host gives a hook; None where nothing that it reads says so."""
     value = handler.get(_timeout_key(host))
-    if isinstance(value, str) and knowledge(host).get("timeout") == "any":
+    if isinstance(value, str) and knowledge(host).get("timeout") in ("any", "whole"):
         try:
             value = float(value)
         except ValueError:
