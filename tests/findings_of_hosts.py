@@ -156,8 +156,9 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("entry_disarmed", "warning", "qwen",
      both(installed("qwen"), changed(QWEN, lambda page: ours(page).update(timeout=1000)))),
     # Hidden files, and two forms.
-    ("shadowed", "error", "droid", both(installed("droid"), there(DROID_OWN, {}))),
-    ("shadowed", "info", "droid", both(installed("droid"), there(DROID_OWN, {}), installed("droid"))),
+    ("shadowed", "error", "droid", both(installed("droid"), there(DROID_OWN, {"Stop": groups(HOOK)}))),
+    ("shadowed", "info", "droid",
+     both(installed("droid"), there(DROID_OWN, {"Stop": groups(HOOK)}), installed("droid"))),
     ("shadowed", "warning", "openhands", both(installed("openhands"), there(f"project/{HANDS}", {}))),
     ("shadowed", "info", "openhands", both(installed("openhands"), installed("openhands", "--scope", "project"))),
     ("two_forms", "warning", "codex", both(there(CODEX, {"hooks": {"Stop": groups(HOOK)}}), there(CONFIG, TOML_HOOKS))),

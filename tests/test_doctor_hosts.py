@@ -18,6 +18,7 @@ from .findings_of_hosts import (
     CODEX,
     CONFIG,
     DROID,
+    DROID_OWN,
     GEMINI,
     HANDS,
     HERMES,
@@ -92,7 +93,7 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
         ("cursor", ".cursor/hooks.json", "{}"),
         ("qwen", ".qwen/settings.json", b"\xef\xbb\xbf{}".decode()),
     ],
-    ids=["comment", "switch", "null", "no time", "state", "wrapper", "plain", "yaml", "imported", "nested", "empty", "mark"],
+    ids=["comment", "switch", "null", "no time", "state", "wrapper", "plain", "yaml", "strings", "groups", "{}", "mark"],
 )
 def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, text: str) -> None:
     put(at(place, name), text)
@@ -130,6 +131,17 @@ def test_a_file_that_the_other_agent_does_not_read_is_no_double(place: Place) ->
     for host in ("claude", "copilot"):
         installed(host)(place)
     assert "registered_twice" not in [one["code"] for one in found(place, "claude")]
+
+
+def test_an_event_hides_only_the_same_one_beside_it(place: Place) -> None:
+    """Droid, and the guard in settings.json, beside a hooks.json with another event."""
+    installed("droid")(place)
+    put(at(place, DROID_OWN), json.dumps({"SessionStart": groups(HOOK)}))
+    codes = [one["code"] for one in found(place, "droid")]
+    assert "shadowed" not in codes and "not_read" not in codes
+    put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "go-on"})}))
+    (finding,) = [one for one in found(place, "droid") if one["code"] == "foreign_stop"]
+    assert "the guard does not end such a chain here" in finding["message"]
 
 
 def test_what_was_agreed_to_is_no_finding(place: Place) -> None:

@@ -37,7 +37,8 @@ def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
         yield from (Fault((n,), wrong) for n, one in enumerate(groups) if (wrong := _flat_fault(host, one)))
         return
     for g, group in enumerate(groups):
-        handlers = group.get("hooks") if isinstance(group, dict) else None
+        default = [] if knowledge(host).get("group_default") else None
+        handlers = group.get("hooks", default) if isinstance(group, dict) else None
         if not isinstance(handlers, list):
             yield Fault((g,), "is no group: it has no array `hooks`", True)
             continue
