@@ -93,7 +93,7 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
         ("cursor", ".cursor/hooks.json", "{}"),
         ("qwen", ".qwen/settings.json", b"\xef\xbb\xbf{}".decode()),
     ],
-    ids=["comment", "switch", "null", "no time", "state", "wrapper", "plain", "yaml", "strings", "groups", "{}", "mark"],
+    ids=["comment", "switch", "null", "no time", "state", "wrapper", "plain", "yaml", "strings", "nested", "{}", "bom"],
 )
 def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, text: str) -> None:
     put(at(place, name), text)
