@@ -10,6 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from . import pypi_clients
+
 _HERE = Path(__file__).parent
 _NPM_PREFIXES = ("npm_config_", "NPM_CONFIG_", "SSL_")
 _NPM_NAMES = ("PATH", "HOME", "NODE_EXTRA_CA_CERTS")
@@ -128,4 +130,11 @@ def _install(spec: str, folder: Path, pattern: str) -> Path:
     return program
 
 
-_REGISTRIES = {"npm": _from_npm}
+def _from_pypi(package: str, version: str, program: str) -> Path:
+    try:
+        return pypi_clients.fetch(_CACHE, package, version, program)
+    except pypi_clients.Failed as error:
+        raise Unavailable(str(error)) from None
+
+
+_REGISTRIES = {"npm": _from_npm, "pypi": _from_pypi}
