@@ -10,6 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from . import pypi_clients
+
 _HERE = Path(__file__).parent
 _NPM_PREFIXES = ("npm_config_", "NPM_CONFIG_", "SSL_")
 _NPM_NAMES = ("PATH", "HOME", "NODE_EXTRA_CA_CERTS")
@@ -54,7 +56,8 @@ def find_client(name: str) -> Client:
     pins = read_pins(name)
     version = pins["version"]
     release = pins.get("release", "VERSION").replace("VERSION", version)
-    program = _REGISTRIES[pins.get("registry", "npm")](pins["package"], release, pins["program"])
+    more = [pins["python"]] if "python" in pins else []
+    program = _REGISTRIES[pins.get("registry", "npm")](pins["package"], release, pins["program"], *more)
     return Client(name, program, version, pins, _runtime(pins.get("runtime", "")))
 
 
@@ -128,4 +131,11 @@ def _install(spec: str, folder: Path, pattern: str) -> Path:
     return program
 
 
-_REGISTRIES = {"npm": _from_npm}
+def _from_pypi(package: str, version: str, program: str, python: str = "") -> Path:
+    try:
+        return pypi_clients.fetch(_CACHE, package, version, program, python)
+    except pypi_clients.Failed as error:
+        raise Unavailable(str(error)) from None
+
+
+_REGISTRIES = {"npm": _from_npm, "pypi": _from_pypi}
