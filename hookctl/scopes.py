@@ -14,6 +14,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host, reading, variants
+from hookctl.hosts.shapes import event_maps
 from hookctl.model import Path
 from hookctl.places import all_files, of_file, standing
 
@@ -63,7 +64,7 @@ def _with_others(folders: Folders, file: tuple[Host, str], scope: str, start: st
     """A settings file, and what the host reads beside it."""
     host, path = file
     every = all_files(host, scope, folders.environ, start)
-    merged = any(where == "has hooks" for where, _ in variants(host)) and path in [other for _, other in every]
+    merged = any(where != "wrapped" for where, _ in variants(host)) and path in [other for _, other in every]
     found = [file, *(one for one in every if merged and one[1] != path)]
     beside = host.data["files"].get("beside")
     if beside:
@@ -81,3 +82,10 @@ def text(source: Source | None, path: Path) -> str:
     """An env value as the host hands it on; empty where there is none."""
     value: Any = source.document.get(path) if source else ""
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def hidden_events(found: list[Source], source: Source) -> set[str]:
+    """The events of a file that the host takes from another file of the same scope instead."""
+    laid = [variant.stands for where, variant in variants(source.host) if where == "overlays"]
+    over = [one for one in found if one.scope == source.scope and one.host.stands in laid and one.path != source.path]
+    return {event for one in over for _, events in event_maps(one.host.shape, one.document.value) for event in events}

@@ -105,6 +105,7 @@ def without_yaml(place: Place) -> None:
 
 
 PLUGIN, HERMES = ".config/opencode/plugin/hookctl.js", ".hermes/config.yaml"
+AGREED = ".hermes/shell-hooks-allowlist.json"
 GEMINI, QWEN, CODEX = ".gemini/settings.json", ".qwen/settings.json", ".codex/hooks.json"
 DROID, DROID_OWN = ".factory/settings.json", ".factory/hooks.json"
 HANDS, CURSOR, CONFIG = ".openhands/hooks.json", ".cursor/hooks.json", ".codex/config.toml"
@@ -135,6 +136,11 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("invalid_hook", "error", "codex", there(CODEX, {"hooks": {"Stop": groups({**HOOK, "type": "http"})}})),
     ("invalid_hook", "error", "codex", there(CONFIG, TOML_HOOKS + 'timeout = "10"\n')),
     ("invalid_hook", "error", "droid", there(DROID_OWN, {"Stop": groups({**HOOK, "timeout": "10"})})),
+    ("invalid_hook", "error", "openhands", there(HANDS, {"stop": groups({**HOOK, "timeout": 1.5})})),
+    ("invalid_hook", "error", "openhands", there(HANDS, {"hooks": {"Stop": groups({"type": "command"})}})),
+    ("strict_host", "error", "openhands", there(HANDS, b"\xef\xbb\xbf{}")),
+    ("lost_hook", "warning", "hermes", there(HERMES, "hooks:\n  pre_verify:\n    - matcher: x\n")),
+    ("unknown_event", "warning", "hermes", there(HERMES, "hooks:\n  Stop: []\n")),
     ("lost_hook", "warning", "codex", there(CODEX, {"hooks": {"Stop": [HOOK]}})),
     ("lost_hook", "warning", "cursor", there(CURSOR, {"version": 1, "hooks": {"stop": ["x"]}})),
     ("lost_hook", "warning", "antigravity", there(".gemini/config/hooks.json", {"mine": {"Stop": ["x"]}})),
@@ -150,8 +156,9 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("entry_disarmed", "warning", "qwen",
      both(installed("qwen"), changed(QWEN, lambda page: ours(page).update(timeout=1000)))),
     # Hidden files, and two forms.
-    ("shadowed", "error", "droid", both(installed("droid"), there(DROID_OWN, {}))),
-    ("shadowed", "info", "droid", both(installed("droid"), there(DROID_OWN, {}), installed("droid"))),
+    ("shadowed", "error", "droid", both(installed("droid"), there(DROID_OWN, {"Stop": groups(HOOK)}))),
+    ("shadowed", "info", "droid",
+     both(installed("droid"), there(DROID_OWN, {"Stop": groups(HOOK)}), installed("droid"))),
     ("shadowed", "warning", "openhands", both(installed("openhands"), there(f"project/{HANDS}", {}))),
     ("shadowed", "info", "openhands", both(installed("openhands"), installed("openhands", "--scope", "project"))),
     ("two_forms", "warning", "codex", both(there(CODEX, {"hooks": {"Stop": groups(HOOK)}}), there(CONFIG, TOML_HOOKS))),
@@ -169,7 +176,9 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     # Trust.
     ("not_approved", "error", "codex", installed("codex")),
     ("not_approved", "error", "codex", codex_state(trusted_hash="sha256:0")),
-    ("not_approved", "warning", "hermes", installed("hermes")),
+    ("not_approved", "error", "hermes", installed("hermes")),
+    ("not_approved", "error", "hermes",
+     both(installed("hermes"), there(AGREED, {"approvals": [{"event": "pre_verify", "command": "other"}]}))),
     ("not_approved", "info", "copilot", installed("copilot", "--scope", "project")),
     ("not_trusted", "info", "gemini", installed("gemini")),
     ("not_trusted", "warning", "gemini", installed("gemini", "--scope", "project")),

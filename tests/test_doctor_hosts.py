@@ -9,14 +9,19 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
+from hookctl.documents.yaml import YamlDocument
 
 from .conftest import Hookctl, put
 from .findings import Place
 from .findings_of_hosts import (
+    AGREED,
     CODEX,
     CONFIG,
     DROID,
+    DROID_OWN,
     GEMINI,
+    HANDS,
+    HERMES,
     HOOK,
     MADE_OF_HOSTS,
     TOML_HOOKS,
@@ -64,7 +69,7 @@ def test_every_finding_of_a_host(place: Place, code: str, level: str, host: str,
 def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
     installed(host, *(["--trust"] if host == "codex" else []))(place)
     if host == "hermes":
-        put(at(place, ".hermes/shell-hooks-allowlist.json"), '{"pre_verify": [": hookctl=guard/stop; x"]}')
+        place.monkeypatch.setenv("HERMES_ACCEPT_HOOKS", "1")
     findings = found(place, host)
     assert [one for one in findings if one["level"] != "info"] == []
     codes = [one["code"] for one in findings]
@@ -78,14 +83,17 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
         ("gemini", GEMINI, '{"model": {}, // mine\n "hooks": {}}'),
         ("gemini", GEMINI, json.dumps({"hooks": {"enabled": True, "AfterTool": groups({**HOOK, "timeout": "9000"})}})),
         ("codex", CODEX, json.dumps({"description": "x", "hooks": {"Stop": [{"matcher": None, "hooks": []}]}})),
+        ("codex", CODEX, json.dumps({"hooks": {"SessionEnd": groups({**HOOK, "timeout": None})}})),
         ("codex", CONFIG, '[hooks.state."x"]\nenabled = false\n'),
-        ("openhands", ".openhands/hooks.json", json.dumps({"hooks": {"Stop": []}, "other": 1})),
+        ("openhands", HANDS, json.dumps({"hooks": {"Stop": []}, "other": 1})),
+        ("openhands", HANDS, json.dumps({"pre_tool_use": [{}, {"hooks": [{"command": "x", "timeout": "10"}]}]})),
+        ("hermes", HERMES, "hooks:\n  output_spill: {}\n  pre_llm_call:\n    - {command: x, matcher: null}\n"),
         ("droid", DROID, json.dumps({"enableHooks": False, "hooks": {"importedClaudeHooks": ["x"]}})),
         ("copilot", ".copilot/hooks/hookctl.json", json.dumps({"hooks": {"agentStop": [{"hooks": []}]}})),
         ("cursor", ".cursor/hooks.json", "{}"),
         ("qwen", ".qwen/settings.json", b"\xef\xbb\xbf{}".decode()),
     ],
-    ids=["comment", "switch inside", "null", "state", "beside the wrapper", "imported", "nested", "empty", "mark"],
+    ids=["comment", "switch", "null", "no time", "state", "wrapper", "plain", "yaml", "strings", "nested", "{}", "bom"],
 )
 def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, text: str) -> None:
     put(at(place, name), text)
@@ -123,6 +131,40 @@ def test_a_file_that_the_other_agent_does_not_read_is_no_double(place: Place) ->
     for host in ("claude", "copilot"):
         installed(host)(place)
     assert "registered_twice" not in [one["code"] for one in found(place, "claude")]
+
+
+def test_an_event_hides_only_the_same_one_beside_it(place: Place) -> None:
+    """Droid, and the guard in settings.json, beside a hooks.json with another event."""
+    installed("droid")(place)
+    put(at(place, DROID_OWN), json.dumps({"SessionStart": groups(HOOK)}))
+    codes = [one["code"] for one in found(place, "droid")]
+    assert "shadowed" not in codes and "not_read" not in codes
+    put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "go-on"})}))
+    (finding,) = [one for one in found(place, "droid") if one["code"] == "foreign_stop"]
+    assert "the guard does not end such a chain here" in finding["message"]
+
+
+def test_what_was_agreed_to_is_no_finding(place: Place) -> None:
+    installed("hermes")(place)
+    hooks = YamlDocument.parse(at(place, HERMES).read_bytes()).value["hooks"]
+    agreed = [{"event": event, "command": one["command"]} for event in hooks for one in hooks[event]]
+    put(at(place, AGREED), json.dumps({"approvals": agreed}))
+    assert "not_approved" not in [one["code"] for one in found(place, "hermes")]
+    put(at(place, AGREED), "{")
+    assert "not_approved" in [one["code"] for one in found(place, "hermes")]
+    place.edit("hooks:", "hooks_auto_accept: true\nhooks:", at(place, HERMES))
+    assert "not_approved" not in [one["code"] for one in found(place, "hermes")]
+
+
+def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
+    installed("codex")(place)
+    installed("gemini", "--scope", "project")(place)
+    put(at(place, ".gemini/trustedFolders.json"), json.dumps({"\0": "TRUST_FOLDER", "relative": 5}))
+    assert "not_trusted" in [one["code"] for one in found(place, "gemini")]
+    for odd in ("10", [], 1.5):
+        place.change(lambda page, odd=odd: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=odd), at(place, CODEX))
+        assert "invalid_hook" in [one["code"] for one in found(place, "codex")]
+        assert place.hookctl("install", "--host", "codex", "--trust").code == 0
 
 
 def test_what_a_torn_file_costs_is_said(place: Place) -> None:

@@ -300,9 +300,7 @@ def test_a_link_out_of_the_project_is_refused(kind: Kind, make: Make, isolated: 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_file_that_may_not_be_written_is_an_error(kind: Kind, isolated: Path, hookctl: Hookctl) -> None:
-    if not kind.seed and kind.format != "json":
-        return
-    path = put(kind.path(isolated, "user"), kind.seed or "{}")
+    path = put(kind.path(isolated, "user"), kind.seed or {"json": "{}", "yaml": "model: m\n"}.get(kind.format, ""))
     path.chmod(0o444)
     other = put(BY_NAME["claude"].path(isolated, "user"), GOOD) if kind.host != "claude" else path
     before = {name: about[2] for name, about in tree(isolated / "home").items()}

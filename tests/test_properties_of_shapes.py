@@ -140,8 +140,13 @@ def edited(document: Any, changes: list[Change], kind: Kind) -> Any:
 
 
 def meant(document: Any, kind: Kind) -> Any:
-    """Without what is empty; for Codex, empty groups too: they keep the places of the hooks behind them."""
+    """Without what is empty; for Codex, empty groups too: they keep the places of the hooks behind them.
+
+    And without the version that a file must have: one of ours stays with hooks of the operator's.
+    """
     found = bare(document)
+    if kind.flat and found.get("version") == 1:
+        del found["version"]
     for event in found.get("hooks", {}).values() if kind.name == "codex" else ():
         event[:] = [entry for entry in event if entry != {}]
     return bare(found)

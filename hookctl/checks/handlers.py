@@ -37,7 +37,8 @@ def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
         yield from (Fault((n,), wrong) for n, one in enumerate(groups) if (wrong := _flat_fault(host, one)))
         return
     for g, group in enumerate(groups):
-        handlers = group.get("hooks") if isinstance(group, dict) else None
+        default = [] if knowledge(host).get("group_default") else None
+        handlers = group.get("hooks", default) if isinstance(group, dict) else None
         if not isinstance(handlers, list):
             yield Fault((g,), "is no group: it has no array `hooks`", True)
             continue
@@ -55,8 +56,13 @@ def _flat_fault(host: Host, one: Any) -> str:
 
 
 def _is_matcher(host: Host, fields: dict[str, Any]) -> bool:
-    matcher = fields.get("matcher", "")
-    return isinstance(matcher, str) or (matcher is None and knowledge(host).get("null_matcher", False))
+    return isinstance(_there(host, fields).get("matcher", ""), str)
+
+
+def _there(host: Host, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that count as there."""
+    nulls = knowledge(host).get("nulls")
+    return {name: value for name, value in fields.items() if value is not None} if nulls else fields
 
 
 def fault(host: Host, handler: Any) -> str:
@@ -64,6 +70,9 @@ def fault(host: Host, handler: Any) -> str:
     about = host.data["registration"]
     if not isinstance(handler, dict):
         return "is no object"
+    handler = _there(host, handler)
+    if knowledge(host).get("type_default"):
+        handler = {"type": "command", **handler}
     if "type" in about.get("fields", {}) and not isinstance(handler.get("type"), str):
         return "has no type"
     types = knowledge(host)["types"]
@@ -82,6 +91,10 @@ def _wrong_timeout(host: Host, handler: dict[str, Any]) -> str:
     kind, value = knowledge(host).get("timeout", "number"), handler.get(_timeout_key(host), 1)
     if kind == "any":
         return ""
+    if kind == "whole":
+        whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+        text = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
+        return "" if whole or text else "has a timeout that is not a whole number"
     if kind == "integer":
         return "" if type(value) is int and value >= 0 else "has a timeout that is not a whole number"
     fits = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
@@ -95,7 +108,7 @@ def _timeout_key(host: Host) -> str:
 def patience(host: Host, handler: dict[str, Any]) -> float | None:
     """The seconds that the host gives a hook; None where nothing that it reads says so."""
     value = handler.get(_timeout_key(host))
-    if isinstance(value, str) and knowledge(host).get("timeout") == "any":
+    if isinstance(value, str) and knowledge(host).get("timeout") in ("any", "whole"):
         try:
             value = float(value)
         except ValueError:

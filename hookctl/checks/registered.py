@@ -7,6 +7,7 @@ import re
 import shlex
 from typing import Any, NamedTuple
 
+from hookctl import scopes
 from hookctl.checks import Here, handlers
 from hookctl.checks.environment import is_true, variable
 from hookctl.hosts import shapes
@@ -77,7 +78,9 @@ def running(here: Here) -> list[Hook]:
         return []
     key = here.host.data["switches"].get("managed_only")
     alone = key and any(source.scope == "managed" and source.document.get((key,)) is True for source in here.sources)
-    return [hook for source in here.sources if source.scope == "managed" or not alone for hook in hooks(source)]
+    read = [source for source in here.sources if source.scope == "managed" or not alone]
+    return [hook for source in read for hook in hooks(source)
+            if hook.event not in scopes.hidden_events(read, source)]  # fmt: skip
 
 
 def guards(here: Here) -> list[Guard]:

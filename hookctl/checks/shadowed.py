@@ -5,53 +5,49 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hookctl import hosts
+from hookctl import hosts, scopes
 from hookctl.checks import Finding, Here, Scene
 from hookctl.checks.registered import guards, hooks
+from hookctl.hosts.shapes import event_of
 from hookctl.ledger import target_of
-from hookctl.places import standing
 
 
 def check(here: Here) -> Iterator[Finding]:
-    """Files of ours that the host passes over for another, and scopes with hooks in two files."""
+    """Hooks of ours that the host passes over for those of another file, and scopes with hooks in two files."""
     for scene in here.scenes:
         hiding = hidden_by(here, scene)
         if hiding and scene.live and scene.live.elements:
-            yield _hidden(here, scene, hiding)
+            yield _hidden(here, scene, hiding, "nothing")
+        yield from _overlaid(here, scene)
     yield from _twice(here)
 
 
 def hidden_by(here: Here, scene: Scene) -> str:
-    """The file for which the host passes over this one; empty if it does not."""
-    own, place = target_of(scene.path), scene.place
-    variant, path = standing(here.host, place.scope, here.folders.environ, place.project)
-    if own in _usual(here, scene) and target_of(path) != own and _hides(here, variant.stands):
-        return path
-    read = [source.path for source in here.sources]
-    if here.host.data["scopes"].get("first_only") and place.scope == "user" and read and target_of(read[0]) != own:
-        return read[0]
-    return ""
+    """The file for which the host passes over this one as a whole; empty if it does not."""
+    if not here.host.data["scopes"].get("first_only") or scene.place.scope != "user" or not here.sources:
+        return ""
+    first = here.sources[0].path
+    return "" if target_of(first) == target_of(scene.path) else first
 
 
-def _usual(here: Here, scene: Scene) -> list[str]:
-    """Where the hooks of a scope stand unless another file is there."""
-    return [target_of(hosts.settings_path(here.host, scene.place.scope, here.folders.environ, scene.place.project))]
+def _overlaid(here: Here, scene: Scene) -> Iterator[Finding]:
+    """Events of ours that the host takes from a file beside this one."""
+    found = scene.sources
+    own = next((source for source in found if source.path == scene.path), None)
+    hidden = scopes.hidden_events(found, own) if own else set()
+    ours = {event_of(scene.host.shape, element.path) for element in scene.live.elements} if scene.live else set()
+    if own and ours & hidden:
+        beside = next(one.path for one in found if one.scope == own.scope and one.host.stands != own.host.stands)
+        yield _hidden(here, scene, beside, f"no hook on {' and '.join(sorted(ours & hidden))}")
 
 
-def _hides(here: Here, stands: str) -> bool:
-    return any(where == "overlays" and variant.stands == stands for where, variant in hosts.variants(here.host))
-
-
-def _hidden(here: Here, scene: Scene, hiding: str) -> Finding:
-    title, covered = here.host.title, any(target_of(one.hook.source.path) == target_of(hiding) for one in guards(here))
-    message = f"{title} reads {hiding} instead of this file, so no hook of it runs"
-    if covered:
+def _hidden(here: Here, scene: Scene, hiding: str, what: str) -> Finding:
+    message = f"{here.host.title} reads {hiding} instead, so {what} of ours runs from this file"
+    if any(target_of(one.hook.source.path) == target_of(hiding) for one in guards(here)):
         return scene.find("shadowed", "info", f"{message}; the guard is there too")
-    if os.path.dirname(hiding) == os.path.dirname(scene.path):
-        fix = f"`{scene.install}` puts the guard there; then take it out here, or remove {hiding}."
-        return scene.find("shadowed", "error", message, fix)
-    fix = f"`hookctl install --host {here.host.name} --scope project` puts the guard there."
-    return scene.find("shadowed", "warning", message, fix)
+    beside = os.path.dirname(hiding) == os.path.dirname(scene.path)
+    install = scene.install if beside else f"hookctl install --host {here.host.name} --scope project"
+    return scene.find("shadowed", "error" if beside else "warning", message, f"`{install}` puts the guard there.")
 
 
 def _twice(here: Here) -> Iterator[Finding]:

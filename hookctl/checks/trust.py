@@ -8,10 +8,10 @@ from typing import Any
 
 from hookctl import files, hosts
 from hookctl.checks import Finding, Scene
+from hookctl.checks.environment import is_true
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import codex
-from hookctl.hosts.shapes import head
+from hookctl.hosts import codex, shapes
 from hookctl.model import Path
 from hookctl.packs.settings import settings_from
 from hookctl.places import GUARD
@@ -63,14 +63,19 @@ def _approved(scene: Scene, about: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _agreed(scene: Scene, about: dict[str, Any]) -> Iterator[Finding]:
-    """A host that keeps what was agreed to in a form of its own: does our hook stand there at all?"""
-    path = about["memory"].format(config=hosts.config_folder(scene.host, scene.folders.environ))
-    try:
-        known = files.read(path).data or b""
-    except HookctlError:
-        known = b""
-    if head(f"{GUARD}/").partition(";")[0].encode() not in known:
-        yield scene.find("not_approved", "warning", about["gate"], f"{_sentence(about['action'])}.", path)
+    """Each hook of the guard against the commands that were agreed to, unless the host agrees by itself."""
+    root = scene.document.value if scene.document else {}
+    said = about.get("unasked", {})
+    if is_true(scene.folders.environ.get(said.get("variable", ""), "")) or is_true(str(root.get(said.get("key")))):
+        return
+    memory = _read(scene, about["memory"], "json")
+    listed = memory.get(("approvals",)) if memory else ()
+    known = [(one.get("event"), one.get("command")) for one in listed if isinstance(one, dict)] if listed else []
+    ours = {element.path for element in scene.live.elements if element.id.startswith(f"{GUARD}/")} if scene.live else {}
+    for path, handler, _ in shapes.handlers(scene.host.shape, root):
+        if path in ours and (shapes.event_of(scene.host.shape, path), handler["command"]) not in known:
+            message = f"nobody has agreed to a hook of the guard, so {scene.host.title} does not run it"
+            yield scene.find("not_approved", "error", message, f"{_sentence(about['action'])}.")
 
 
 def _sentence(text: str) -> str:
@@ -121,6 +126,8 @@ def _is_trusted(about: dict[str, Any], words: dict[str, Any], folder: str) -> bo
     """The word on the folder itself, or where folders inside go with it, that of the nearest one."""
     folder, best = os.path.realpath(folder), ("", None)
     for name, word in words.items():
+        if "\0" in name:
+            continue
         above = os.path.realpath(os.path.dirname(name) if word == about.get("parent") else name)
         inside = about["inherited"] and folder.startswith(f"{above.rstrip('/')}/")
         if (above == folder or inside) and len(name) > len(best[0]):

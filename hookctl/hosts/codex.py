@@ -44,15 +44,21 @@ def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> 
     if event not in _WITHOUT_MATCHER and group.get("matcher") is not None:
         identity["matcher"] = group["matcher"]
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def approvals(shape: Shape, file: str, root: Any, pack: str) -> Iterator[tuple[Path, str]]:
     """For each hook of a pack in a settings file: where its approval stands, and the hash that approves it."""
     ours = {element.path for element in shapes.elements(shape, root) if element.id.partition("/")[0] == pack}
     for path, handler, group in shapes.handlers(shape, root):
-        if path in ours:
+        if path in ours and _is_loaded(handler):
             yield state_path(file, path), trusted_hash(shapes.event_of(shape, path), group, handler)
+
+
+def _is_loaded(handler: dict[str, Any]) -> bool:
+    """Whether the client can read a hook at all; if not, it runs none of the file, approved or not."""
+    seconds, said = handler.get("timeout"), handler.get("statusMessage")
+    return (seconds is None or type(seconds) is int) and (said is None or isinstance(said, str))
 
 
 def approved(config: Document, path: Path) -> str | None:
