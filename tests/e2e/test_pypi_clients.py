@@ -39,12 +39,13 @@ def wheels(tmp_path: Path) -> dict[str, str]:
 def test_a_package_is_installed_into_an_environment_of_its_own_that_can_be_moved(
     tmp_path: Path, wheels: dict[str, str]
 ) -> None:
-    program = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", wheels)
+    program = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", environment=wheels)
     assert program == tmp_path / "cache" / "made-up-1.0" / "made"
     done = subprocess.run([program, "a b", "c"], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.stdout == f"{program.parent} a b c\n", done.stderr
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["made-up-1.0"]
-    assert pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", {}) == program, "it was fetched again"
+    again = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", environment={})
+    assert again == program, "it was fetched again"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_a_fetch_that_fails_says_why_and_leaves_nothing(
     tmp_path: Path, wheels: dict[str, str], version: str, program: str, said: str
 ) -> None:
     with pytest.raises(pypi_clients.Failed, match=said):
-        pypi_clients.fetch(tmp_path / "cache", "made-up", version, program, wheels)
+        pypi_clients.fetch(tmp_path / "cache", "made-up", version, program, environment=wheels)
     assert list((tmp_path / "cache").iterdir()) == []
 
 
@@ -66,3 +67,21 @@ def test_a_client_that_cannot_be_had_is_unavailable(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(pypi_clients, "fetch", fail)
     with pytest.raises(clients.Unavailable, match="no such thing"):
         clients.find_client("hermes")
+
+
+def test_a_package_gets_a_python_that_is_new_enough(tmp_path: Path) -> None:
+    def script(path: Path, version: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{version}\n")
+        path.chmod(0o755)
+
+    versions = tmp_path / ".pyenv" / "versions"
+    script(tmp_path / "bin" / "python3.99", "echo pyenv: python3.99: command not found >&2; exit 127")
+    script(versions / "3.98.0" / "bin" / "python3", "echo 3 98")
+    script(versions / "3.100.0" / "bin" / "python3", "echo 3 100")
+    environment = {"PATH": f"{tmp_path}/bin:{os.defpath}", "HOME": str(tmp_path)}
+    assert pypi_clients._interpreter("", environment) == sys.executable
+    assert pypi_clients._interpreter("3.11", environment) == sys.executable
+    assert pypi_clients._interpreter("3.99", environment) == str(versions / "3.100.0" / "bin" / "python3")
+    with pytest.raises(pypi_clients.Failed, match=r"no Python 3\.101 or later"):
+        pypi_clients._interpreter("3.101", environment)
