@@ -43,7 +43,9 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name the versions of the real clients that ran, whichever process ran them."""
     reports = [report for kind in ("passed", "failed", "error") for report in terminalreporter.getreports(kind)]
-    ran = {value for report in reports for name, value in report.user_properties if name == "client"}
+    # What could not even be collected has no properties.
+    properties = [pair for report in reports for pair in getattr(report, "user_properties", ())]
+    ran = {value for name, value in properties if name == "client"}
     if ran:
         terminalreporter.write_line("clients: " + ", ".join(sorted(ran)))
 

@@ -249,7 +249,7 @@ MUTATIONS = {
     ),
     "TAILS": Part(
         "every_host hook_rules hook_transcript",
-        "droids codex of_another_form appended",
+        "identity codex of_another_form progress",
         [
             ('"claude", ', ""),
             ('"codex", ', ""),
@@ -502,12 +502,12 @@ MUTATIONS = {
     ),
     "running_host": Part(
         "every_host hook_rules",
-        "spoken_to cap_of claude_code_in never name_of_the_session",
+        "spoken_to cap_of claude_code_in shell neither dialect session",
         [
-            ('host == "claude" and "conversation_id" in payload', '"conversation_id" in payload'),
-            ('"conversation_id" in payload', '"cursor" in payload'),
-            ("host if {", '"cursor" if {'),
-            ('host == "claude" and true(env("COPILOT_CLI"))', 'true(env("COPILOT_CLI"))'),
+            ('host != "claude"', "False"),
+            ('"conversation_id" in payload and ', ""),
+            ('"cursor_version", "generation_id", "loop_count"', '"cursor_version", "generation_id"'),
+            ('"conversation_id" in payload and not {', '"conversation_id" in payload or not {'),
             ('true(env("COPILOT_CLI")) and ', ""),
             (' and {"prompt_id", "permission_mode"}.isdisjoint(payload)', ""),
         ],
@@ -518,8 +518,7 @@ MUTATIONS = {
         [
             ('"copilot": "timestamp", ', ""),
             (', "cursor": "generation_id"', ""),
-            ("0 <= when < LATEST * 1000", "True"),
-            ("0 <= when < LATEST * 1000", "False"),
+            ("if type(when) is int:", "if False:"),
             (':03}Z"', '}Z"'),
             (" and when:", ":"),
             ("type(when) is str and ", ""),
@@ -588,8 +587,8 @@ MUTATIONS = {
             (', "taskId"', ""),
             ("session = session or env(session_variable)", "session = env(session_variable) or session"),
             ("    session = session or env(session_variable)\n", ""),
-            ('"stopHookActive", ', '"x", '),
-            ("type(loops) is int and loops > 0 if flag is loops else true(flag)", "true(flag)"),
+            ('"stopHookActive"', '"x"'),
+            ("true(flag) or (type(loops) is int and loops > 0)", "true(flag)"),
             (', payload.get("attempt")', ""),
             ("    host = running_host(host, payload)\n", ""),
             ('"attempt", "turn_id"', '"turn_id"'),

@@ -73,7 +73,7 @@ def _unread(here: Here) -> Iterator[_Unread]:
         local = os.path.basename(here.host.data["files"]["local"])
         yield _Unread(os.path.join(config, local), "local", f"{title} reads {local} in projects only")
     variable = here.host.data["config"].get("variable", "")
-    if variable:
+    if environ.get(variable):
         plain = {name: value for name, value in environ.items() if name != variable}
         yield _Unread(hosts.settings_path(here.host, "user", plain), "user", f"{variable} leads to {config}")
     for scene in here.scenes:

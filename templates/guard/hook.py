@@ -366,10 +366,12 @@ def read_input():
 
 def running_host(host, payload):
     """Who runs this call: Cursor and Copilot run the hooks of Claude Code's settings too."""
-    if host == "claude" and "conversation_id" in payload:
-        return host if {"cursor_version", "generation_id", "loop_count"}.isdisjoint(payload) else "cursor"
-    if host == "claude" and true(env("COPILOT_CLI")) and {"prompt_id", "permission_mode"}.isdisjoint(payload):
-        return "copilot"  # the variable alone says little: its shell hands it down to a Claude Code started there
+    if host != "claude":
+        return host
+    if "conversation_id" in payload and not {"cursor_version", "generation_id", "loop_count"}.isdisjoint(payload):
+        return "cursor"
+    if true(env("COPILOT_CLI")) and {"prompt_id", "permission_mode"}.isdisjoint(payload):
+        return "copilot"  # the variable alone says little: a Claude Code that was started in its shell has it too
     return host
 
 
@@ -380,7 +382,7 @@ def event_key(host, session, data, payload):
     each generation, so that its own fields may differ.
     """
     when = payload.get({"copilot": "timestamp", "cursor": "generation_id"}.get(host))
-    if type(when) is int and 0 <= when < LATEST * 1000:
+    if type(when) is int:
         when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(when // 1000)) + f".{when % 1000:03}Z"
     if type(when) is str and when:
         data = dump([session, when, event_call(payload)[1]]).encode()
@@ -450,8 +452,8 @@ def read_call(event, host, read=read_input):
     session = first_text(payload, "conversation_id", "session_id", "sessionId", "conversationId", "taskId")
     session = session or env(session_variable)
     key = event_key(host, session, data, payload)
-    flag = payload.get("stop_hook_active", payload.get("stopHookActive", loops))
-    active = type(loops) is int and loops > 0 if flag is loops else true(flag)
+    flag = payload.get("stop_hook_active", payload.get("stopHookActive"))
+    active = true(flag) or (type(loops) is int and loops > 0)
     transcript = first_text(payload, "transcript_path") if host in TAILS else ""
     subagent = event == "subagent-stop" or payload.get("hook_event_name") == "SubagentStop" or payload.get("agent_id")
 

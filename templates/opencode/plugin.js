@@ -116,7 +116,7 @@ export const Hookctl = async ({ client, directory }) => {
     // An abort, an error, a refused permission, a shell command and a compaction end in idle too, and are no stops.
     if (!reply?.finish || reply.finish === "tool-calls" || reply.error || reply.summary) return
     if (await parentOf(id)) return
-    const fields = { stop_hook_active: Boolean(forced), prompt_id: prompt ?? reply.parentID }
+    const fields = { stop_hook_active: Boolean(forced), prompt_id: prompt ?? reply.parentID, message_id: reply.id }
     const answers = await run("session.idle", id, fields)
     const reason = answers.find((answer) => answer.decision === "block" && isText(answer.reason))?.reason
     const late = leaving || session(id).last !== last // `opencode run` ends at idle; or somebody was faster

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from . import claude, codex, copilot, droid, gemini, qwen
+from . import claude, codex, copilot, droid, gemini, openhands, qwen
 from .agent import Place
 from .probe import Probe
 
@@ -91,6 +91,12 @@ DROID_FILE = """\
 }"""
 
 
+OPENHANDS_FILE = """\
+{
+    "stop": [ { "matcher" : "*", "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
+"""
+
+
 def _trust(place: Place) -> None:
     codex.trust_project(place, place.project)
 
@@ -107,4 +113,6 @@ CASES = [
     Case(copilot, COPILOT_FILE, ".github/hooks/hookctl.json", arguments=(copilot.TRUST,)),
     Case(droid, DROID_FILE),
     Case(droid, DROID_FILE, ".factory/settings.json"),
+    Case(openhands, OPENHANDS_FILE),
+    Case(openhands, OPENHANDS_FILE, ".openhands/hooks.json"),
 ]

@@ -134,18 +134,21 @@ class Driver(Generic[P, R]):
         environment: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         prompt: str = "begin",
+        typed: str = "",
     ) -> Iterator[Running[R]]:
-        """Start the client in a process group of its own, which ends with the block at the latest."""
+        """Start the client in a process group of its own, which ends with the block at the latest; `typed` is stdin."""
         script = replies if isinstance(replies, Script) else Script(replies)
         logs = _next_folder(place.root / "runs")
         with serve(script, self.dialect, logs / "requests.jsonl") as server:
             start = self.call(client, place, server.url, prompt)
-            with (logs / "stdout").open("wb") as out, (logs / "stderr").open("wb") as err:
+            stdin = logs / "stdin"
+            stdin.write_text(typed)
+            with stdin.open("rb") as said, (logs / "stdout").open("wb") as out, (logs / "stderr").open("wb") as err:
                 process = subprocess.Popen(
                     [*start.command, *arguments],
                     cwd=cwd or place.project,
                     env={**place.environment(), **start.environment, **(environment or {})},
-                    stdin=subprocess.DEVNULL,
+                    stdin=said,
                     stdout=out,
                     stderr=err,
                     start_new_session=True,

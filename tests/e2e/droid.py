@@ -1,13 +1,15 @@
 """The real Factory Droid, headless."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, chat
+from .dialects import Call, Reply, chat
+from .model_server import Script
 
 
 class Place(agent.Place):
@@ -41,11 +43,18 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     (place.settings.parent / "config.json").write_text(json.dumps({"custom_models": [model]}))
     # Without the airgap it asks for its vendor's servers at every start.
     environment = {"FACTORY_AIRGAP_ENABLED": "true", "FACTORY_TELEMETRY_DISABLED": "1"}
-    return Start([*client.command, "exec", "--auto", "medium", "-m", "custom:mock-0", prompt], environment)
+    command = [*client.command, "exec", "--auto", "medium", "-m", "custom:mock-0"]
+    return Start([*command, *([prompt] if prompt else [])], environment)
 
 
 DRIVER = Driver(chat, _call, Run)
 play, start = DRIVER.play, DRIVER.start
+
+
+def converse(client: Client, place: Place, replies: Sequence[Reply] | Script, *prompts: str) -> Run:
+    """Give several prompts to one session."""
+    typed = "".join(json.dumps({"role": "user", "content": prompt}) + "\n" for prompt in prompts)
+    return play(client, place, replies, "--input-format", "stream-json", "-o", "stream-json", prompt="", typed=typed)
 
 
 def shell(command: str) -> Call:

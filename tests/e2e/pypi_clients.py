@@ -70,8 +70,8 @@ def _install(python: str, specs: list[str], folder: Path, program: str, environm
         prefix = Path(scratch) / "client"
         spec = " ".join(specs)
         _run([python, "-m", "venv", str(prefix)], spec, environment)
-        pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, *specs], spec, environment)
+        pip = [str(prefix / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
+        _run([*pip, "install", "--quiet", "--only-binary", ":all:", *specs], spec, environment)
         if not (prefix / "bin" / program).is_file():
             raise Failed(f"{spec} has no program {program}")
         (prefix / program).write_text(_PYTHON if program == "python" else _LAUNCHER.format(program))

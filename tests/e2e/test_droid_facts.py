@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .clients import Client
-from .droid import Place, make_place, play, shell, start
+from .droid import Place, converse, make_place, play, shell, start
 from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, group, handler, in_turn, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
@@ -169,11 +169,12 @@ def test_hooks_get_the_pinned_fields_and_variables(droid: Client, place: Place) 
     assert droid.pins["variables"]["project"] not in tools
 
 
-def test_no_prompt_is_told_in_exec(droid: Client, place: Place) -> None:
-    stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, "")), make_probe(place.root, "prompt")
+def test_a_new_prompt_begins_with_a_flag_that_is_not_set_and_has_no_event(droid: Client, place: Place) -> None:
+    stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, "", BLOCK, "")), make_probe(place.root, "prompt")
     write_settings(place.settings, Stop=[group(stop)], UserPromptSubmit=[group(prompt)])
-    play(droid, place, ["done"])
-    assert (stop.flags(), prompt.heard()) == ("FT", [])
+    run = converse(droid, place, ["done"], "one", "two")
+    assert (run.requests, stop.flags(), prompt.heard()) == (4, "FTFT", [])
+    assert len({heard.payload["session_id"] for heard in stop.heard()}) == 1
 
 
 def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(droid: Client, place: Place) -> None:

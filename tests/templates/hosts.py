@@ -68,16 +68,17 @@ BLOCKS = {name: BLOCK for name in NAMES} | {
     "antigravity": {"decision": "continue", "reason": ...},
 }
 REFUSAL = {"permissionDecision": "deny", "permissionDecisionReason": ...}
-REFUSALS: dict[str, dict[str, Any] | None] = {
-    "claude": {"hookSpecificOutput": {"hookEventName": "PreToolUse", **REFUSAL}},
-    "codex": None,
+NESTED = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **REFUSAL}}
+REFUSALS: dict[str, dict[str, Any]] = {
+    "claude": NESTED,
+    "codex": NESTED,
     "gemini": {"decision": "deny", "reason": ...},
-    "qwen": None,
+    "qwen": NESTED,
     "copilot": REFUSAL,
     "openhands": {"decision": "deny", "reason": ...},
     "cursor": {"permission": "deny", "user_message": ..., "agent_message": ...},
     "antigravity": {"decision": "deny", "reason": ...},
-    "droid": None,
+    "droid": NESTED,
     "hermes": {"decision": "block", "reason": ...},
 }
 TALKATIVE = ("claude", "codex", "gemini", "qwen")  # show a message when the agent is let go

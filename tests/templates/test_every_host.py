@@ -237,15 +237,15 @@ def test_a_cap_on_how_often_the_host_asks_overrides_no_answer(lab: Lab, name: st
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_call_made_too_often_is_refused_where_the_host_has_a_form_for_it(lab: Lab, name: str) -> None:
+def test_a_call_made_too_often_is_refused_in_the_host_s_form(lab: Lab, name: str) -> None:
     lab.config(dispatch_tools=["*"], dispatch_max=1)
     session = session_of(lab, name)
     form = REFUSALS[session.host]
     assert session.refusal() == ""
     said = session.refusal()
-    assert same_form(json.loads(said), form) if form else said == ""
-    assert [line["host"] for line in lab.log()] == ([session.host] if form else [])
-    assert list(lab.state.rglob("dispatch.json")) != [] if form else not lab.state.exists()
+    assert same_form(json.loads(said), form)
+    assert [line["host"] for line in lab.log()] == [session.host]
+    assert list(lab.state.rglob("dispatch.json")) != []
 
 
 # --- where a session and a project are -------------------------------------------------------------------------------
@@ -314,6 +314,27 @@ def test_claude_code_in_copilots_shell_is_claude_code(lab: Lab) -> None:
     assert {line["host"] for line in lab.log()} == {"claude"}
 
 
+@pytest.mark.parametrize("name", ["codex", "gemini", "qwen", "droid"])
+def test_a_host_in_copilots_shell_is_itself(lab: Lab, name: str) -> None:
+    lab.task(remaining=2)
+    lab.environment["COPILOT_CLI"] = "1"
+    assert session_of(lab, name).stop() == "B"
+    assert [line["host"] for line in lab.log()] == [name]
+
+
+@pytest.mark.parametrize("fields", [{"conversation_id": "c"}, {"loop_count": 1}, {"generation_id": "g"}], ids=repr)
+def test_one_field_of_cursors_makes_no_cursor(lab: Lab, fields: dict[str, object]) -> None:
+    lab.task(remaining=2)
+    assert session_of(lab, "claude").stop(**fields) == "B"
+
+
+@pytest.mark.parametrize("field", ["cursor_version", "generation_id", "loop_count"])
+def test_a_conversation_with_one_field_of_cursors_is_cursors(lab: Lab, field: str) -> None:
+    lab.task(remaining=2)
+    lab.stop(conversation_id="c", **{field: 1})
+    assert [line["host"] for line in lab.log()] == ["cursor"]
+
+
 def test_copilots_project_is_the_one_that_it_names(lab: Lab) -> None:
     lab.task(remaining=2)
     session = session_of(lab, "claude-run-by-copilot")
@@ -366,13 +387,23 @@ def test_two_stops_of_copilot_are_two_although_one_registration_missed_the_first
     assert lab.codes() == ["blocked", "blocked", "tripped"]
 
 
-@pytest.mark.parametrize("when", [None, "", "soon", -1, True, 10**30, [1]], ids=repr)
+@pytest.mark.parametrize("when", [None, "", True, [1], 1.5], ids=repr)
 def test_without_a_time_of_copilots_the_bytes_say_what_is_one_stop(lab: Lab, when: object) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     session = session_of(lab, "copilot")
     other = beside(session, "copilot", lab.root / "other")
     assert session.stop(timestamp=when) + other.stop(timestamp=when) == "BB"
-    assert session.stop(timestamp=when) == "A"
+    assert session.stop(timestamp=when) + other.stop(timestamp=when, stopReason="other") == "AA"
+    assert len(lab.log()) == 3
+
+
+@pytest.mark.parametrize("when", ["soon", -1, 10**17, 10**30], ids=repr)
+def test_an_odd_time_of_copilots_is_a_time(lab: Lab, when: object) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    session = session_of(lab, "copilot")
+    other = beside(session, "copilot", lab.root / "other")
+    assert session.stop(timestamp=when) + other.stop(timestamp=when, stopReason="other") == "BB"
+    assert session.stop(timestamp=0) == "A"
 
 
 def test_a_tool_call_that_comes_in_two_spellings_is_counted_once(lab: Lab) -> None:

@@ -1,0 +1,110 @@
+"""The real Hermes agent, headless."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import agent
+from .agent import Driver, Start
+from .clients import Client
+from .dialects import Call, chat
+
+YOLO = "--yolo"  # lets the agent's tools run
+ACCEPT = "--accept-hooks"  # agrees to every hook of the settings file
+# Nothing listens there: what is not for the model server stays on this machine.
+_NOWHERE = "http://127.0.0.1:9"
+# What a user has who has a model of their own; the rest keeps the client from fetching programs and packages.
+BASE = """\
+model:
+  default: mock
+  provider: custom
+  base_url: ${MODEL_URL}/v1
+  api_key: made-up
+  context_length: 200000
+security:
+  tirith_enabled: false
+  allow_lazy_installs: false
+lsp:
+  enabled: false
+"""
+
+
+class Place(agent.Place):
+    @property
+    def config(self) -> Path:
+        """The client's own folder."""
+        return self.home / ".hermes"
+
+    @property
+    def settings(self) -> Path:
+        return self.config / "config.yaml"
+
+    @property
+    def consent(self) -> Path:
+        """Where the client keeps what its user agreed to."""
+        return self.config / "shell-hooks-allowlist.json"
+
+    def approvals(self) -> list[dict[str, Any]]:
+        return json.loads(self.consent.read_text())["approvals"] if self.consent.exists() else []
+
+    def log(self) -> str:
+        """The client's own log."""
+        return "".join(path.read_text("utf-8", "replace") for path in sorted(self.config.glob("logs/agent.log")))
+
+
+@dataclass(frozen=True)
+class Run(agent.Run):
+    """What one run left; stdout has the replies, stderr the session's id."""
+
+
+def make_place(root: Path, *, own_folders: bool = False) -> Place:
+    """Make a home with settings that let Hermes start, and an empty project."""
+    place = Place(root, own_folders)
+    place.make_folders()
+    place.settings.write_text(BASE)
+    return place
+
+
+def environment(place: Place) -> dict[str, str]:
+    """Return what keeps the client to itself, beside the place's own environment."""
+    return {
+        "HTTP_PROXY": _NOWHERE,
+        "HTTPS_PROXY": _NOWHERE,
+        "HERMES_MANAGED_DIR": str(place.root / "no-managed-settings"),
+    }
+
+
+def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
+    # The settings file names the address by a variable, so that it has the same bytes in every run.
+    return Start([*client.command, "chat", "-Q", "--cli", "-q", prompt], {**environment(place), "MODEL_URL": url})
+
+
+DRIVER = Driver(chat, _call, Run)
+play, start = DRIVER.play, DRIVER.start
+
+
+def ask(client: Client, place: Place, *arguments: str) -> str:
+    """Return what a command of the client's own prints; no model is asked."""
+    done = subprocess.run(
+        [*client.command, *arguments],
+        cwd=place.project,
+        env={**place.environment(), **environment(place)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def write_file(place: Place, name: str = "made.py", text: str = "made = 1\n") -> Call:
+    """Return a call of the tool that writes a file; only a turn with one has an end that hooks hear of."""
+    return Call("write_file", {"path": str(place.project / name), "content": text})
+
+
+def shell(command: str) -> Call:
+    """Return a call of the shell tool; needs YOLO."""
+    return Call("terminal", {"command": command})

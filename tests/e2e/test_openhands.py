@@ -1,0 +1,69 @@
+"""hookctl's promises, kept with the real OpenHands SDK, beyond the story that all clients share."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .clients import Client
+from .hooks import group
+from .openhands import Place, Run, make_place, play, shell
+from .probe import make_probe
+from .product import codes, hookctl, leave_work
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+HOST = ("--host", "openhands")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return make_place(tmp_path / "place", own_folders=True)
+
+
+def told(run: Run, role: str) -> list[str]:
+    """What the model was told in a role, in the last request."""
+    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
+    return [message["content"][0]["text"] for message in messages if message["role"] == role]
+
+
+def test_a_second_prompt_is_kept_again_and_a_new_tool_call_starts_the_count_again(
+    openhands: Client, place: Place
+) -> None:
+    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=2")
+    leave_work(place)
+    replies = ["one", "two", "three", "four", shell("true 1"), "on and on"]
+    run = play(openhands, place, replies, "second")
+    assert codes(place) == ["blocked", "blocked", "tripped", *["blocked"] * 3, "tripped"]
+    assert (run.requests, run.status) == (8, "finished")
+    assert [text for text in told(run, "user") if text in ("begin", "second")] == ["begin", "second"]
+
+
+def test_a_repeated_tool_call_is_refused_with_words_for_the_model(openhands: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST, "--dispatch", "terminal:2/600")
+    call = shell("echo ran >> marker")
+    run = play(openhands, place, [call, call, call, "done"])
+    assert run.requests == 4
+    assert "already made too many times" in told(run, "tool")[-1]
+    assert (place.project / "marker").read_text() == "ran\n" * 2
+
+
+def test_a_file_in_claude_code_s_form_keeps_its_form(openhands: Client, place: Place) -> None:
+    operators = make_probe(place.root, "operators")
+    before = json.dumps({"hooks": {"Stop": [group(operators)]}})
+    place.settings.write_text(before)
+    hookctl(place, "install", *HOST)
+    leave_work(place)
+    assert play(openhands, place, ["done"]).requests == 6
+    assert len(operators.heard()) == 6
+    hookctl(place, "uninstall")
+    assert place.settings.read_text() == before
+
+
+def test_our_own_folder_variable_leads_where_the_client_s_does(openhands: Client, place: Place) -> None:
+    elsewhere = {openhands.pins["variables"]["config_folder"]: str(place.root / "elsewhere")}
+    hookctl(place, "install", *HOST, environment=elsewhere)
+    leave_work(place)
+    assert play(openhands, place, ["done"], environment=elsewhere).requests == 6
+    hookctl(place, "uninstall", environment=elsewhere)
+    assert not (place.root / "elsewhere" / "hooks.json").exists()

@@ -1,0 +1,181 @@
+"""What the guard does with Qwen Code, Copilot CLI and Droid beyond the story that all clients share."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from . import copilot, droid, qwen
+from .acceptance import COPILOT_FILE, DROID_FILE
+from .agent import Place
+from .clients import Client
+from .dialects import Reply
+from .model_server import Script
+from .probe import make_probe
+from .product import codes, data_folder, decisions, hookctl, leave_work
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+LIMIT = 2
+INSTALL = ("install", "--set", f"MAX_STOP_BLOCKS={LIMIT}")
+KEPT = ["blocked"] * LIMIT + ["tripped"]
+
+
+@dataclass(frozen=True)
+class Host:
+    """A client in a place of its own, with work in hand."""
+
+    client: Client
+    driver: ModuleType
+    place: Place
+    tool: str  # the shell tool's name as a hook is told
+    options: tuple[str, ...] = ()  # lets tools run
+
+    @property
+    def name(self) -> str:
+        return self.client.name
+
+    def play(self, *replies: Reply, arguments: tuple[str, ...] = (), **options: str) -> list[str]:
+        """Run the client and return the guard's reasons of this run."""
+        before = len(codes(self.place))
+        script = Script(replies, limit=30)
+        run = self.driver.play(self.client, self.place, script, *self.options, *arguments, **options)
+        assert run.code == 0, run.errors
+        return codes(self.place)[before:]
+
+
+_DRIVERS = {
+    "qwen": (qwen, "run_shell_command", (qwen.YOLO,)),
+    "copilot": (copilot, "bash", ()),
+    "droid": (droid, "Execute", ()),
+}
+
+
+def _host(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Host:
+    driver, tool, options = _DRIVERS[name]
+    # At project scope a hook finds its state as without variables.
+    place = driver.make_place(tmp_path / "place", own_folders=True)
+    leave_work(place)
+    return Host(request.getfixturevalue(name), driver, place, tool, options)
+
+
+@pytest.fixture(params=_DRIVERS)
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
+    return _host(request.param, request, tmp_path)
+
+
+@pytest.fixture
+def copilots(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
+    return _host("copilot", request, tmp_path)
+
+
+@pytest.fixture
+def droids(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
+    return _host("droid", request, tmp_path)
+
+
+def test_new_tool_calls_are_progress(host: Host) -> None:
+    hookctl(host.place, *INSTALL, "--host", host.name)
+    first, second = (host.driver.shell(f"true {number}") for number in (1, 2))
+    assert host.play("one", first, "two", second, "three") == ["blocked"] * (LIMIT + 2) + ["tripped"]
+
+
+def test_the_same_tool_call_again_is_none(host: Host) -> None:
+    hookctl(host.place, *INSTALL, "--host", host.name)
+    again = host.driver.shell("true")
+    assert host.play("one", again, "two", again, "three", again, "four") == ["blocked"] * (LIMIT + 1) + ["tripped"]
+
+
+@pytest.mark.parametrize("host", ["qwen", "copilot"], indirect=True)
+def test_a_person_s_next_prompt_begins_anew(host: Host) -> None:
+    hookctl(host.place, *INSTALL, "--host", host.name)
+    assert host.play("one") == KEPT
+    assert host.play("two", arguments=("--continue",), prompt="go on") == KEPT
+
+
+def test_a_call_that_is_made_too_often_is_refused(host: Host) -> None:
+    hookctl(host.place, "install", "--host", host.name, "--mode", "off", "--dispatch", f"{host.tool}:2/300")
+    call = host.driver.shell("echo again >> ran")
+    host.play(call, call, call, call, "done")
+    assert (host.place.project / "ran").read_text() == "again\n" * 2
+
+
+def test_without_its_program_the_agent_just_stops_and_its_tools_run(host: Host) -> None:
+    hookctl(host.place, *INSTALL, "--host", host.name, "--dispatch", "*")
+    shutil.rmtree(data_folder(host.place))
+    assert host.play(host.driver.shell("echo > ran"), "done") == []
+    assert (host.place.project / "ran").exists()
+
+
+# Copilot CLI
+
+
+def test_a_file_of_our_own_comes_and_goes_beside_the_operator_s(copilots: Host) -> None:
+    place, probe = copilots.place, make_probe(copilots.place.root)
+    theirs = place.settings.with_name("theirs.json")
+    theirs.write_text(COPILOT_FILE.replace("COMMAND", json.dumps(probe.command)))
+    hookctl(place, *INSTALL, "--host", "copilot")
+    assert copilots.play("done") == KEPT
+    assert len(probe.heard()) == LIMIT + 1
+    hookctl(place, "uninstall")
+    assert [path.name for path in place.settings.parent.iterdir()] == ["theirs.json"]
+    assert copilots.play("done") == []
+
+
+@pytest.mark.parametrize("hosts", [["claude"], ["claude", "copilot"]], ids=" and ".join)
+def test_claude_code_s_registration_in_a_project_does_for_copilot_and_counts_once(
+    copilots: Host, hosts: list[str]
+) -> None:
+    for name in hosts:
+        hookctl(copilots.place, "install", "--host", name, "--scope", "project")
+    assert copilots.play("done", arguments=(copilot.TRUST,)) == ["blocked"] * 5 + ["tripped"]
+    assert {entry["host"] for entry in decisions(copilots.place)} == {"copilot"}
+
+
+# Droid
+
+
+def test_a_person_s_next_prompt_begins_anew_in_one_run(droids: Host) -> None:
+    # It resumes no session without its vendor's servers.
+    hookctl(droids.place, *INSTALL, "--host", "droid")
+    droid.converse(droids.client, droids.place, ["done"], "one", "two")
+    assert codes(droids.place) == KEPT * 2
+
+
+@pytest.mark.parametrize(
+    ("event", "wrapped", "file"),
+    [("Stop", False, "hooks.json"), ("SessionEnd", False, "settings.json"), ("Stop", True, "settings.json")],
+    ids=["it has the stop", "it has another event", "Droid does not read it"],
+)
+def test_no_hook_of_the_operator_s_is_hidden(droids: Host, event: str, wrapped: bool, file: str) -> None:
+    place = droids.place
+    probes = {name: make_probe(place.root, name) for name in ("settings", "hooks")}
+    place.settings.write_text(DROID_FILE.replace("COMMAND", json.dumps(probes["settings"].command)))
+    hooks = {event: [{"hooks": [{"type": "command", "command": probes["hooks"].command}]}]}
+    place.settings.with_name("hooks.json").write_text(json.dumps({"hooks": hooks} if wrapped else hooks))
+    before = _bytes(place)
+
+    droids.play("done")
+    ran = [name for name, probe in probes.items() if probe.heard()]
+    hookctl(place, *INSTALL, "--host", "droid")
+    assert [name for name, data in _bytes(place).items() if data != before[name]] == [file]
+    assert droids.play("done") == KEPT
+    assert [name for name, probe in probes.items() if len(probe.heard()) > 1] == ran
+    hookctl(place, "uninstall")
+    assert _bytes(place) == before
+
+
+def _bytes(place: Place) -> dict[str, bytes]:
+    return {name: place.settings.with_name(name).read_bytes() for name in ("settings.json", "hooks.json")}
+
+
+# Qwen Code
+
+
+def test_its_cap_follows_the_limit(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    qwens = _host("qwen", request, tmp_path)
+    hookctl(qwens.place, "install", "--host", "qwen", "--set", "MAX_STOP_BLOCKS=12")
+    assert qwens.play("done") == ["blocked"] * 12 + ["tripped"]

@@ -1,0 +1,68 @@
+"""How clients from PyPI are had: from the cache, from pip, or not at all."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from . import clients, pypi_clients
+
+ENVIRONMENT = {"PATH": os.defpath}
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> dict[str, str]:
+    """An environment in which pip finds one package, made here, and no network."""
+    source, folder = tmp_path / "source", tmp_path / "wheels"
+    for path in (source, folder):
+        path.mkdir()
+    name = "made_up-1.0.dist-info"
+    files = {
+        "made_up.py": "import sys\n\ndef main():\n    print(sys.prefix, *sys.argv[1:])\n",
+        f"{name}/METADATA": "Metadata-Version: 2.1\nName: made-up\nVersion: 1.0\n",
+        f"{name}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{name}/entry_points.txt": "[console_scripts]\nmade = made_up:main\n",
+        f"{name}/RECORD": "",
+    }
+    for path, text in files.items():
+        (source / path).parent.mkdir(exist_ok=True)
+        (source / path).write_text(text)
+    script = "import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], 'w') as file:\n"
+    script += "    for name in sys.argv[2:]: file.write(name)\n"
+    wheel = folder / "made_up-1.0-py3-none-any.whl"
+    subprocess.run([sys.executable, "-c", script, str(wheel), *files], cwd=source, check=True)
+    return {**ENVIRONMENT, "HOME": str(tmp_path), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder)}
+
+
+def test_a_package_is_installed_into_an_environment_of_its_own_that_can_be_moved(
+    tmp_path: Path, wheels: dict[str, str]
+) -> None:
+    program = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", wheels)
+    assert program == tmp_path / "cache" / "made-up-1.0" / "made"
+    done = subprocess.run([program, "a b", "c"], env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.stdout == f"{program.parent} a b c\n", done.stderr
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["made-up-1.0"]
+    assert pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", {}) == program, "it was fetched again"
+
+
+@pytest.mark.parametrize(
+    ("version", "program", "said"),
+    [("2.0", "made", "did not fetch made-up==2.0"), ("1.0", "other", "no program other")],
+)
+def test_a_fetch_that_fails_says_why_and_leaves_nothing(
+    tmp_path: Path, wheels: dict[str, str], version: str, program: str, said: str
+) -> None:
+    with pytest.raises(pypi_clients.Failed, match=said):
+        pypi_clients.fetch(tmp_path / "cache", "made-up", version, program, wheels)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_client_that_cannot_be_had_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> Path:
+        raise pypi_clients.Failed("there is no such thing")
+
+    monkeypatch.setattr(pypi_clients, "fetch", fail)
+    with pytest.raises(clients.Unavailable, match="no such thing"):
+        clients.find_client("hermes")
