@@ -102,19 +102,22 @@ class PluginDocument:
         return self._with(self._settings.append(path, value))
 
     def remove(self, path: Path) -> PluginDocument:
-        """Take out the member or element at path; the same document if there is none."""
-        return self._with(self._settings.remove(path))
+        """Take out the member or element at path; the same document if there is none.
+
+        With the last entry the whole file goes, unless there is a remark in it.
+        """
+        rest = self._settings.remove(path)
+        if rest is self._settings or not _is_bare(rest.value):
+            return self._with(rest)
+        remarked = "".join(self._own(rest).split()) != _compact(rest.value)
+        return self._with(rest) if remarked else self._around("", self._code, self.where)
 
     def renewed(self) -> PluginDocument:
         """The document with the code of this version; the same one where it has that."""
         return self if self._code == _code() else self._around(self._own(self._settings), _code(), self.where)
 
     def _with(self, settings: JsonDocument) -> PluginDocument:
-        if settings is self._settings:
-            return self
-        if "".join(self._own(settings).split()) == _compact(settings.value) and _is_bare(settings.value):
-            return self._around("", self._code, self.where)
-        return PluginDocument(settings, self._code)
+        return self if settings is self._settings else PluginDocument(settings, self._code)
 
     def _own(self, settings: JsonDocument) -> str:
         """The settings as they stand in the file."""

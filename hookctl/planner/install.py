@@ -12,7 +12,7 @@ from hookctl import engine, interpreter, project_ledger, runtime_files
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import load, reading, shapes
+from hookctl.hosts import load, reading, settings_path, shapes
 from hookctl.live import look, read_document
 from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
@@ -142,7 +142,8 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if edited is not document and not decision.edits:
         action = runtime_files.file_action("replace-file", snapshot.path, "its code was an earlier version's")
         runtime = runtime._replace(actions=(*runtime.actions, (snapshot.path, action)))
-    messages = (*_switched_off(place, document), *_where_it_holds(place, pack), *content.messages)
+    hidden = _hidden(folders, place) if snapshot.data is None and after is not None else ()
+    messages = (*_switched_off(place, document), *hidden, *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages)  # fmt: skip
@@ -173,6 +174,16 @@ def _switched_off(place: Place, document: Document) -> tuple[str, ...]:
         value = json.dumps(switches["disabled_by"])
         return (f"{'.'.join(key)} is {value} in {document.where}, so no hook runs until that is removed",)
     return ()
+
+
+def _hidden(folders: Folders, place: Place) -> tuple[str, ...]:
+    """A new project file makes a host that reads only the first one pass over the user's."""
+    if not place.project or not place.host.data["scopes"].get("first_only"):
+        return ()
+    users = settings_path(place.host, "user", folders.environ)
+    if not os.path.exists(users):
+        return ()
+    return (f"{place.host.title} then reads no hook of {users} in this project: it reads only the first file there is",)
 
 
 def _where_it_holds(place: Place, pack: Pack) -> tuple[str, ...]:

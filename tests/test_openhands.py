@@ -1,0 +1,53 @@
+"""OpenHands, which reads one hooks.json only: the project's, else the user's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Hookctl, put
+
+HOST = ("--host", "openhands")
+THEIRS = json.dumps({"stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}]})
+
+
+@pytest.fixture
+def users(isolated: Path) -> Path:
+    """A user's file with a hook of the operator's, and a project."""
+    (isolated / "work" / ".git").mkdir()
+    return put(isolated / "home" / ".openhands" / "hooks.json", THEIRS)
+
+
+def test_a_new_project_file_that_hides_the_users_is_told(hookctl: Hookctl, users: Path) -> None:
+    outcome = hookctl("install", *HOST, "--scope", "project")
+    assert f"OpenHands then reads no hook of {users} in this project" in outcome.err
+    assert "reads no hook of" not in hookctl("install", *HOST, "--scope", "project").err
+    assert users.read_text() == THEIRS
+
+
+def test_no_file_is_hidden_where_there_is_none(hookctl: Hookctl, users: Path) -> None:
+    users.unlink()
+    assert "reads no hook of" not in hookctl("install", *HOST, "--scope", "project").err
+    assert "reads no hook of" not in hookctl("install", *HOST).err
+
+
+def test_doctor_names_the_file_that_hides_the_users_and_no_variable(hookctl: Hookctl, users: Path) -> None:
+    hookctl("install", *HOST)
+    hookctl("install", *HOST, "--scope", "project")
+    out = hookctl("doctor", *HOST).out
+    assert "OH_PERSISTENCE_DIR" not in out
+    assert "hooks.json instead of this file" in out
+
+
+def test_the_folder_of_the_operators_own_variable_is_used(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OH_PERSISTENCE_DIR", str(isolated / "settings"))
+    hookctl("install", *HOST)
+    assert sorted(json.loads((isolated / "settings" / "hooks.json").read_text())) == [
+        "post_tool_use", "stop", "user_prompt_submit",
+    ]  # fmt: skip
+    hookctl("uninstall")
+    assert not (isolated / "settings").exists() and list((isolated / "home").iterdir()) == []
