@@ -78,9 +78,11 @@ def of_file(host: Host, path: str) -> Host:
 
 
 def _stands(where: str, variant: Host, path: str, usual: str) -> bool:
-    if where == "exists":
-        return os.path.lexists(path)
     value = _value(variant, path)
+    if where == "overlays":
+        beside = _value(variant, usual).get("hooks")
+        hidden = {name for name, groups in beside.items() if groups} if isinstance(beside, dict) else set()
+        return os.path.lexists(path) and (hidden <= value.keys() or variant.events["stop"] in value)
     if where == "wrapped":
         return "hooks" in value
     hooks = value.get("hooks")

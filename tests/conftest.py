@@ -16,7 +16,8 @@ from hookctl.__main__ import run
 from tests import syscalls
 
 _HOSTS_OWN = (
-    "CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "OPENCODE_", "ANTHROPIC_",
+    "CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "OH_", "OPENCODE_",
+    "ANTHROPIC_",
 )  # fmt: skip
 STRACE_REQUIRED = os.environ.get("HOOKCTL_STRACE") == "require"
 

@@ -805,7 +805,7 @@ def hook_silent(place: Place) -> None:
 
 
 def also_read(place: Place) -> None:
-    place.install().script("copilot", "exit 0")
+    place.install("--scope", "local").script("copilot", "exit 0")
     place.monkeypatch.setenv("PATH", f"{place.root / 'bin'}:/usr/bin:/bin")
 
 

@@ -187,6 +187,8 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("cap_below_limit", "warning", "qwen", installed("qwen", "--set", f"{LIMIT}=150")),
     ("cap_below_limit", "warning", "qwen", installed("qwen", "--mode", "keepalive")),
     ("cap_below_limit", "warning", "qwen", both(there(QWEN, {"stopHookBlockingCap": 4}), installed("qwen"))),
+    ("cap_below_limit", "warning", "qwen",
+     both(there(QWEN, {"stopHookBlockingCap": 4}), installed("qwen"), changed(QWEN, lambda page: page.pop("env")))),
     ("cap_below_limit", "warning", "cursor",
      both(installed("cursor"), changed(CURSOR, lambda page: page["hooks"]["stop"][0].update(loop_limit=3)))),
     ("cap_off", "warning", "cursor",

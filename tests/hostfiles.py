@@ -5,7 +5,6 @@ Written down here and not taken from the hosts' data files, so that the tests ha
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +42,7 @@ def _files(folder: str, name: str, *, user: str = "", project: str = "") -> dict
 
 _CLAUDE = {**_files(".claude", "settings.json"), "local": "work/.claude/settings.local.json"}
 _STOP = ("hooks", "Stop")
-_EVERY = [
+KINDS = [
     Kind("antigravity", "antigravity", _files("", "hooks.json", user=".gemini/config", project=".agents"),
          ("hookctl-guard", "Stop"), flat=True),
     Kind("claude", "claude", _CLAUDE, _STOP),
@@ -53,8 +52,9 @@ _EVERY = [
     Kind("copilot", "copilot", _files("", "hookctl.json", user=".copilot/hooks", project=".github/hooks"),
          ("hooks", "agentStop"), flat=True),
     Kind("cursor", "cursor", _files(".cursor", "hooks.json"), ("hooks", "stop"), flat=True),
-    Kind("droid", "droid", _files(".factory", "settings.json"), _STOP, comments=True),
-    Kind("droid-hooks", "droid", _files(".factory", "hooks.json"), ("Stop",), seed="{}"),
+    Kind("droid", "droid", _files(".factory", "settings.json"), _STOP, comments=True, byte_order_mark=False),
+    Kind("droid-hooks", "droid", _files(".factory", "hooks.json"), ("Stop",), comments=True, byte_order_mark=False,
+         seed="{}"),
     Kind("gemini", "gemini", _files(".gemini", "settings.json"), ("hooks", "AfterAgent"), comments=True,
          byte_order_mark=False),
     Kind("hermes", "hermes", {"user": "home/.hermes/config.yaml"}, ("hooks", "pre_verify"), "yaml", True, flat=True),
@@ -64,15 +64,5 @@ _EVERY = [
     Kind("openhands-wrapped", "openhands", _files(".openhands", "hooks.json"), _STOP, seed='{"hooks": {}}'),
     Kind("qwen", "qwen", _files(".qwen", "settings.json"), _STOP, comments=True),
 ]  # fmt: skip
-
-
-def can_edit(format: str) -> bool:
-    """Whether this installation edits the format; one is an optional extra."""
-    needed = {"toml": ["hookctl.documents.toml"], "yaml": ["hookctl.documents.yaml", "yaml"],
-              "plugin": ["hookctl.documents.plugin"]}.get(format, [])  # fmt: skip
-    return all(importlib.util.find_spec(name) for name in needed)
-
-
-KINDS = [kind for kind in _EVERY if can_edit(kind.format)]
 JSON = [kind for kind in KINDS if kind.format == "json"]
 BY_NAME = {kind.name: kind for kind in KINDS}

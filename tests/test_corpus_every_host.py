@@ -70,8 +70,9 @@ def each(found: list[tuple[Kind, Path]]) -> Any:
     return pytest.mark.parametrize(("kind", "data"), parameters)
 
 
-# Files with a command that an operator may edit; the version of another is what --force takes over.
-BELLS = [(k, p) for k, p in files() if b"bell" in p.read_bytes() and p.stem != "another-version"]
+# Files with a command that an operator may edit; a version is taken over by --force, or stays (test_top_keys.py).
+VERSIONS = ("another-version", "no-version")
+BELLS = [(k, p) for k, p in files() if b"bell" in p.read_bytes() and p.stem not in VERSIONS]
 KEYS = [(k, p) for k, p in files(JSON) if re.search(rb"version|MAX_STOP_BLOCKS|_CAP", p.read_bytes())]
 
 
@@ -89,6 +90,11 @@ def run(hookctl: Hookctl, verb: str, kind: Kind, *options: str, scope: str = "us
     done = hookctl(verb, "--host", kind.host, "--scope", scope, *options)
     assert done.code == 0, done
     return done
+
+
+def bare(text: bytes) -> bytes:
+    """Without blanks and empty containers, which an element of ours may turn into another kind of text."""
+    return re.sub(rb"\s|\{\s*\}|\[\s*\]", b"", text)
 
 
 def require_only_ours(before: bytes, after: bytes) -> None:
@@ -109,8 +115,9 @@ def test_install_adds_only_ours_and_uninstall_gives_the_bytes_back(
     if kind.format == "json":
         require_only_ours(data, installed)
     else:
-        assert is_within(b"".join(data.split()), b"".join(installed.split()))
-        assert all(grown(line, installed) for line in lost_lines(data, installed) if line.strip())
+        assert is_within(bare(data), bare(installed))
+        lost = [line for line in lost_lines(data, installed) if bare(line) == b"".join(line.split()) != b""]
+        assert len(lost) <= 2 and all(grown(line, installed) for line in lost), lost
     about, ledgers = path.stat(), records(isolated)
     assert run(hookctl, "install", kind, scope=scope).out.endswith("nothing to do\n")
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (about.st_mtime_ns, about.st_ino)
@@ -146,7 +153,7 @@ def test_a_timeout_that_the_operator_changed_is_theirs_until_force(
     path = placed(kind, isolated, data)
     run(hookctl, "install", kind)
     installed = path.read_bytes()
-    head, behind = installed.split(OURS.encode())
+    head, behind = installed.split(OURS.encode(), 1)
     changed, count = re.subn(rb"(timeout(?:Sec)?\"?(?: =|:) ?)10(?:000)?\b", rb"\g<1>777", behind, count=1)
     assert count == 1
     mine = put(path, head + OURS.encode() + changed).read_bytes()

@@ -19,6 +19,7 @@ from .findings_of_hosts import (
     GEMINI,
     HOOK,
     MADE_OF_HOSTS,
+    TOML_HOOKS,
     Arrange,
     at,
     both,
@@ -66,7 +67,9 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
         put(at(place, ".hermes/shell-hooks-allowlist.json"), '{"pre_verify": [": hookctl=guard/stop; x"]}')
     findings = found(place, host)
     assert [one for one in findings if one["level"] != "info"] == []
-    assert {"self_test_passed", "never_ran"} <= {one["code"] for one in findings}
+    codes = [one["code"] for one in findings]
+    assert {"self_test_passed", "never_ran"} <= set(codes)
+    assert [code for code in codes if code.startswith("cap_")] == ["cap_below_limit"] * (host == "hermes")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def test_a_trusted_folder_is_no_finding(place: Place) -> None:
         installed(host, "--scope", "project")(place)
         put(at(place, name), text)
         assert "not_trusted" not in [one["code"] for one in found(place, host)], text
-    put(at(place, ".gemini/trustedFolders.json"), json.dumps({str(place.root): "TRUST_FOLDER", work: "DO_NOT_TRUST"}))
+    put(at(place, ".gemini/trustedFolders.json"), json.dumps({work: "DO_NOT_TRUST", str(place.root): "TRUST_FOLDER"}))
     assert "not_trusted" in [one["code"] for one in found(place, "gemini")]
     put(at(place, GEMINI), '{"security": {"folderTrust": {"enabled": false}}}')
     assert "not_trusted" not in [one["code"] for one in found(place, "gemini")]
@@ -114,6 +117,12 @@ def test_the_level_of_a_hook_that_waits_for_its_approval_goes_with_it(place: Pla
     place.change(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=20), at(place, CODEX))
     (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
     assert "was changed since it was approved" in finding["message"]
+
+
+def test_a_file_that_the_other_agent_does_not_read_is_no_double(place: Place) -> None:
+    for host in ("claude", "copilot"):
+        installed(host)(place)
+    assert "registered_twice" not in [one["code"] for one in found(place, "claude")]
 
 
 def test_what_a_torn_file_costs_is_said(place: Place) -> None:
@@ -175,3 +184,24 @@ def test_status_says_that_hooks_are_switched_off(place: Place, host: str, name: 
 def test_a_comment_does_not_hide_the_settings_of_a_host_that_reads_it(place: Place) -> None:
     both(there(".qwen/settings.json", '{"stopHookBlockingCap": 4} // mine\n'), installed("qwen"))(place)
     assert "cap_below_limit" in [one["code"] for one in found(place, "qwen")]
+
+
+def test_a_hook_with_an_environment_of_its_own_has_its_own_limit(place: Place) -> None:
+    installed("gemini", "--set", "MAX_STOP_BLOCKS=3")(place)
+    installed("gemini", "--set", "MAX_STOP_BLOCKS=9", "--scope", "project")(place)
+    pages = {page["scope"]: page["guard"] for page in place.hookctl("status", "--json").data["files"]}
+    assert pages["user"].startswith("blocks at most 3 stops") and pages["project"].startswith("blocks at most 9 stops")
+
+
+def test_a_host_without_a_cap_has_none_to_switch_off(place: Place) -> None:
+    there(CONFIG, TOML_HOOKS)(place)
+    (finding,) = [one for one in found(place, "codex") if one["code"] == "foreign_stop"]
+    assert "Codex CLI has no cap: nothing ends it" in finding["message"]
+    assert "Set " not in finding["fix"]
+
+
+def test_the_same_command_in_two_scopes_runs_twice_where_the_host_does_not_look(place: Place) -> None:
+    installed("droid")(place)
+    put(at(place, f"project/{DROID}"), at(place, DROID).read_text())
+    (finding,) = [one for one in found(place, "droid") if one["code"] == "two_scopes"]
+    assert "they all run" in finding["message"]

@@ -52,6 +52,19 @@ def test_every_knob_is_explained_with_its_default() -> None:
         assert shown.strip("`") == plain or name == "task_file", name
 
 
+@pytest.mark.parametrize("name", HOOK.HOSTS)
+def test_what_the_guard_can_do_on_a_host_is_what_it_has_forms_for(name: str) -> None:
+    found = [row for row in rows(ROOT / "docs" / "guard.md", "host") if name in row[0].lower()]
+    assert len(found) == 1
+    _, blocks, release, end, refusal, *_, cap = found[0]
+    forms = HOOK.HOSTS[name]
+    assert blocks.startswith(("yes", "only")) and forms[0]
+    assert (release, end.startswith("yes")) == ("a message" if forms[1] else "silence", forms[2] != "")
+    assert refusal.startswith("yes") == (forms[3] != "" and name != "antigravity")
+    variable, default, _ = HOOK.CAPS.get(name, ("", "none", True))
+    assert variable in cap and str(default) in cap
+
+
 def test_every_reason_that_the_guard_is_documented_to_give_is_one_that_it_gives() -> None:
     text, hook = (ROOT / "docs" / "guard.md").read_text(), (ROOT / "templates" / "guard" / "hook.py").read_text()
     codes = set(re.findall(r"\[([a-z_]+)\](?!\()", text))

@@ -102,11 +102,33 @@ def plugin_files(kind: Kind) -> Broken:
     yield "UTF-16", good.encode("utf-16"), (1, 1)
 
 
-FILES: dict[str, Callable[[Kind], Broken]] = {"json": json_files, "toml": toml_files, "plugin": plugin_files}
+def yaml_files(kind: Kind) -> Broken:
+    good = 'model: m\nhooks:\n  pre_verify:\n    - command: "bell"\n'
+    yield "torn", good[: good.index("ell")].encode(), (0, 0)
+    yield "merge conflict", f"<<<<<<< HEAD\n{good}=======\n>>>>>>> theirs\n".encode(), (1, 1)
+    yield "list at the root", b"- model\n- hooks\n", (1, 1)
+    yield "text at the root", b"model\n", (1, 1)
+    yield "event is an object", good.replace("- command", "command").encode(), (4, 0)
+    yield "event is a text", b"hooks:\n  pre_verify: bell\n", (2, 0)
+    yield "events are a list", b"model: m\nhooks:\n  - pre_verify\n", (3, 0)
+    yield "the events twice", (good + "hooks: {}\n").encode(), (5, 1)
+    yield "the event twice", (good + "  pre_verify: []\n").encode(), (5, 3)
+    yield "tabs", good.replace("    -", "\t-").encode(), (4, 0)
+    yield "two documents", (good + "---\n" + good).encode(), (0, 0)
+    yield "Latin-1", good.replace("bell", "fran\u00e7ais").encode("latin-1"), (4, 0)
+    yield "UTF-16", good.encode("utf-16"), (1, 1)
+
+
+FILES: dict[str, Callable[[Kind], Broken]] = {
+    "json": json_files,
+    "toml": toml_files,
+    "plugin": plugin_files,
+    "yaml": yaml_files,
+}
 
 
 def broken() -> Iterator[Any]:
-    for kind in (kind for kind in KINDS if kind.format in FILES):
+    for kind in KINDS:
         for what, data, place in FILES[kind.format](kind):
             yield pytest.param(kind, data, place, id=f"{kind.name}-{what}")
 
@@ -136,11 +158,12 @@ def test_a_broken_file_is_refused_with_its_place_and_nothing_is_written(
     assert tree(isolated) == before
 
 
-TORN = [pytest.param(*one.values, id=one.id) for one in BROKEN if one.id.endswith(("-torn", "-event is an object"))]
+TORN = [one for one in BROKEN if one.id.endswith(("-torn", "-event is an object"))]
+TORN_INSIDE = [one for one in TORN if "project" in one.values[0].files]
 INSIDE = [kind for kind in KINDS if "project" in kind.files]
 
 
-@pytest.mark.parametrize(("kind", "data", "place"), TORN)
+@pytest.mark.parametrize(("kind", "data", "place"), TORN_INSIDE)
 def test_so_it_is_in_a_project_and_for_a_plan(
     kind: Kind, data: bytes, place: tuple[int, int], isolated: Path, hookctl: Hookctl
 ) -> None:
@@ -277,9 +300,7 @@ def test_a_link_out_of_the_project_is_refused(kind: Kind, make: Make, isolated: 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_file_that_may_not_be_written_is_an_error(kind: Kind, isolated: Path, hookctl: Hookctl) -> None:
-    if not kind.seed and kind.format != "json":
-        return
-    path = put(kind.path(isolated, "user"), kind.seed or "{}")
+    path = put(kind.path(isolated, "user"), kind.seed or {"json": "{}", "yaml": "model: m\n"}.get(kind.format, ""))
     path.chmod(0o444)
     other = put(BY_NAME["claude"].path(isolated, "user"), GOOD) if kind.host != "claude" else path
     before = {name: about[2] for name, about in tree(isolated / "home").items()}

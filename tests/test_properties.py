@@ -23,6 +23,7 @@ from hookctl.planner.install import Choice, plan_install
 from hookctl.verbs.install import install
 from hookctl.verbs.uninstall import What, uninstall
 from tests.conftest import put
+from tests.hostfiles import BY_NAME, Kind
 from tests.plain import bare
 
 THEIRS = {"type": "command", "command": "say done"}
@@ -31,12 +32,17 @@ THEIRS = {"type": "command", "command": "say done"}
 class Place:
     """A home with one settings file, and hookctl's own folders."""
 
-    def __init__(self, top: Path) -> None:
-        self.settings = top / "home" / ".claude" / "settings.json"
+    def __init__(self, top: Path, kind: Kind) -> None:
+        self.settings = kind.path(top, "user")
+        self.kind = kind
         environ = {"HOME": str(top / "home"), "PATH": "/usr/bin:/bin"}
         self.folders = Folders(str(top / "state"), str(top / "data"), environ, str(top))
-        self.places = [places.find(hosts.load("claude"), "user", self.folders)]
         self.pack = packs.load("guard")
+
+    @property
+    def places(self) -> list[places.Place]:
+        """Where the host's settings stand now."""
+        return [places.find(hosts.load(self.kind.host), "user", self.folders)]
 
     def install(self, **choice: Any) -> None:
         result = install(self.folders, self.pack, self.places, Choice(**choice), dry_run=False)
@@ -50,7 +56,7 @@ class Place:
 
 
 @contextmanager
-def place(base: Path) -> Iterator[Place]:
+def place(base: Path, kind: Kind = BY_NAME["claude"]) -> Iterator[Place]:
     """A fresh one, on a disk that one need not wait for."""
     top = base / "place"
     shutil.rmtree(top, ignore_errors=True)
@@ -58,7 +64,7 @@ def place(base: Path) -> Iterator[Place]:
     quick = mock.patch.object(os, "fsync", lambda handle: None)
     python = mock.patch.object(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
     with quick, python:
-        yield Place(top)
+        yield Place(top, kind)
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6)
@@ -79,9 +85,9 @@ DOCUMENTS = st.fixed_dictionaries({}, optional={
 
 
 @st.composite
-def texts(draw: Any) -> bytes:
+def texts(draw: Any, documents: Any = DOCUMENTS) -> bytes:
     """A settings file as some tool or person formats it."""
-    document = draw(DOCUMENTS)
+    document = draw(documents)
     if not document and draw(st.booleans()):
         return draw(st.sampled_from([b"", b"\n", b"{ }", b"{\n}\n", b"\xef\xbb\xbf{}"]))
     indent = draw(st.sampled_from([None, 1, 2, 4, "\t"]))

@@ -39,7 +39,7 @@ def _usual(here: Here, scene: Scene) -> list[str]:
 
 
 def _hides(here: Here, stands: str) -> bool:
-    return any(where == "exists" and variant.stands == stands for where, variant in hosts.variants(here.host))
+    return any(where == "overlays" and variant.stands == stands for where, variant in hosts.variants(here.host))
 
 
 def _hidden(here: Here, scene: Scene, hiding: str) -> Finding:

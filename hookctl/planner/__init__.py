@@ -15,8 +15,9 @@ from hookctl import apply, files, ledger, project_ledger, runtime_files
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
+from hookctl.hosts import Host, shapes
 from hookctl.live import READ_AGAIN, READ_PAUSE
-from hookctl.model import Action, Change, Conflict, Decision, PackRecord, Record
+from hookctl.model import Action, Change, Conflict, Decision, Drop, DropElement, PackRecord, Record
 from hookctl.places import Place, new_file_mode, require_inside, top
 from hookctl.planner import project_files
 
@@ -180,6 +181,26 @@ def _moved(record: Record, place: Place) -> Record:
     old, new = top(record.project), top(place.project)
     dirs = tuple(new + folder.removeprefix(old) if folder.startswith(old) else folder for folder in record.created_dirs)
     return record._replace(project=place.project, created_dirs=dirs)
+
+
+def is_exact(record: Record, snapshot: files.Snapshot) -> bool:
+    """Whether nobody else has written the file since our first write, so that its first backup is what was there."""
+    return bool(record.sha256_before) and snapshot.sha == record.sha256_after
+
+
+def with_top(host: Host, document: Document, decision: Decision) -> Decision:
+    """The same, but the keys that the file must have stay with hooks of others: without them the host loads none."""
+    top = {(key,) for key in host.data["registration"].get("top", {})}
+    going = {edit.element.path for edit in decision.edits if isinstance(edit, DropElement)}
+    stays = {edit.path for edit in decision.edits if isinstance(edit, Drop) and edit.path in top}
+    root = document.value if isinstance(document.value, dict) else {}
+    if not stays or all(path in going for path, *_ in shapes.handlers(host.shape, root)):
+        return decision
+    edits = tuple(edit for edit in decision.edits if not (isinstance(edit, Drop) and edit.path in stays))
+    actions = tuple(action for action in decision.actions if action.path not in stays)
+    reason = f"without it {host.title} may load no hook of this file, and hooks of yours are left"
+    kept = [Action("keep", path, from_state="owned", to_state="free", reason=reason) for path in sorted(stays)]
+    return decision._replace(edits=edits, actions=actions, kept=(*decision.kept, *kept))
 
 
 def next_record(

@@ -21,7 +21,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, all_files, in_sh, pack_folder, require_inside, top
-from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
+from hookctl.planner import FilePlan, Plan, assemble, is_exact, next_record, page_for, with_own_folders, with_top
 from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
@@ -120,6 +120,8 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     decision = engine.install(entries, live, pack.name, pack.version, content.wants, force=choice.force, others=own)
     if decision.conflicts:
         return FilePlan(place, document, snapshot.data, snapshot.path, snapshot.data, record, decision, key=key)
+    if record is not None and not is_exact(record, snapshot):
+        decision = with_top(place.host, document, decision)
     decision = wrapped.beside(decision)
     edited = formats.renewed(shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document)
     upgrade = known is not None and known.version != pack.version

@@ -19,7 +19,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, in_sh, pack_folder
-from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for
+from hookctl.planner import FilePlan, Plan, assemble, is_exact, next_record, page_for, with_top
 from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import unwrap
 
@@ -60,10 +60,11 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
         wrapped = unwrap(place.host, document, decision.entries)
         edited = shapes.apply(place.host.shape, document, wrapped.edits)
         decision = wrapped.beside(Decision(entries=wrapped.others))
+    exact = record is not None and is_exact(record, snapshot)
     for pack in reversed(leaving.packs):
         wants = _wants(folders, records, place, record, loaded.get(pack), orphaned, key)
         try:
-            edited, step = _leave(place.host, edited, decision.entries, pack, wants, known=record is not None)
+            edited, step = _leave(place.host, edited, decision.entries, pack, wants, record is not None, exact)
         except HookctlError as error:
             raise _by_hand(error, decision.entries, leaving.packs) from None
         decision = _then(decision, step)
@@ -99,7 +100,7 @@ def _wants(
 
 
 def _leave(
-    host: Host, document: Document, entries: tuple[Entry, ...], pack: str, wants: list[Want], *, known: bool
+    host: Host, document: Document, entries: tuple[Entry, ...], pack: str, wants: list[Want], known: bool, exact: bool
 ) -> tuple[Document, Decision]:
     """The document without one pack."""
     # Without a page in the ledger only an element of ours can be told; then nothing else must have a shape.
@@ -107,6 +108,7 @@ def _leave(
     there = {element.id for element in shapes.elements(host.shape, root)}
     strict = wants if not known and any(want.id in there for want in wants) else ()
     decision = engine.uninstall(entries, look(host, document, strict, entries), pack, wants)
+    decision = decision if exact else with_top(host, document, decision)
     return shapes.apply(host.shape, document, decision.edits) if decision.edits else document, decision
 
 
@@ -153,7 +155,7 @@ def _bytes_after(
     """The very bytes from before us where nobody else wrote since; else the file without exactly our entries."""
     if snapshot.data is None or record is None or packs_left:
         return edited.data if decision.edits else snapshot.data
-    if snapshot.sha == record.sha256_after and record.sha256_before:
+    if is_exact(record, snapshot):
         backup = files.find_backup(folders.state, record.sha256_before)
         if backup is not None and _means(record.format, backup, edited):
             return backup

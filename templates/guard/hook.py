@@ -86,18 +86,19 @@ END = '{"continue":false,"stopReason":%s}'
 REFUSE = '{"permissionDecision":"deny","permissionDecisionReason":%s}'
 NESTED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse",' + REFUSE[1:] + "}"
 FOLLOW = '{"followup_message":%s}'
+GO_ON = '{"decision":"continue","reason":%s}'
 FORBID = '{"permission":"deny","user_message":%s,"agent_message":%s}'
 # host: its block, release, end of a turn and refusal of a tool call ("" where it has none), its project and session
 HOSTS = {
     "claude": (BLOCK, SAY, END, NESTED, "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"),
     "codex": (BLOCK, SAY, END, NESTED, "", "CODEX_SESSION_ID"),
     "gemini": (DENY, SAY, END, DENY, "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"),
-    "qwen": (BLOCK, SAY, "", "", "QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID"),
+    "qwen": (BLOCK, SAY, "", NESTED, "QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID"),
     "copilot": (BLOCK, "", "", REFUSE, "COPILOT_PROJECT_DIR", ""),
     "openhands": (DENY, "", "", DENY, "OPENHANDS_PROJECT_DIR", "OPENHANDS_SESSION_ID"),
-    "cursor": (FOLLOW, "", "", FORBID, "", ""),
-    "antigravity": (DENY, "", "", DENY, "", ""),
-    "droid": (BLOCK, "", "", "", "FACTORY_PROJECT_DIR", ""),
+    "cursor": (FOLLOW, "", "", FORBID, "CURSOR_PROJECT_DIR", ""),
+    "antigravity": (GO_ON, "", "", DENY, "", ""),
+    "droid": (BLOCK, "", "", NESTED, "FACTORY_PROJECT_DIR", ""),
     "hermes": (BLOCK, "", "", BLOCK, "", ""),
     "opencode": (BLOCK, SAY, "", DENY, "OPENCODE_PROJECT_DIR", ""),
 }
@@ -108,6 +109,8 @@ CAPS = {
     "qwen": ("QWEN_CODE_STOP_HOOK_BLOCK_CAP", 8, False),
     "copilot": ("", 8, False),
 }
+TAILS = ("claude", "codex", "droid")  # whose transcripts tell tool calls
+FLAGLESS = ("antigravity", "cursor", "gemini", "hermes", "openhands")  # Gemini's is false again after a tool call
 
 NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
 # mode: the words of a block, for the agent, and of a release, for a person
@@ -136,7 +139,10 @@ SESSION = {
     "open": False,  # the latch
     "nudges": 0,  # since the last human prompt
     "terminal": False,  # a required tool was called since then
+    "called": False,  # a required tool was called since the last stop
     "asked": False,  # prompts come as events
+    "prompt": "",  # the last one that came as an event since the last stop; with a blank, not a human's
+    "loops": 0,  # how often the host had gone on for a hook
     "trips": 0,
     "soft": 0,  # soft progress since the last hard one
     "streak": 0,  # stops in a row without progress, whoever forced them
@@ -358,6 +364,29 @@ def read_input():
     return data, None
 
 
+def running_host(host, payload):
+    """Who runs this call: Cursor and Copilot run the hooks of Claude Code's settings too."""
+    if host == "claude" and "conversation_id" in payload:
+        return host if {"cursor_version", "generation_id", "loop_count"}.isdisjoint(payload) else "cursor"
+    if host == "claude" and true(env("COPILOT_CLI")) and {"prompt_id", "permission_mode"}.isdisjoint(payload):
+        return "copilot"  # the variable alone says little: its shell hands it down to a Claude Code started there
+    return host
+
+
+def event_key(host, session, data, payload):
+    """What all registrations of ours are sent for one event, and for no other: the same bytes.
+
+    Copilot spells them as each file spells its events, but all have one time in milliseconds; Cursor has an id for
+    each generation, so that its own fields may differ.
+    """
+    when = payload.get({"copilot": "timestamp", "cursor": "generation_id"}.get(host))
+    if type(when) is int and 0 <= when < LATEST * 1000:
+        when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(when // 1000)) + f".{when % 1000:03}Z"
+    if type(when) is str and when:
+        data = dump([session, when, event_call(payload)[1]]).encode()
+    return sha256(data).hexdigest()[:16]
+
+
 def enter(path):
     """Go to a folder; its real path, or "" where there is no way in."""
     try:
@@ -411,19 +440,27 @@ def read_call(event, host, read=read_input):
     _signal.setitimer(_signal.ITIMER_REAL, lock_s + 0.9)
 
     data, payload = read()
-    readable, payload, key = payload is not None, payload or {}, sha256(data).hexdigest()[:16]
+    readable, payload = payload is not None, payload or {}
+    if host == "hermes" and type(payload.get("extra")) is dict:
+        payload.update({name: payload["extra"].get(name) for name in ("attempt", "turn_id", "user_message")})
+    host = running_host(host, payload)
+    loops = payload.get("loop_count", payload.get("attempt"))  # Cursor and Hermes count where others have a flag
     cap, anew_by_call = blocks_in_a_row(host)
     block, release, end, refuse, project_variable, session_variable = HOSTS[host]
-    session = first_text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "taskId")
+    session = first_text(payload, "conversation_id", "session_id", "sessionId", "conversationId", "taskId")
     session = session or env(session_variable)
-    flag = payload.get("stop_hook_active", payload.get("stopHookActive", payload.get("loop_count")))
-    active = true(flag) if "loop_count" not in payload else type(flag) is int and flag > 0
+    key = event_key(host, session, data, payload)
+    flag = payload.get("stop_hook_active", payload.get("stopHookActive", loops))
+    active = type(loops) is int and loops > 0 if flag is loops else true(flag)
+    transcript = first_text(payload, "transcript_path") if host in TAILS else ""
     subagent = event == "subagent-stop" or payload.get("hook_event_name") == "SubagentStop" or payload.get("agent_id")
 
     home = home_folder()
     guard = (knobs.state_dir or default_state_dir(home)) + "/guard"
     guard = guard if guard[0] == "/" else here + "/" + guard
-    named = enter(env(project_variable)) or enter(first_text(payload, "cwd", "working_dir"))
+    roots = payload.get("workspace_roots", payload.get("workspacePaths"))  # Cursor, Antigravity
+    root = roots[0] if type(roots) is list and roots and type(roots[0]) is str else ""
+    named = enter(env(project_variable)) or enter(first_text(payload, "cwd", "working_dir") or root)
     project = find_project(named or here, enter(home) or home)
     folder = guard + "/" + digest(project)
     keepalive = knobs.mode == "keepalive"
@@ -528,12 +565,12 @@ def read_tail(path, state, words):
         if words in data[max(0, state.tx - offset) :]:
             break
         time.sleep(wait)
-    lines = data.split(b"\n")
+    lines, marks = data.split(b"\n"), (b'"tool_use"', b'"function_call"', b'"custom_tool_call"', b'"user"')
     if size < state.tx:  # another file
         state.tx, state.ring = 0, []
     entries = []
     for line in lines:
-        if line[-1:] == b"}" and any(word in line for word in (b'"tool_use"', b'"function_call"', b'"user"')):
+        if line[-1:] == b"}" and any(mark in line for mark in marks):
             try:
                 entry = parse(line, "replace")
             except ValueError:
@@ -552,18 +589,19 @@ def read_tail(path, state, words):
 def tool_calls(entry):
     """Name and arguments of every tool call in a transcript's entry."""
     entry = entry["payload"] if type(entry.get("payload")) is dict else entry  # Codex
-    if entry.get("type") == "function_call":
-        yield entry.get("name"), entry.get("arguments")
-    message = entry.get("message")
-    if entry.get("type", "assistant") == "assistant" and type(message) is dict and type(message.get("content")) is list:
+    kind, message = entry.get("type", "assistant"), entry.get("message")
+    if kind in ("function_call", "custom_tool_call"):
+        yield entry.get("name"), entry.get("arguments", entry.get("input"))
+    if kind in ("assistant", "message") and type(message) is dict and type(message.get("content")) is list:
         for item in message["content"]:
             if type(item) is dict and item.get("type") == "tool_use":
                 yield item.get("name"), item.get("input")
 
 
 def is_prompt(line, entry):
-    """Is this a user's entry? Stop hooks' feedback (isMeta) and tool results are none."""
-    return entry.get("type") == "user" and not entry.get("isMeta") and b'"tool_result"' not in line
+    """Is this a user's entry? Stop hooks' feedback (isMeta) and tool results are none; Droid marks its own so."""
+    user = entry.get("type") == "user" or b'"interactionMode"' in line
+    return user and not entry.get("isMeta") and b'"tool_result"' not in line
 
 
 def last_prompt(entries, turn=""):
@@ -575,7 +613,8 @@ def last_prompt(entries, turn=""):
 
 def is_wake_up(line):
     """Did a background task begin this turn? A prompt that quotes these words has a backslash before the quotes."""
-    marks = b'"task-notification"', b'"task_notification"', b':"<task-notification>', b': "<task-notification>'
+    marks = [b'"task-notification"', b'"task_notification"', b':"<task-notification>', b': "<task-notification>']
+    marks += [b':"<system_notification>']  # Copilot, in its prompt event
     return any(mark in line for mark in marks)
 
 
@@ -584,8 +623,9 @@ def is_wake_up(line):
 
 def event_call(payload):
     """Name and arguments of the tool call that an event tells of; None for arguments that it does not tell."""
+    payload = payload["toolCall"] if type(payload.get("toolCall")) is dict else payload  # Antigravity
     given = [payload[name] for name in ("tool_input", "toolArgs", "tool_args", "args") if name in payload]
-    return first_text(payload, "tool_name", "toolName"), given[0] if given else None
+    return first_text(payload, "tool_name", "toolName", "name"), given[0] if given else None
 
 
 def required(call, name):
@@ -614,18 +654,39 @@ def count_call(state, name, arguments, novelty):
 
 
 def begin_turn(state, turn, human):
-    state.turn, state.streak = turn, 0
+    state.turn, state.streak, state.stop, state.said = turn, 0, "", []
     if human:
         state.blocks = state.attempts = state.total = state.soft = state.nudges = 0
         state.open = state.terminal = False
 
 
+def see_turn(call, state, turn, line):
+    """Begin a new turn where this stop is the first of one; `turn` is empty where the host has no ids for them.
+
+    Some hosts give a block's reason to the agent as a prompt, event and all, or would count it as a turn: what our
+    own block has forced on is none, and neither is a prompt before a stop that the host calls forced.
+    """
+    forced, prompt, state.prompt = state.said[:1] == ["block"], state.prompt, ""
+    told = prompt and (prompt[:16] == turn if turn else not call.active)
+    if turn and turn != state.turn:
+        if forced and call.active:
+            state.turn = turn
+        else:
+            begin_turn(state, turn, not is_wake_up(line))
+    elif told:
+        begin_turn(state, turn, prompt[16:] == "")
+    elif type(call.loops) is int and not (turn or call.active or forced or state.asked):
+        begin_turn(state, turn, True)  # a count that has not risen: no hook made the host go on
+
+
 def observe(call, state, heartbeat, remaining):
     """Bring turn, progress and counters up to this stop; what progress there was: hard, soft or None."""
     knobs = call.knobs
+    if type(call.loops) is int:
+        call.active, state.loops = call.loops > state.loops, call.loops
     words = last_words(call) if knobs.required_tools or (call.active and state.attempts) else b""
     words = words or new_prompt(call, state)
-    entries = read_tail(first_text(call.payload, "transcript_path", "transcriptPath"), state, words)
+    entries = read_tail(call.transcript, state, words)
     for name, arguments in [made for new, _, entry in entries if new for made in tool_calls(entry)]:
         state.ran = True
         if not state.ledger:
@@ -633,11 +694,14 @@ def observe(call, state, heartbeat, remaining):
 
     turn = first_text(call.payload, "prompt_id", "turn_id", "prompt")
     line = last_prompt(entries, first_text(call.payload, "prompt_id"))
-    if not turn and not call.active and not state.asked:
+    forced = state.said[:1] == ["block"]  # by our own block: nobody else did
+    if not (turn or call.active or state.asked or (forced and call.host == "droid")):  # it writes reasons like prompts
         state.streak, turn = 0 if call.flag is not None else state.streak, line.decode("utf-8", "replace")
-    if turn and digest(turn) != state.turn:
-        begin_turn(state, digest(turn), not is_wake_up(line))
-    state.terminal = state.terminal or required_since_prompt(call, entries)
+    see_turn(call, state, digest(turn) if turn else "", line)
+    forced = state.said[:1] == ["block"]
+    call.active = call.active or (forced and call.loops is None and call.host in FLAGLESS)
+    state.terminal = state.terminal or state.called or required_since_prompt(call, entries)
+    state.called = False
 
     progress, seen = None, state.acts_seen
     moved = "heartbeat" in knobs.progress and heartbeat != state.hb
@@ -657,7 +721,7 @@ def observe(call, state, heartbeat, remaining):
 
     state.host = state.host + 1 if call.active and not (state.ran and call.anew_by_call) else 0
     state.attempts += 1
-    state.streak += state.said[:1] != ["block"]  # what our own block forces on, nobody else does
+    state.streak += not forced
     state.hb, state.rem, state.acts_seen, state.ran = heartbeat, remaining, state.acts, False
     return progress
 
@@ -769,8 +833,11 @@ def on_stop(call):
         return "allow", code, 0, -1, dict(UNCOUNTED)
     code, concluded = gate(call), exists(call.knobs.run_dir + "/CONCLUDE")
     waits = [call.payload.get(name) for name in ("background_tasks", "session_crons", "crons")]
-    if call.knobs.yield_on_background and not concluded and any(type(wait) is list and wait for wait in waits):
+    waiting = any(type(wait) is list and wait for wait in waits) or call.payload.get("fullyIdle") is False
+    if call.knobs.yield_on_background and not concluded and waiting:
         return "allow", code or "background", 0, -1, dict(UNCOUNTED)
+    if call.host == "cursor" and call.payload.get("status") in ("aborted", "error"):  # a person's wish, or no use
+        return "allow", code or "allowed", 0, -1, dict(UNCOUNTED)
     heartbeat, remaining = read_task(call)
     wished = call.keepalive or (call.knobs.mode == "breaker" and remaining > 0)
     lost = "release" if wished and not code and not concluded else "allow"
@@ -813,13 +880,21 @@ def leave_breadcrumb(call, code):
 
 
 def on_prompt(call):
-    if not silent_gate(call):
-        path, state = open_session(call)
-        turn = first_text(call.payload, "prompt_id", "turn_id", "prompt")
-        woken = is_wake_up(dump({"prompt": first_text(call.payload, "prompt")}).encode())
-        begin_turn(state, digest(turn) if turn else "", not woken)
-        state.asked = True
-        save_session(path, state, call.now)
+    """Remember a prompt until the next stop, which shows whether it began a turn; one with an id begins it now."""
+    text = first_text(call.payload, "prompt", "message", "user_message")
+    turn = first_text(call.payload, "prompt_id", "turn_id")
+    if silent_gate(call) or not (text or turn):
+        return
+    path, state = open_session(call)
+    human = not is_wake_up(dump({"prompt": text}).encode())
+    if state.said[:1] == ["block"] and wording(call, *state.said) in text:
+        pass  # what we said ourselves
+    elif not turn:
+        state.prompt = digest(text) + " " * (not human)
+    elif call.host != "qwen" or digest(turn) != state.turn:  # which tells of a prompt after each tool call
+        begin_turn(state, digest(turn), human)
+    state.asked = True
+    save_session(path, state, call.now)
 
 
 def on_tool(call):
@@ -827,11 +902,12 @@ def on_tool(call):
         path, state = open_session(call)
         turn = first_text(call.payload, "prompt_id", "turn_id")
         if turn and digest(turn) != state.turn:
-            entries = read_tail(first_text(call.payload, "transcript_path"), Values(vars(state)), b"")
+            entries = read_tail(call.transcript, Values(vars(state)), b"")
             begin_turn(state, digest(turn), not is_wake_up(last_prompt(entries, turn)))
         name, arguments = event_call(call.payload)
         count_call(state, name, arguments, call.knobs.action_novelty)
-        state.terminal = state.terminal or required(call, name)
+        if required(call, name):
+            state.terminal = state.called = True
         state.ran = state.ledger = True
         save_session(path, state, call.now)
 
@@ -899,20 +975,25 @@ def on_dispatch(call):
 # --- answer and log --------------------------------------------------------------------------------------------------
 
 
-def answer(call, decision, code, blocks, remaining):
-    """Say it in the host's own words; to allow is to say nothing."""
-    knobs, (reason, release) = call.knobs, TEXTS.get(call.knobs.mode, TEXTS["breaker"])
-    text = ""
+def wording(call, decision, code, blocks, remaining):
+    """What is said of a decision, for the agent or for a person."""
+    knobs, (text, release) = call.knobs, TEXTS.get(call.knobs.mode, TEXTS["breaker"])
     if decision == "block":
-        form, text = call.block, knobs.nudge_reason if code == "nudged" else knobs.reason or reason
+        text = knobs.nudge_reason if code == "nudged" else knobs.reason or text
     elif decision == "release":
-        form, text = call.release, knobs.release_reason or release
+        text = knobs.release_reason or release
         text = text.replace("{why}", WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks"))
     else:
-        form, text = call.end if decision == "end" else "", STOP_LOOP
+        text = STOP_LOOP
+    text = text.replace("{remaining}", str(remaining) if remaining >= 0 else "unknown")
+    return text.replace("{tools}", ", ".join(knobs.required_tools))
+
+
+def answer(call, decision, *rest):
+    """Say it in the host's own form; to allow is to say nothing."""
+    form = {"block": call.block, "release": call.release, "end": call.end}.get(decision)
     if form:
-        text = text.replace("{remaining}", str(remaining) if remaining >= 0 else "unknown")
-        posix.write(1, (form % dump(text.replace("{tools}", ", ".join(knobs.required_tools)))).encode())
+        posix.write(1, (form % dump(wording(call, decision, *rest))).encode())
 
 
 def log(call, decision, code, line):
@@ -944,7 +1025,8 @@ def main(event, flag, host):
             decision, code, blocks, remaining, line = on_stop(call)
         except (Exception, Expired):
             decision, code, blocks, remaining, line = "allow", "state_error", 0, -1, dict(UNCOUNTED)
-        leave_breadcrumb(call, code)
+        if line:
+            leave_breadcrumb(call, code)
         answer(call, decision, code, blocks, remaining)
         if line:
             log(call, decision, code, line)

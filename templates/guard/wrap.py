@@ -126,7 +126,7 @@ def denies(host, status, out, err):
         return False
     if host in ("qwen", "openhands") and answer.get("continue") is False:
         return True  # it ends the turn elsewhere
-    if host == "hermes" and answer.get("action") == "continue":
+    if {"hermes": answer.get("action"), "antigravity": answer.get("decision")}.get(host) == "continue":
         return True
     return answer.get("decision") in ("block", "deny") or bool(answer.get("followup_message"))
 
@@ -189,7 +189,7 @@ def let_go(event, host, command, data):
     except (Exception, hook.Expired):
         pass
     signal.setitimer(signal.ITIMER_REAL, 0)
-    form = hook.HOSTS[host][1]
+    form = call.release if call else ""  # in the words of the host that runs it: not always the one it is told
     if decision == "release" and form:
         write(1, (form % hook.dump(LET_GO % WHY[code].replace("%s", str(number)))).encode())
     if call and line:

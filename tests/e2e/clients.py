@@ -56,7 +56,8 @@ def find_client(name: str) -> Client:
     pins = read_pins(name)
     version = pins["version"]
     release = pins.get("release", "VERSION").replace("VERSION", version)
-    program = _REGISTRIES[pins.get("registry", "npm")](pins["package"], release, pins["program"])
+    more = [pins["python"]] if "python" in pins else []
+    program = _REGISTRIES[pins.get("registry", "npm")](pins["package"], release, pins["program"], *more)
     return Client(name, program, version, pins, _runtime(pins.get("runtime", "")))
 
 
@@ -130,9 +131,9 @@ def _install(spec: str, folder: Path, pattern: str) -> Path:
     return program
 
 
-def _from_pypi(package: str, version: str, program: str) -> Path:
+def _from_pypi(package: str, version: str, program: str, python: str = "") -> Path:
     try:
-        return pypi_clients.fetch(_CACHE, package, version, program)
+        return pypi_clients.fetch(_CACHE, package, version, program, python)
     except pypi_clients.Failed as error:
         raise Unavailable(str(error)) from None
 

@@ -14,6 +14,7 @@ _NAMES = ("PATH", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
 # Taken when this module is read: the tests' own HOME is another one, and pip's cache and settings lie in this one.
 _ENVIRONMENT = {k: v for k, v in os.environ.items() if k in _NAMES or k.startswith(_PREFIXES)}
 # An environment can be moved as long as its scripts are not called by their first line.
+_PYTHON = '#!/bin/sh\nexec "$(dirname "$0")/bin/python" "$@"\n'
 _LAUNCHER = '#!/bin/sh\nhere=$(dirname "$0")\nexec "$here/bin/python" "$here/bin/{0}" "$@"\n'
 
 
@@ -22,26 +23,58 @@ class Failed(Exception):
 
 
 def fetch(
-    cache: Path, package: str, version: str, program: str, environment: Mapping[str, str] = _ENVIRONMENT
+    cache: Path,
+    package: str,
+    version: str,
+    program: str,
+    python: str = "",
+    environment: Mapping[str, str] = _ENVIRONMENT,
 ) -> Path:
-    """Return the launcher of a package's program, from the cache or else from PyPI."""
-    folder = cache / f"{package}-{version}"
+    """Return the launcher of a package's program, from the cache or else from PyPI.
+
+    Several packages of one version stand with blanks between them; `python` is the oldest Python that they run on, and
+    as a program the environment's own.
+    """
+    folder = cache / f"{package.split()[0]}-{version}"
     if not (folder / program).is_file():
-        _install(f"{package}=={version}", folder, program, environment)
+        specs = [f"{name}=={version}" for name in package.split()]
+        _install(_interpreter(python, environment), specs, folder, program, environment)
     return folder / program
 
 
-def _install(spec: str, folder: Path, program: str, environment: Mapping[str, str]) -> None:
+def _interpreter(at_least: str, environment: Mapping[str, str]) -> str:
+    """A Python that is new enough: the one that runs the tests, one on the PATH or one of pyenv's."""
+    if not at_least:
+        return sys.executable
+    wanted = tuple(map(int, at_least.split(".")))
+    names = [f"python3.{minor}" for minor in range(wanted[1] + 3, wanted[1] - 1, -1)]
+    versions = Path(environment.get("PYENV_ROOT") or Path(environment.get("HOME", "/"), ".pyenv"), "versions")
+    on_path = [shutil.which(name, path=environment.get("PATH")) for name in [*names, "python3"]]
+    for found in [sys.executable, *on_path, *sorted(map(str, versions.glob("*/bin/python3")), reverse=True)]:
+        if found and _version(found, environment) >= wanted:
+            return found
+    raise Failed(f"there is no Python {at_least} or later")
+
+
+def _version(python: str, environment: Mapping[str, str]) -> tuple[int, ...]:
+    """The version of a Python; () for one that does not run, such as a shim of pyenv's."""
+    words = [python, "-I", "-c", "import sys; print(*sys.version_info[:2])"]
+    done = subprocess.run(words, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return tuple(map(int, done.stdout.split())) if done.returncode == 0 else ()
+
+
+def _install(python: str, specs: list[str], folder: Path, program: str, environment: Mapping[str, str]) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Another run of the tests may be at it too: each fetches on its own, and the first one done wins.
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder.parent) as scratch:
         prefix = Path(scratch) / "client"
-        _run([sys.executable, "-m", "venv", "--without-pip", str(prefix)], spec, environment)
+        spec = " ".join(specs)
+        _run([python, "-m", "venv", "--without-pip", str(prefix)], spec, environment)
         pip = [sys.executable, "-m", "pip", "--python", str(prefix / "bin" / "python"), "--disable-pip-version-check"]
-        _run([*pip, "install", "--quiet", "--only-binary", ":all:", spec], spec, environment)
+        _run([*pip, "install", "--quiet", *specs], spec, environment)
         if not (prefix / "bin" / program).is_file():
             raise Failed(f"{spec} has no program {program}")
-        (prefix / program).write_text(_LAUNCHER.format(program))
+        (prefix / program).write_text(_PYTHON if program == "python" else _LAUNCHER.format(program))
         (prefix / program).chmod(0o755)
         if not (folder / program).is_file():
             shutil.rmtree(folder, ignore_errors=True)

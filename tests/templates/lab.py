@@ -32,7 +32,7 @@ class Lab:
         shutil.copy(HOOK, self.hook)
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "HOOKCTL_STATE_DIR": str(self.state)}
         self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
-        self.host = "claude"
+        self.host, self.python = "claude", PYTHON
         self.folder = self.state / "guard" / name_of(self.project)
 
     # what an operator, an agent or a host does
@@ -74,7 +74,7 @@ class Lab:
 
     def command(self, event: str, folder: Path | None = None) -> list[str]:
         hook = self.hook if folder is None else folder / "hook.py"
-        return [PYTHON, "-I", "-S", str(hook), event, "--host", self.host]
+        return [self.python, "-I", "-S", str(hook), event, "--host", self.host]
 
     def raw(self, event: str, stdin: bytes, folder: Path | None = None) -> str:
         """Run the hook; its stdout, once it is sure that the exit status is 0 and stderr empty."""
@@ -144,7 +144,7 @@ def letter(stdout: str) -> str:
     if not stdout:
         return "A"
     answer = json.loads(stdout)
-    if answer.get("decision") in ("block", "deny") or "followup_message" in answer:
+    if answer.get("decision") in ("block", "deny", "continue") or "followup_message" in answer:
         return "B"
     if answer.get("continue") is False:
         return "H"

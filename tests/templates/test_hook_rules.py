@@ -30,7 +30,7 @@ from .lab import PYTHON, WAKE_TEXT, Lab, letter, name_of
         ("qwen", {"decision": "block"}),
         ("copilot", {"decision": "block"}),
         ("openhands", {"decision": "deny"}),
-        ("antigravity", {"decision": "deny"}),
+        ("antigravity", {"decision": "continue"}),
         ("droid", {"decision": "block"}),
         ("hermes", {"decision": "block"}),
         ("opencode", {"decision": "block"}),
@@ -941,8 +941,8 @@ def test_a_wake_up_is_known_as_one_although_the_host_writes_it_down_late(
             lab.asks(WAKE_TEXT, promptId="w")
 
     def observe(prompt: str, state: object) -> None:
-        payload = {"transcript_path": str(lab.transcript), "prompt_id": prompt}
-        call = {"payload": payload, "active": False, "flag": False, "knobs": hook.Values(hook.KNOBS)}
+        call = {"payload": {"prompt_id": prompt}, "active": False, "flag": False, "loops": None, "host": "claude"}
+        call |= {"transcript": str(lab.transcript), "knobs": hook.Values(hook.KNOBS)}
         hook.observe(hook.Values(call), state, "", 2)
 
     monkeypatch.setattr(hook.time, "sleep", wait)

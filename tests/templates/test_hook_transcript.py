@@ -92,18 +92,6 @@ def test_only_words_that_stand_in_the_file_as_they_are_are_looked_for(
     assert hook.last_words(hook.Values({"payload": {"last_assistant_message": said}})) == words
 
 
-@pytest.mark.parametrize("field", ["transcript_path", "transcriptPath"])
-def test_each_hosts_name_of_the_transcript_is_known(lab: Lab, field: str) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    lab.says("first")
-    del lab.payload["transcript_path"]
-    fields = {field: str(lab.transcript)}
-    assert lab.stop(**fields) == "B"
-    lab.calls("new")
-    del lab.payload["transcript_path"]
-    assert lab.stop(True, **fields) == "B"
-
-
 def test_a_call_right_behind_the_last_stop_is_new_and_the_one_before_it_is_not(lab: Lab) -> None:
     lab.config(max_stop_blocks=1, action_novelty=False, end_foreign_chains=False).task(remaining=2)
     lab.calls("a")

@@ -24,6 +24,7 @@ FORMS = [
     ("openhands", "python3 /gone/hook.py"),
     ("cursor", """echo '{"followup_message":"go on"}'"""),
     ("hermes", """echo '{"action":"continue","message":"go on"}'"""),
+    ("antigravity", """echo '{"decision":"continue","reason":"go on"}'"""),
 ]
 WITH_WORDS = ("claude", "codex", "gemini", "qwen", "opencode")
 HOSTS = (*WITH_WORDS, "copilot", "openhands", "cursor", "antigravity", "droid", "hermes")
@@ -32,6 +33,7 @@ HARMLESS = [
     ("claude", "echo no; exit 7"),
     ("claude", """echo '{"continue":false,"stopReason":"enough"}'"""),  # it ends the turn
     ("claude", """echo '{"decision":"approve"}'"""),
+    ("claude", """echo '{"decision":"continue","reason":"go on"}'"""),
     ("claude", """echo '[{"decision":"block"}]'"""),
     ("claude", """echo 'note: {"decision":"block"}'"""),
     ("claude", "exit 1"),
@@ -82,6 +84,12 @@ def test_what_denies_nothing_is_passed_on_for_ever(lab: Lab, host: str, command:
 def test_every_host_has_an_end(lab: Lab, host: str) -> None:
     lab.host = host
     assert Wrapped(lab, "exit 2").stops(7).rstrip("A").rstrip("R") == "BBBB"
+
+
+def test_it_lets_go_in_the_words_of_the_host_that_runs_it(lab: Lab) -> None:
+    lab.environment["COPILOT_CLI"] = "1"
+    assert Wrapped(lab, "exit 2").stops(6) == "BBBBAA"
+    assert {line["host"] for line in lab.log()} == {"copilot"}
 
 
 def test_the_limit_is_that_of_the_guard(lab: Lab) -> None:

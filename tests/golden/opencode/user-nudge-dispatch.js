@@ -15,6 +15,12 @@ const settings =
         "timeout": 10,
         "matcher": "bash"
       }
+    ],
+    "tool.execute.after": [
+      {
+        "command": ": hookctl=guard/post-tool; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK post-tool --host opencode; exit 0",
+        "timeout": 10
+      }
     ]
   }
 }

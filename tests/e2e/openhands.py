@@ -1,0 +1,54 @@
+"""The real OpenHands SDK: an agent in a program of a few lines, as its users write them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import agent
+from .agent import Driver, Start
+from .clients import Client
+from .dialects import Call, chat
+
+_AGENT = Path(__file__).parent / "openhands_agent.py"
+
+
+class Place(agent.Place):
+    @property
+    def settings(self) -> Path:
+        return self.home / ".openhands" / "hooks.json"
+
+
+@dataclass(frozen=True)
+class Run(agent.Run):
+    """What one run left; stdout has the agent's status at the end."""
+
+    @property
+    def status(self) -> str:
+        return self.out.strip()
+
+
+def make_place(root: Path, *, own_folders: bool = False) -> Place:
+    """Make a home without anything of OpenHands', and an empty project."""
+    place = Place(root, own_folders)
+    place.make_folders()
+    return place
+
+
+def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
+    environment = {
+        "TERM": "dumb",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "OPENHANDS_SUPPRESS_BANNER": "1",
+        "DO_NOT_TRACK": "1",
+        "POSTHOG_DISABLED": "1",
+        "LOG_LEVEL": "ERROR",
+    }
+    return Start([*client.command, "-I", str(_AGENT), url, prompt], environment)
+
+
+DRIVER = Driver(chat, _call, Run)
+play, start = DRIVER.play, DRIVER.start
+
+
+def shell(command: str) -> Call:
+    """Return a call of the shell tool."""
+    return Call("terminal", {"command": command, "security_risk": "LOW", "summary": "a step"})

@@ -1,0 +1,34 @@
+"""An agent of the OpenHands SDK: `openhands_agent.py URL PROMPT...`; hooks as the SDK finds them, STEPS at most a run.
+
+It runs in the SDK's own environment, and prints the agent's status at the end.
+"""
+
+import os
+import sys
+
+from openhands.sdk import LLM, Agent, Conversation
+from openhands.sdk.hooks import HookConfig
+from openhands.sdk.tool import Tool
+from openhands.tools.terminal import TerminalTool
+
+
+def main(url: str, *prompts: str) -> None:
+    folder = os.getcwd()
+    llm = LLM(model="openai/mock", base_url=f"{url}/v1", api_key="made-up", num_retries=0, usage_id="agent")
+    tools = [Tool(name=TerminalTool.name, params={"terminal_type": "subprocess"})]
+    conversation = Conversation(
+        agent=Agent(llm=llm, tools=tools),
+        workspace=folder,
+        max_iteration_per_run=int(os.environ.get("STEPS", "60")),
+        hook_config=HookConfig.load(working_dir=folder),
+        visualizer=None,
+    )
+    for prompt in prompts:
+        conversation.send_message(prompt)
+        conversation.run()
+    print(conversation.state.execution_status.value)
+    conversation.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,389 @@
+"""Whole sessions of every host, played through the real hook as the host calls it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .hosts import BORROWED, NAMES, PAYLOADS, REFUSALS, TALKATIVE, Session, same_form
+from .lab import Lab
+
+# What has to be registered beside the stop, for prompts and tool calls to be known.
+PROMPT_EVENTS = ("gemini", "copilot", "openhands")
+TOOL_EVENTS = ("gemini", "qwen", "copilot", "openhands", "cursor", "hermes", "antigravity")
+KNOWN_TOOLS = (*TOOL_EVENTS, "droid")  # which writes them down
+BLIND = ("antigravity",)  # nothing tells a new prompt
+NEEDED = {name: ("prompt",) if name in PROMPT_EVENTS else () for name in NAMES}
+
+ALL = [*NAMES, *BORROWED]
+LET_GO = {name: "R" if name in TALKATIVE else "A" for name in ALL}
+
+
+@pytest.fixture(params=["needed", "all"])
+def registered(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def session_of(lab: Lab, name: str, registered: str = "needed") -> Session:
+    return Session(lab, name, ("prompt",) if registered == "all" else NEEDED.get(name, ()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chain_is_blocked_let_go_left_alone_and_guarded_again_after_a_prompt(
+    lab: Lab, name: str, registered: str
+) -> None:
+    session = session_of(lab, name, registered)
+    session.prompt("begin")
+    assert session.stop() == "A"
+    lab.task(remaining=2)
+    session.prompt("begin")
+    assert session.stops(7) == "BBBBB" + LET_GO[name] + "A"
+    assert lab.codes()[1:] == ["blocked"] * 5 + ["tripped", "open"]
+    session.prompt("go on")
+    assert session.stops(6) == ("AAAAAA" if name in BLIND else "BBBBB" + LET_GO[name])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*BLIND, "cursor", "droid", "hermes")])
+def test_a_person_who_breaks_in_begins_anew(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    session = session_of(lab, name)
+    for _ in range(3):
+        session.prompt("do it")
+        assert session.stop() == "B"
+    session.prompt("and now this")
+    assert session.stops(3) == "BB" + LET_GO[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("flag", [True, False, None], ids=["true", "false", "absent"])
+def test_a_host_that_asks_for_ever_is_let_go_whatever_its_flags_say(lab: Lab, name: str, flag: bool | None) -> None:
+    """A flag that lies or is not there buys no more blocks, and neither does a reason that is told as a prompt."""
+    lab.config(max_stop_blocks=3).task(remaining=2)
+    session = session_of(lab, name, "all")
+    session.prompt()
+    flags = {"stop_hook_active": flag, "loop_count": None if flag is None else int(flag)}
+    ids = {"prompt_id": None, "turn_id": None} if flag is None else {}
+    assert "".join(session.stop(**flags, **ids) for _ in range(4)) == "BBB" + LET_GO[name]
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini", "qwen"])
+def test_an_id_that_changes_with_each_continuation_is_no_prompt(lab: Lab, name: str) -> None:
+    lab.task(remaining=2)
+    session = session_of(lab, name)
+    session.prompt()
+    key = {"codex": "turn_id", "gemini": "prompt", "qwen": "prompt_id"}[name]
+    assert "".join(session.stop(**{key: f"{n}", "stop_hook_active": n > 0}) for n in range(6)) == "BBBBBR"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_chain_passes_the_ceiling(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=0).task(remaining=2)
+    session = session_of(lab, name)
+    session.prompt()
+    assert session.stop() == "B"
+    lab.edit(total=199)
+    assert session.stops(3) == "B" + ("R" if name in TALKATIVE else "A") + "A"
+    assert lab.codes()[-2:] == ["ceiling", "ceiling"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chain_is_one_where_every_fresh_stop_counts_anew(lab: Lab, name: str) -> None:
+    """With the presets of old a stop that is taken for fresh is another five blocks."""
+    lab.config(chain_reset="fresh", latch=False, end_foreign_chains=False, max_stop_blocks=3).task(remaining=2)
+    session = session_of(lab, name)
+    session.prompt()
+    assert session.stops(4) == "BBB" + LET_GO[name]
+
+
+@pytest.mark.parametrize("name", ["antigravity", "cursor", "gemini", "hermes", "openhands"])
+def test_without_flag_and_count_what_our_block_forced_on_is_not_fresh(lab: Lab, name: str) -> None:
+    lab.config(chain_reset="fresh", latch=False, max_stop_blocks=3).task(remaining=2)
+    session = session_of(lab, name)
+    session.prompt()
+    absent = {"stop_hook_active": None, "loop_count": None, "extra": {}}
+    assert "".join(session.stop(**absent) for _ in range(4)) == "BBB" + LET_GO[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_block_is_followed_by_none_where_that_is_wished(lab: Lab, name: str) -> None:
+    lab.config(honor_stop_hook_active=True).task(remaining=2)
+    session = session_of(lab, name)
+    session.prompt()
+    assert session.stops(2) == "BA"
+    assert lab.codes()[-1] == "honor_active"
+
+
+@pytest.mark.parametrize("name", KNOWN_TOOLS)
+def test_a_tool_call_that_the_host_tells_of_is_progress_and_the_same_one_is_not(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    session = session_of(lab, name)
+    session.prompt()
+    letters = session.stop()
+    for argument in ("one", "two", "three", "three", "three"):
+        session.tool("sh", argument)
+        letters += session.stop()
+    assert letters == "BBBBB" + LET_GO[name]
+
+
+@pytest.mark.parametrize("name", KNOWN_TOOLS)
+def test_a_tool_that_was_called_before_the_first_stop_of_a_prompt_is_not_asked_for(
+    lab: Lab, name: str, registered: str
+) -> None:
+    lab.config(required_tools=["finish"])
+    session = session_of(lab, name, registered)
+    session.prompt("one")
+    session.tool("finish", "now")
+    assert session.stop() == "A"
+    if name not in BLIND:
+        session.prompt("two")
+        assert session.stops(2) == "BA"
+        session.prompt("three")
+        session.tool("x.finish", "now")
+        assert session.stop() == "A"
+
+
+def test_codexs_own_kind_of_tools_are_calls(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    session = session_of(lab, "codex")
+    session.prompt()
+    assert session.stop() == "B"
+    transcript = lab.root / "rollout.jsonl"
+    item = {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin Patch", "call_id": "c"}
+    transcript.write_text(json.dumps({"type": "response_item", "payload": item}) + "\n")
+    assert [session.stop(transcript_path=str(transcript)) for _ in range(2)] == ["B", "R"]
+
+
+@pytest.mark.parametrize("name", ["gemini", "qwen", "copilot", "openhands", "cursor"])
+def test_a_transcript_of_another_form_is_not_read(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.calls("one")
+    session = session_of(lab, name)
+    session.prompt()
+    assert session.stop(**{**lab.payload, "session_id": "S"}) == "B"
+    lab.calls("two")
+    assert session.stop(**{**lab.payload, "session_id": "S"}) == LET_GO[name]
+
+
+def test_a_background_task_of_copilot_is_no_prompt(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    session = session_of(lab, "copilot")
+    session.prompt()
+    assert session.stops(2) == "BA"
+    session.prompt('<system_notification>\nShell command "x" has completed.\n</system_notification>')
+    assert (session.stop(), lab.codes()[-1]) == ("A", "open")
+    session.prompt("What does <system_notification> mean?")
+    assert session.stop() == "B"
+
+
+def test_openhands_reason_is_no_prompt_where_it_comes_as_one(lab: Lab) -> None:
+    lab.config(max_stop_blocks=2, reason="Work remains ({remaining}). Go on.").task(remaining=2)
+    session = session_of(lab, "openhands")
+    session.prompt()
+    letters = ""
+    for _ in range(3):
+        letters += session.stop()
+        reason = "Work remains (2). Go on."
+        lab.raw("prompt", session.payload("prompt", message=f"[Stop hook feedback] {reason}"))
+    assert letters == "BBA"
+
+
+def test_the_same_words_again_are_a_new_prompt_of_gemini(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    session = session_of(lab, "gemini")
+    for _ in range(2):
+        session.prompt("go on")
+        assert session.stops(2) == "BR"
+
+
+@pytest.mark.parametrize("text", ["", None])
+def test_a_prompt_event_that_tells_nothing_is_no_prompt(lab: Lab, text: str | None) -> None:
+    """A host that calls it before each request to the model would never be let go."""
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    session = session_of(lab, "antigravity")
+    letters = ""
+    for _ in range(3):
+        lab.raw("prompt", session.payload("stop", prompt=text))
+        letters += session.stop()
+    assert letters == "BBA"
+
+
+@pytest.mark.parametrize("status", ["aborted", "error"])
+def test_what_a_person_has_aborted_in_cursor_stays_so(lab: Lab, status: str) -> None:
+    lab.config(required_tools=["finish"]).task(remaining=2)
+    session = session_of(lab, "cursor")
+    assert (session.stop(status=status), lab.codes()) == ("A", ["allowed"])
+    assert session.stop() == "B"
+
+
+def test_antigravity_waits_for_what_runs_in_the_background(lab: Lab) -> None:
+    lab.task(remaining=2)
+    session = session_of(lab, "antigravity")
+    assert (session.stop(fullyIdle=False), lab.codes()[-1]) == ("A", "background")
+    lab.config(yield_on_background=False)
+    assert session.stop(fullyIdle=False) == "B"
+
+
+# --- caps ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["cursor", "antigravity", "hermes"])
+def test_a_cap_on_how_often_the_host_asks_overrides_no_answer(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=0).task(remaining=2)
+    assert session_of(lab, name).stops(12) == "B" * 12
+
+
+# --- tool calls ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_call_made_too_often_is_refused_where_the_host_has_a_form_for_it(lab: Lab, name: str) -> None:
+    lab.config(dispatch_tools=["*"], dispatch_max=1)
+    session = session_of(lab, name)
+    form = REFUSALS[session.host]
+    assert session.refusal() == ""
+    said = session.refusal()
+    assert same_form(json.loads(said), form) if form else said == ""
+    assert [line["host"] for line in lab.log()] == ([session.host] if form else [])
+    assert list(lab.state.rglob("dispatch.json")) != [] if form else not lab.state.exists()
+
+
+# --- where a session and a project are -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_event_is_of_the_same_session_and_project(lab: Lab, name: str) -> None:
+    lab.task(remaining=2)
+    session = session_of(lab, name)
+    for event in PAYLOADS[name]:
+        lab.raw(event, session.payload(event))
+    assert session.stop() == "B"
+    assert len([path for path in lab.folder.glob("*.json") if len(path.stem) == 16]) == 1
+    assert {path.parent for path in lab.state.rglob("*.json*")} == {lab.folder}
+
+
+@pytest.mark.parametrize("name", ["cursor", "claude-run-by-cursor"])
+def test_cursors_variable_names_the_project(lab: Lab, name: str) -> None:
+    lab.task(remaining=2)
+    session = session_of(lab, name)
+    lab.environment["CURSOR_PROJECT_DIR"] = str(lab.project)
+    assert session.stop(workspace_roots=["/gone"]) == "B"
+    lab.environment["CURSOR_PROJECT_DIR"] = ""
+    assert [session.stop(workspace_roots=roots) for roots in ([], None, [None], "/")] == ["A"] * 4
+
+
+# --- another host's file ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BORROWED)
+def test_who_runs_claude_codes_file_is_spoken_to_in_its_own_words(lab: Lab, name: str) -> None:
+    lab.task(remaining=2)
+    session = session_of(lab, name)
+    session.prompt()
+    assert session.stops(7) == "BBBBBAA"
+    assert {line["host"] for line in lab.log()} == {session.host}
+    assert lab.codes()[-2:] == ["tripped", "open"]
+
+
+def test_the_cap_of_copilot_holds_in_claude_codes_file(lab: Lab) -> None:
+    lab.config(max_stop_blocks=0).task(remaining=2)
+    lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "5000"
+    assert session_of(lab, "claude-run-by-copilot").stops(9) == "B" * 8 + "A"
+    assert lab.codes()[-1] == "host_cap"
+
+
+def test_the_cap_of_claude_code_does_not_bind_cursor(lab: Lab) -> None:
+    lab.config(max_stop_blocks=0).task(remaining=2)
+    assert session_of(lab, "claude-run-by-cursor").stops(12) == "B" * 12
+
+
+def test_a_new_prompt_of_cursor_is_seen_in_claude_codes_file(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    session = session_of(lab, "claude-run-by-cursor")
+    for _ in range(2):
+        session.prompt()
+        assert session.stops(2) == "BA"
+
+
+def test_claude_code_in_copilots_shell_is_claude_code(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.environment["COPILOT_CLI"] = "1"
+    session = session_of(lab, "claude")
+    session.prompt()
+    assert session.stops(2) == "BR"
+    assert {line["host"] for line in lab.log()} == {"claude"}
+
+
+def test_copilots_project_is_the_one_that_it_names(lab: Lab) -> None:
+    lab.task(remaining=2)
+    session = session_of(lab, "claude-run-by-copilot")
+    lab.environment |= {"COPILOT_PROJECT_DIR": str(lab.project), "CLAUDE_PROJECT_DIR": str(lab.root)}
+    assert session.stop(cwd="/") == "B"
+
+
+def beside(session: Session, name: str, folder: Path) -> Session:
+    """The same session as another registration of ours sees it."""
+    shutil.copytree(session.lab.hook.parent, folder)
+    other = Session(session.lab, name, folder=folder)
+    other.now = session.now
+    return other
+
+
+def both(session: Session, other: Session, first: int) -> str:
+    """One stop, told to both registrations; what they say."""
+    pair = [session, other] if first == 0 else [other, session]
+    letters = ""
+    for one in pair:
+        one.lab.host = one.name.partition("-")[0]
+        letters += one.stop()
+    return letters
+
+
+@pytest.mark.parametrize(
+    ("own", "borrowed"),
+    [("copilot", "claude-run-by-copilot"), ("cursor", "claude-run-by-cursor")],
+    ids=lambda name: name,
+)
+@pytest.mark.parametrize("first", [0, 1], ids=["own-first", "borrowed-first"])
+def test_a_stop_that_comes_in_two_spellings_is_one(lab: Lab, own: str, borrowed: str, first: int) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    session = session_of(lab, own)
+    session.prompt()
+    other = beside(session, borrowed, lab.root / "other")
+    assert [both(session, other, first) for _ in range(4)] == ["BB", "BB", "AA", "AA"]
+    assert lab.codes() == ["blocked", "blocked", "tripped", "open"]
+    assert {line["host"] for line in lab.log()} == {own}
+
+
+def test_two_stops_of_copilot_are_two_although_one_registration_missed_the_first(lab: Lab) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    session = session_of(lab, "copilot")
+    other = beside(session, "claude-run-by-copilot", lab.root / "other")
+    assert session.stop() == "B"
+    other.now = session.now
+    lab.host = "claude"
+    assert other.stops(2) == "BA"
+    assert lab.codes() == ["blocked", "blocked", "tripped"]
+
+
+@pytest.mark.parametrize("when", [None, "", "soon", -1, True, 10**30, [1]], ids=repr)
+def test_without_a_time_of_copilots_the_bytes_say_what_is_one_stop(lab: Lab, when: object) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    session = session_of(lab, "copilot")
+    other = beside(session, "copilot", lab.root / "other")
+    assert session.stop(timestamp=when) + other.stop(timestamp=when) == "BB"
+    assert session.stop(timestamp=when) == "A"
+
+
+def test_a_tool_call_that_comes_in_two_spellings_is_counted_once(lab: Lab) -> None:
+    lab.config(dispatch_tools=["*"], dispatch_max=2)
+    session = session_of(lab, "copilot")
+    other = beside(session, "claude-run-by-copilot", lab.root / "other")
+    answers = []
+    for second in range(3):
+        lab.host = "copilot"
+        own = session.refusal(timestamp=1795334400000 + 1000 * second, toolName="search")
+        lab.host = "claude"
+        borrowed = other.refusal(timestamp=f"2026-11-22T08:00:{second:02}.000Z", tool_name="search")
+        answers.append((own != "", borrowed != ""))
+    assert answers == [(False, False), (False, False), (True, True)]

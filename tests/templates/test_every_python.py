@@ -1,0 +1,74 @@
+"""The hook runs on every Python that it promises, tried with those that are on this machine."""
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from .hosts import NAMES, Session
+from .lab import Lab
+
+VERSIONS = [f"3.{minor}" for minor in range(8, 16)]
+
+
+@cache
+def find(version: str) -> str:
+    """A Python of this version that runs: on the path, or beside a version manager's shims; empty if there is none."""
+    name = f"python{version}"
+    found = [path for path in [shutil.which(name)] if path]
+    shim = Path(shutil.which("python3") or "/").parent
+    found += map(str, sorted((shim.parent / "versions").glob(f"{version}.*/bin/{name}")))
+    return next((path for path in found if runs(path, version)), "")
+
+
+def runs(path: str, version: str) -> bool:
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([path, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip() == version
+
+
+@pytest.fixture(params=VERSIONS)
+def older_or_newer(request: pytest.FixtureRequest, lab: Lab) -> Lab:
+    lab.python = find(request.param)
+    if not lab.python:
+        pytest.skip(f"there is no Python {request.param} on the path")
+    return lab
+
+
+def test_it_blocks_lets_go_and_is_itself_again_after_a_prompt(older_or_newer: Lab) -> None:
+    lab = older_or_newer
+    lab.task(remaining=2, heartbeat={"step": 1})
+    lab.asks("begin", promptId="p")
+    assert lab.stops("0111", prompt_id="p") == "BBBB"
+    lab.calls("make")
+    assert lab.stops("1111111", prompt_id="p") == "BBBBBRA"
+    assert lab.stops("0", prompt_id="q") == "B"
+    assert lab.codes()[-4:] == ["blocked", "tripped", "open", "blocked"]
+
+
+def test_it_arms_and_concludes(older_or_newer: Lab) -> None:
+    lab = older_or_newer
+    lab.config(mode="keepalive", keepalive_cap=2).arm()
+    assert lab.stops("011") == "BBR"
+    lab.mark("CONCLUDE")
+    assert lab.stops("1") == "A"
+
+
+def test_it_refuses_and_reminds(older_or_newer: Lab) -> None:
+    lab = older_or_newer
+    lab.config(dispatch_tools=["*"], dispatch_max=2, required_tools=["finish"])
+    assert lab.attempts({"a": [1, 2.5, None, "\ud800"]}, 4) == "AADD"
+    assert lab.call("post-tool", tool_name="Bash", tool_input={"command": "ls"}) == ""
+    assert lab.stops("01") == "BA"
+
+
+def test_every_host_is_spoken_to(older_or_newer: Lab) -> None:
+    lab = older_or_newer
+    lab.task(remaining=2)
+    for name in NAMES:
+        session = Session(lab, name, ("prompt",))
+        session.prompt()
+        assert session.stop(session_id=name, sessionId=name, conversation_id=name if name == "cursor" else "") == "B"
+    assert lab.codes() == ["blocked"] * len(NAMES)

@@ -1,0 +1,33 @@
+"""The guard answers as its hosts' data files say: hook and data are written apart, since the hook imports nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookctl import hosts
+
+from .test_project import HOOK
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_the_hook_answers_in_the_words_of_the_hosts_file(name: str) -> None:
+    about = hosts.load(name).data
+    dialect = about["dialect"]
+    assert HOOK.HOSTS[name][:4] == (dialect["block"], dialect["release"], dialect["end"], dialect["refuse"])
+    project, session = HOOK.HOSTS[name][4:]
+    assert project == about["environment"].get("project", "")
+    assert session in ("", about["environment"].get("session", ""))  # where every payload has it, no variable is needed
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_the_hook_counts_the_cap_that_the_hosts_file_has(name: str) -> None:
+    cap = hosts.load(name).cap
+    if not cap or "field" in cap or cap.get("asks"):  # nothing that the hook could count
+        assert name not in HOOK.CAPS
+        return
+    variable, default, _ = HOOK.CAPS[name]
+    assert (variable, default) == (cap.get("key", ""), cap["default"])
+
+
+def test_the_hook_knows_no_host_without_a_file() -> None:
+    assert sorted(HOOK.HOSTS) == hosts.names()
