@@ -39,12 +39,13 @@ def wheels(tmp_path: Path) -> dict[str, str]:
 def test_a_package_is_installed_into_an_environment_of_its_own_that_can_be_moved(
     tmp_path: Path, wheels: dict[str, str]
 ) -> None:
-    program = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", wheels)
+    program = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", environment=wheels)
     assert program == tmp_path / "cache" / "made-up-1.0" / "made"
     done = subprocess.run([program, "a b", "c"], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.stdout == f"{program.parent} a b c\n", done.stderr
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["made-up-1.0"]
-    assert pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", {}) == program, "it was fetched again"
+    again = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", environment={})
+    assert again == program, "it was fetched again"
 
 
 @pytest.mark.parametrize(
@@ -55,8 +56,21 @@ def test_a_fetch_that_fails_says_why_and_leaves_nothing(
     tmp_path: Path, wheels: dict[str, str], version: str, program: str, said: str
 ) -> None:
     with pytest.raises(pypi_clients.Failed, match=said):
-        pypi_clients.fetch(tmp_path / "cache", "made-up", version, program, wheels)
+        pypi_clients.fetch(tmp_path / "cache", "made-up", version, program, environment=wheels)
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_python_that_is_new_enough_is_looked_for_beyond_the_tests_own(tmp_path: Path) -> None:
+    for name, version in (("python3.99", "3 99"), ("python3.98", "no version")):
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\necho {version}\n")
+        path.chmod(0o755)
+    environment = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    assert pypi_clients._interpreter("", environment) == sys.executable
+    assert pypi_clients._interpreter("3.8", environment) == sys.executable
+    assert pypi_clients._interpreter("3.99", environment) == str(tmp_path / "python3.99")
+    with pytest.raises(pypi_clients.Failed, match=r"no Python 3\.100"):
+        pypi_clients._interpreter("3.100", environment)
 
 
 def test_a_client_that_cannot_be_had_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
