@@ -71,7 +71,8 @@ def _install(python: str, specs: list[str], folder: Path, program: str, environm
         spec = " ".join(specs)
         _run([python, "-m", "venv", str(prefix)], spec, environment)
         pip = [str(prefix / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
-        _run([*pip, "install", "--quiet", "--only-binary", ":all:", *specs], spec, environment)
+        # One of OpenHands' packages comes as a source only.
+        _run([*pip, "install", "--quiet", "--prefer-binary", *specs], spec, environment)
         if not (prefix / "bin" / program).is_file():
             raise Failed(f"{spec} has no program {program}")
         (prefix / program).write_text(_PYTHON if program == "python" else _LAUNCHER.format(program))
