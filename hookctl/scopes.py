@@ -13,7 +13,7 @@ from hookctl import files
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import Host, reading, variants
+from hookctl.hosts import Host, load, reading, variants
 from hookctl.hosts.shapes import event_maps
 from hookctl.model import Path
 from hookctl.places import all_files, of_file, standing
@@ -63,7 +63,7 @@ def _paths(folders: Folders, host: Host, scope: str, user: str, start: str) -> l
 def _with_others(folders: Folders, file: tuple[Host, str], scope: str, start: str = "") -> list[tuple[Host, str]]:
     """A settings file, and what the host reads beside it."""
     host, path = file
-    every = all_files(host, scope, folders.environ, start)
+    every = all_files(load(host.name), scope, folders.environ, start) if host.data.get("variants") else []
     merged = any(where != "wrapped" for where, _ in variants(host)) and path in [other for _, other in every]
     found = [file, *(one for one in every if merged and one[1] != path)]
     beside = host.data["files"].get("beside")

@@ -502,7 +502,7 @@ MUTATIONS = {
     ),
     "running_host": Part(
         "every_host hook_rules",
-        "spoken_to cap_of claude_code_in shell neither dialect session",
+        "spoken_to cap_of claude_code_in shell field dialect session",
         [
             ('host != "claude"', "False"),
             ('"conversation_id" in payload and ', ""),
@@ -754,7 +754,7 @@ MUTATIONS = {
     ),
     "event_call": Part(
         "dispatch hook_rules every_host",
-        "come_as_events refused every_hosts_names without_arguments same_arguments",
+        "odd_tool come_as_events refused every_hosts_names without_arguments same_arguments",
         [
             ('"tool_input", ', ""),
             ('"toolArgs", ', ""),
@@ -802,12 +802,14 @@ MUTATIONS = {
         ],
     ),
     "begin_turn": Part(
-        "hook_rules nudge hook_scenarios keepalive mode_guard",
+        "hook_rules nudge hook_scenarios keepalive mode_guard every_host",
+        "broke_in same_bytes "
         "amid refills gives_everything wake G7 another_turn ceiling_holds earlier_turn starts_the_streak refill p;",
         [
             ('turn, 0, "", []', 'turn, state.streak, "", []'),
             ('turn, 0, "", []', 'state.turn, 0, "", []'),
             ('turn, 0, "", []', 'turn, 0, "", state.said'),
+            ('turn, 0, "", []', "turn, 0, state.stop, []"),
             ("if human:", "if True:"),
             ("state.blocks = state.attempts", "state.attempts"),
             (" = state.attempts", ""),
@@ -880,7 +882,8 @@ MUTATIONS = {
     ),
     "see_turn": Part(
         "every_host hook_rules nudge hook_transcript",
-        "after_a_prompt asks_for_ever changes_with breaks_in same_words background_task wake identity spelling",
+        "after_a_prompt asks_for_ever changes_with breaks_in same_words another_hook without_one background_task "
+        "wake identity spelling",
         [
             ('state.said[:1] == ["block"]', "False"),
             (
@@ -1111,7 +1114,8 @@ MUTATIONS = {
     ),
     "on_prompt": Part(
         "nudge hook_rules mode_guard every_host",
-        "as_one asks_for_ever breaks_in same_words background_task tells_nothing prompt_event gates G7 identity",
+        "tells_of_a_prompt as_one asks_for_ever breaks_in same_words background_task tells_nothing "
+        "prompt_event gates G7 identity",
         [
             ("silent_gate(call) or ", ""),
             (" or not (text or turn)", ""),
@@ -1119,7 +1123,6 @@ MUTATIONS = {
             ('"prompt", "message"', '"message"'),
             (', "message"', ""),
             ('state.said[:1] == ["block"] and wording(call, *state.said) in text', "False"),
-            ('state.said[:1] == ["block"] and ', ""),
             ("not is_wake_up", "is_wake_up"),
             ('" " * (not human)', '""'),
             ('elif call.host != "qwen" or digest(turn) != state.turn:', "else:"),

@@ -139,9 +139,17 @@ def test_an_event_hides_only_the_same_one_beside_it(place: Place) -> None:
     put(at(place, DROID_OWN), json.dumps({"SessionStart": groups(HOOK)}))
     codes = [one["code"] for one in found(place, "droid")]
     assert "shadowed" not in codes and "not_read" not in codes
+
+
+def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
+    hooks = {"Stop": groups({**HOOK, "command": "hidden"}), "SessionEnd": groups({**HOOK, "command": "npx x"})}
+    put(at(place, DROID), json.dumps({"hooks": hooks}))
     put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "go-on"})}))
-    (finding,) = [one for one in found(place, "droid") if one["code"] == "foreign_stop"]
-    assert "the guard does not end such a chain here" in finding["message"]
+    findings = found(place, "droid")
+    (finding,) = [one for one in findings if one["code"] == "foreign_stop"]
+    assert finding["message"].startswith("go-on may block"), finding
+    assert "no hook of Factory Droid can end a chain" in finding["message"] and "--set" not in finding["fix"]
+    assert "floating_hook" in [one["code"] for one in findings], "the other event still runs from there"
 
 
 def test_what_was_agreed_to_is_no_finding(place: Place) -> None:

@@ -12,7 +12,7 @@ from hookctl import effects
 from hookctl.checks import Finding, Here
 from hookctl.checks.handlers import can_block
 from hookctl.checks.registered import Hook, at_work, ends_chains, mode, running
-from hookctl.hosts import read_cap
+from hookctl.hosts import Host, read_cap
 
 
 class _Known(NamedTuple):
@@ -74,31 +74,45 @@ def _limit(here: Here, canonical: str, found: list[Hook], known: list[_Known]) -
     """What ends a chain that these hooks force: the guard, the host's cap, or nothing."""
     path = found[0].source.path if found else known[0].path
     names = ", ".join(dict.fromkeys(hook.title for hook in found)) or known[0].name
-    event, title, key = here.host.events[canonical], here.host.title, here.host.cap_key
+    event, title = here.host.events[canonical], here.host.title
     what = f"{names} may block on {event}"
     cap = _cap(here, found)
-    lift = f" Set {key} to 8." if key else ""
     ending = [one for one in at_work(here) if ends_chains(here, one)]
     if canonical == "stop" and ending:
         armed = "" if any(mode(here, one) != "keepalive" for one in ending) else ", except while a run is armed"
         return here.find("foreign_stop", "info", f"{what}; the guard ends a chain without progress{armed}", "", path)
-    guard = "the guard does not end such a chain here"
-    fix = f"`hookctl install --host {here.host.name} --mode breaker --set end_foreign_chains=true` ends such chains."
-    if found and canonical == "stop":
-        fix += f" Or `hookctl install --host {here.host.name} --wrap TEXT` with a part of its command."
+    guard = "the guard does not end such a chain here" if _can_end(here.host) else f"no hook of {title} can end a chain"
     if canonical == "subagent-stop":
-        guard, fix = "the guard leaves subagents alone", lift.strip() or "Look that it ends by itself."
+        guard = "the guard leaves subagents alone"
         if cap > 0:
             message = f"{what}; {guard}, and {title} overrides it after {cap:g} blocks"
             return here.find("foreign_stop", "info", message, "", path)
+    fix = _fix(here.host, canonical, wrap=bool(found), lift=cap <= 0)
     if cap > 0:
         message = f"{what}; {guard}, so nothing but {title}'s own cap does, after {cap:g} blocks in a row"
         return here.find("foreign_stop", "warning", message, fix, path)
     surely = canonical == "stop" and any(known)
     none = f"{title}'s own cap is off" if here.host.cap else f"{title} has no cap"
     message = f"{what}; {guard}, and {none}: nothing ends it"
-    fix = fix if fix.endswith(lift.strip()) else fix + lift
     return here.find("foreign_stop", "error" if surely else "warning", message, fix, path)
+
+
+def _can_end(host: Host) -> bool:
+    """Whether a hook can end a turn that other hooks force on."""
+    return bool(host.data["dialect"]["end"])
+
+
+def _fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
+    """What there is to do about a chain that nothing ends, on a host that has it."""
+    steps = []
+    if canonical == "stop" and _can_end(host):
+        options = "--mode breaker --set end_foreign_chains=true"
+        steps.append(f"`hookctl install --host {host.name} {options}` ends such chains.")
+    if canonical == "stop" and wrap and host.data["registration"].get("wraps"):
+        steps.append(f"Or `hookctl install --host {host.name} --wrap TEXT` with a part of its command.")
+    if lift and host.cap_key:
+        steps.append(f"Set {host.cap_key} to 8.")
+    return " ".join(steps) or "Look that it ends by itself, or remove it."
 
 
 def _cap(here: Here, found: list[Hook]) -> float:

@@ -118,6 +118,8 @@ def mode(here: Here, one: Guard) -> str:
 def ends_chains(here: Here, one: Guard) -> bool:
     """Whether a guard ends the chains that other hooks force."""
     text = variable(here, "HOOKCTL_END_FOREIGN_CHAINS").strip()
+    if not here.host.data["dialect"]["end"]:
+        return False
     return mode(here, one) == "guard" or (
         is_true(text) if text else one.config.get("end_foreign_chains") is not False
     )

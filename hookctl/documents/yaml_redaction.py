@@ -40,16 +40,21 @@ def masks(text: str, found: Reading, secret: Secret, mask: Mask | None) -> Itera
     else:
         walk = _Walk(text, found, secret)
         scalars, reaches = list(walk.scalars(found.root, False)), walk.reaches
+    gone = []  # block scalars that are masked, and with them a comment in their first line
     for node, is_key, hidden in scalars:
         breaks = "".join(BREAK.findall(text, node.start, node.end))  # so that a diff keeps its numbers
         if hidden and not is_key:
+            gone.append((node.start, node.end))
             yield node.start, node.end, f'"{MASK}"{breaks}'
         elif mask and node.tag == STRING:
             shown = mask(node.text, lambda _: MASK)
             if shown != node.text:
+                gone.append((node.start, node.end))
                 yield node.start, node.end, scalar(shown) + breaks
     if mask:
-        yield from _comments(text, scalars, reaches, secret, mask)
+        for splice in _comments(text, scalars, reaches, secret, mask):
+            if not any(start <= splice[0] < end for start, end in gone):
+                yield splice
 
 
 class _Walk:

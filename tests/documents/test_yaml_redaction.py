@@ -73,3 +73,9 @@ def test_any_file_is_shown_with_as_many_lines_and_whole_where_nothing_is_secret(
         assert not any(word in masked for word in ("word", "text", "plain", "run"))
     else:
         assert masked == text
+
+
+def test_a_comment_in_the_first_line_of_a_masked_block_goes_with_it() -> None:
+    text = "token: | # plain\n  text\nmodel: word"
+    document = YamlDocument.parse(text.encode(), where="config.yaml")
+    assert document.redacted(lambda key: key == "token", lambda found, _: found) == 'token: "***"\n\nmodel: word'

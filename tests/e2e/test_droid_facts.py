@@ -250,9 +250,8 @@ def test_a_repository_s_root_is_the_project_and_the_variable_is_the_start_folder
     assert probe.heard()[0].environment[droid.pins["variables"]["project"]] == str(sub)
 
 
-@pytest.mark.parametrize("name", ["project", "pro ject", "pro'j$ect"])
-def test_the_project_variable_in_quotes_finds_a_file_of_any_project(droid: Client, place: Place, name: str) -> None:
-    probe, project = make_probe(place.root), place.root / "projects" / name
+def test_the_project_variable_in_quotes_finds_a_file_of_any_project(droid: Client, place: Place) -> None:
+    probe, project = make_probe(place.root), place.root / "a pro'j$ect"
     command = f'"${droid.pins["variables"]["project"]}"/.hookctl/hook'
     write_settings(project / ".factory" / "settings.json", Stop=[group(command)])
     program = project / ".hookctl" / "hook"
@@ -274,8 +273,8 @@ def test_the_home_variable_replaces_the_home(droid: Client, place: Place) -> Non
 
 @pytest.mark.parametrize(
     "entry",
-    [handler("true", timeout="10"), {"hooks": [{"type": "http", "url": "http://127.0.0.1:9"}]}, handler("true"), 5],
-    ids=["a timeout as text", "an unknown type", "no group", "a number"],
+    [group("true", timeout="10"), {"hooks": [{"type": "http", "url": "http://127.0.0.1:9"}]}, handler("true")],
+    ids=["a timeout as text", "an unknown type", "no group"],
 )
 def test_one_bad_entry_loses_all_hooks_of_its_file(droid: Client, place: Place, entry: Any) -> None:
     probe = make_probe(place.root)

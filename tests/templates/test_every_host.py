@@ -74,6 +74,8 @@ def test_an_id_that_changes_with_each_continuation_is_no_prompt(lab: Lab, name: 
     session.prompt()
     key = {"codex": "turn_id", "gemini": "prompt", "qwen": "prompt_id"}[name]
     assert "".join(session.stop(**{key: f"{n}", "stop_hook_active": n > 0}) for n in range(6)) == "BBBBBR"
+    session.prompt()
+    assert "".join(session.stop(**{key: f"x{n > 0}", "stop_hook_active": n > 0}) for n in range(7)) == "BBBBBRA"
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -143,6 +145,35 @@ def test_a_tool_that_was_called_before_the_first_stop_of_a_prompt_is_not_asked_f
         assert session.stop() == "A"
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*BLIND, "cursor", "droid", "hermes")])
+def test_the_first_stop_after_a_person_broke_in_is_fresh(lab: Lab, name: str) -> None:
+    lab.config(honor_stop_hook_active=True).task(remaining=2)
+    session = session_of(lab, name)
+    for text in ("do it", "no, that", "both"):
+        session.prompt(text)
+        assert session.stop() == "B"
+
+
+def test_two_stops_of_the_same_bytes_are_two_with_a_prompt_between(lab: Lab) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    session = session_of(lab, "openhands")
+    other = beside(session, "openhands", lab.root / "other")
+    session.prompt("one")
+    assert session.stop() == "B"
+    lab.raw("prompt", session.payload("prompt", prompt_id="2", message="two"))
+    assert other.stop() == "B"
+    assert len(lab.log()) == 2
+
+
+@pytest.mark.parametrize("call", [None, "x", [], 5], ids=repr)
+def test_an_odd_tool_call_is_none(lab: Lab, call: object) -> None:
+    lab.config(dispatch_tools=["*"], dispatch_max=1)
+    session = session_of(lab, "antigravity")
+    assert [session.refusal(toolCall=call) for _ in range(3)] == [""] * 3
+    assert lab.raw("post-tool", session.payload("post-tool", toolCall=call)) == ""
+    assert lab.session()["acts"] == 1
+
+
 def test_codexs_own_kind_of_tools_are_calls(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     session = session_of(lab, "codex")
@@ -174,6 +205,38 @@ def test_a_background_task_of_copilot_is_no_prompt(lab: Lab) -> None:
     assert (session.stop(), lab.codes()[-1]) == ("A", "open")
     session.prompt("What does <system_notification> mean?")
     assert session.stop() == "B"
+
+
+@pytest.mark.parametrize("text", ["", "says another hook"])
+def test_qwen_tells_of_a_prompt_after_each_tool_call_and_it_is_none(lab: Lab, text: str) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    session = session_of(lab, "qwen", "all")
+    session.prompt()
+    letters = ""
+    for _ in range(3):
+        letters += session.stop()
+        lab.raw("prompt", session.payload("prompt", prompt_id="S########1", prompt=text))
+    assert letters == "BBR"
+
+
+def test_where_prompts_come_as_events_a_stop_without_one_is_no_prompt(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    session = session_of(lab, "cursor", "all")
+    session.prompt()
+    assert session.stops(2) == "BA"
+    assert (session.stop(loop_count=1), lab.codes()[-1]) == ("A", "open")
+
+
+@pytest.mark.parametrize("name", ["gemini", "copilot", "cursor"])
+def test_the_reason_of_another_hook_is_no_prompt_either(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    session = session_of(lab, name)
+    session.prompt()
+    letters = ""
+    for _ in range(3):
+        letters += session.stop()
+        lab.raw("prompt", session.payload("prompt", prompt="says another hook"))
+    assert letters == "BB" + LET_GO[name]
 
 
 def test_openhands_reason_is_no_prompt_where_it_comes_as_one(lab: Lab) -> None:
