@@ -38,7 +38,7 @@ def test_doctor_names_the_file_that_hides_the_users_and_no_variable(hookctl: Hoo
     hookctl("install", *HOST, "--scope", "project")
     out = hookctl("doctor", *HOST).out
     assert "OH_PERSISTENCE_DIR" not in out
-    assert "hooks.json instead of this file" in out
+    assert "[shadowed]" in out
 
 
 def test_the_folder_of_the_operators_own_variable_is_used(

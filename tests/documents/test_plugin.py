@@ -174,3 +174,12 @@ def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.
     assert document.remove(("hooks",)).data == b""
     assert document.renewed().data == formats.renewed(document).data == ONE.data
     assert document.renewed().position(where)[0] == 9
+
+
+def test_code_that_users_may_have_is_known() -> None:
+    """Before its release, a version's new digest goes here. After it, the code is a new version's: count up its first
+    line, and put the digest of the one before into _EARLIER, or that one's files are refused."""
+    digest = hashlib.sha256(around(TEMPLATE).encode()).hexdigest()
+    assert TEMPLATE.startswith("// hookctl plugin 1:")
+    assert digest == "55042ffa20885588a8292aeffc1fcba8731086b8a39a31d2b173af8c0ce12a77"
+    assert digest not in plugin._EARLIER
