@@ -567,7 +567,7 @@ MUTATIONS = {
     # a __file__ that is not absolute: only before 3.9
     "read_call": Part(
         "dead_man hook_limits hook_order hook_rules keepalive dispatch every_host",
-        "every_event spoken_to variable_names_the_project "
+        "every_event spoken_to variable_names_the_project after_a_prompt of_another_form odd_extra "
         "timer flag_counts loop_count every_hosts_name session_may payloads_session subagents "
         "odd_folders broken_configuration unusable_input configured relative elsewhere working "
         "hosts_variable five_thousand ceiling_holds link home_counts held_lock E1",
@@ -588,12 +588,10 @@ MUTATIONS = {
             ("session = session or env(session_variable)", "session = env(session_variable) or session"),
             ("    session = session or env(session_variable)\n", ""),
             ('"stopHookActive"', '"x"'),
-            ("true(flag) or (type(loops) is int and loops > 0)", "true(flag)"),
-            (', payload.get("attempt")', ""),
-            ("    host = running_host(host, payload)\n", ""),
-            ('"attempt", "turn_id"', '"turn_id"'),
-            ('"turn_id", "user_message"', '"user_message"'),
-            (' and type(payload.get("extra")) is dict', ' and payload.get("extra")'),
+            ("running_host(host, payload)", "host"),
+            ('extra.get("attempt") if host == "hermes" and type(extra) is dict else ', ""),
+            (" and type(extra) is dict", " and extra"),
+            ('host == "hermes" and ', ""),
             (' if host in TAILS else ""', ""),
             ('payload.get("workspace_roots", payload.get("workspacePaths"))', 'payload.get("workspacePaths")'),
             (', payload.get("workspacePaths")', ""),
@@ -1115,7 +1113,7 @@ MUTATIONS = {
     "on_prompt": Part(
         "nudge hook_rules mode_guard every_host",
         "tells_of_a_prompt as_one asks_for_ever breaks_in same_words background_task tells_nothing "
-        "prompt_event gates G7 identity",
+        "without_one tells_none prompt_event gates G7 identity",
         [
             ("silent_gate(call) or ", ""),
             (" or not (text or turn)", ""),

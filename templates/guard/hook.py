@@ -443,17 +443,15 @@ def read_call(event, host, read=read_input):
 
     data, payload = read()
     readable, payload = payload is not None, payload or {}
-    if host == "hermes" and type(payload.get("extra")) is dict:
-        payload.update({name: payload["extra"].get(name) for name in ("attempt", "turn_id", "user_message")})
-    host = running_host(host, payload)
-    loops = payload.get("loop_count", payload.get("attempt"))  # Cursor and Hermes count where others have a flag
+    host, extra = running_host(host, payload), payload.get("extra")
+    loops = extra.get("attempt") if host == "hermes" and type(extra) is dict else payload.get("loop_count")
     cap, anew_by_call = blocks_in_a_row(host)
     block, release, end, refuse, project_variable, session_variable = HOSTS[host]
     session = first_text(payload, "conversation_id", "session_id", "sessionId", "conversationId", "taskId")
     session = session or env(session_variable)
     key = event_key(host, session, data, payload)
     flag = payload.get("stop_hook_active", payload.get("stopHookActive"))
-    active = true(flag) or (type(loops) is int and loops > 0)
+    active = true(flag)
     transcript = first_text(payload, "transcript_path") if host in TAILS else ""
     subagent = event == "subagent-stop" or payload.get("hook_event_name") == "SubagentStop" or payload.get("agent_id")
 
@@ -684,7 +682,7 @@ def see_turn(call, state, turn, line):
 def observe(call, state, heartbeat, remaining):
     """Bring turn, progress and counters up to this stop; what progress there was: hard, soft or None."""
     knobs = call.knobs
-    if type(call.loops) is int:
+    if type(call.loops) is int:  # Hermes and Cursor count where others have a flag
         call.active, state.loops = call.loops > state.loops, call.loops
     words = last_words(call) if knobs.required_tools or (call.active and state.attempts) else b""
     words = words or new_prompt(call, state)
@@ -883,7 +881,7 @@ def leave_breadcrumb(call, code):
 
 def on_prompt(call):
     """Remember a prompt until the next stop, which shows whether it began a turn; one with an id begins it now."""
-    text = first_text(call.payload, "prompt", "message", "user_message")
+    text = first_text(call.payload, "prompt", "message")
     turn = first_text(call.payload, "prompt_id", "turn_id")
     if silent_gate(call) or not (text or turn):
         return

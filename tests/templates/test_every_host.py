@@ -296,6 +296,19 @@ def test_a_cap_on_how_often_the_host_asks_overrides_no_answer(lab: Lab, name: st
     assert session_of(lab, name).stops(12) == "B" * 12
 
 
+@pytest.mark.parametrize("extra", [None, "attempt", [1], {"attempt": "1"}, {"attempt": None}, {}], ids=repr)
+def test_an_odd_extra_of_hermes_tells_nothing(lab: Lab, extra: object) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    assert "".join(session_of(lab, "hermes").stop(extra=extra) for _ in range(3)) == "BBA"
+
+
+@pytest.mark.parametrize("name", ["claude", "copilot"])
+def test_the_attempts_are_hermes_own(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=1, end_foreign_chains=False).task(remaining=2)
+    session = session_of(lab, name)
+    assert [session.stop(extra={"attempt": 0}, prompt_id="p") for _ in range(3)] == ["B", LET_GO[name], "A"]
+
+
 # --- tool calls ------------------------------------------------------------------------------------------------------
 
 

@@ -752,14 +752,15 @@ def test_a_prompt_event_of_a_host_without_an_identity_counts_each_time(lab: Lab)
     assert lab.stops("-") == "B"
 
 
-def test_where_prompts_come_as_events_the_transcript_tells_none(lab: Lab) -> None:
+@pytest.mark.parametrize(("host", "gone"), [("openhands", "A"), ("claude", "R")])
+def test_where_prompts_come_as_events_the_transcript_tells_none(lab: Lab, host: str, gone: str) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
-    lab.host = "openhands"
+    lab.host = host
     lab.asks("one")
     lab.call("prompt", message="one")
     assert lab.stop(None) == "B"
     lab.asks("[Stop hook feedback] go on")
-    assert (lab.stop(None), lab.codes()[-1]) == ("A", "tripped")
+    assert (lab.stop(None), lab.codes()[-1]) == (gone, "tripped")
 
 
 @pytest.mark.parametrize("event", ["prompt", "post-tool"])
