@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hookctl import hosts
+from hookctl.packs.abilities import remarks_for
+from hookctl.packs.guard import events
+from hookctl.packs.settings import Settings
 
 from .test_project import HOOK
 
@@ -31,3 +34,10 @@ def test_the_hook_counts_the_cap_that_the_hosts_file_has(name: str) -> None:
 
 def test_the_hook_knows_no_host_without_a_file() -> None:
     assert sorted(HOOK.HOSTS) == hosts.names()
+
+
+def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() -> None:
+    settings = Settings(knobs={"dispatch_tools": ["run_command"]})
+    assert "pre-tool" not in events(settings, hosts.load("antigravity"))
+    assert "pre-tool" in events(settings, hosts.load("gemini"))
+    assert any("cannot refuse" in said for said in remarks_for(hosts.load("antigravity"), settings))

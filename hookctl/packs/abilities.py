@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl.hosts import Host
-from hookctl.packs.guard import UNLIMITED_CAP, wanted_limit
+from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, wanted_limit
 from hookctl.packs.settings import Settings
 
 
@@ -36,7 +36,7 @@ def in_the_way(host: Host, mode: str, limit: int, knobs: Mapping[str, Any]) -> I
         yield f"it grants no more than {most} blocks in a row, so the guard lets go after {most} and not {limit}"
     if not dialect["end"] and mode == "guard":
         yield "a hook cannot end a turn that others force on, so mode guard only counts"
-    if not dialect["refuse"] and knobs.get("dispatch_tools"):
+    if not can_refuse(host) and knobs.get("dispatch_tools"):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
 
 
@@ -65,5 +65,5 @@ def _unanswered(host: Host) -> Iterator[str]:
         yield "shows no word of a hook that lets go, so the guard does so in silence; `hookctl log` has it"
     if not dialect["end"]:
         yield "a hook cannot end a turn that other hooks force on"
-    if not dialect["refuse"]:
+    if not can_refuse(host):
         yield "a hook cannot refuse a tool call"

@@ -80,10 +80,13 @@ def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str,
 def events(settings: Settings, host: Host) -> tuple[str, ...]:
     """The events that these settings need on a host, of those that it has and can be answered on."""
     more = host.data.get("guard", {}).get("events", []) if "stop" in settings.events else []
-    needed = [*settings.events, *more]
-    if not host.data["dialect"]["refuse"]:
-        needed = [event for event in needed if event != "pre-tool"]
+    needed = [event for event in (*settings.events, *more) if event != "pre-tool" or can_refuse(host)]
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
+
+
+def can_refuse(host: Host) -> bool:
+    """Whether a tool call may be left to the guard there: it can refuse one, and its silence lets the others run."""
+    return bool(host.data["dialect"]["refuse"]) and "pre-tool" not in host.data.get("guard", {}).get("without", ())
 
 
 def cap_variables(settings: Settings, host: Host, limit: str = "") -> dict[str, str]:
