@@ -60,8 +60,9 @@ KINDS = [
     Kind("hermes", "hermes", {"user": "home/.hermes/config.yaml"}, ("hooks", "pre_verify"), "yaml", True, flat=True),
     Kind("opencode", "opencode", _files("", "hookctl.js", user=".config/opencode/plugin", project=".opencode/plugin"),
          ("hooks", "session.idle"), "plugin", flat=True),
-    Kind("openhands", "openhands", _files(".openhands", "hooks.json"), ("stop",)),
-    Kind("openhands-wrapped", "openhands", _files(".openhands", "hooks.json"), _STOP, seed='{"hooks": {}}'),
+    Kind("openhands", "openhands", _files(".openhands", "hooks.json"), ("stop",), byte_order_mark=False),
+    Kind("openhands-wrapped", "openhands", _files(".openhands", "hooks.json"), _STOP, byte_order_mark=False,
+         seed='{"hooks": {}}'),
     Kind("qwen", "qwen", _files(".qwen", "settings.json"), _STOP, comments=True),
 ]  # fmt: skip
 JSON = [kind for kind in KINDS if kind.format == "json"]
