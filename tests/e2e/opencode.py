@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def _run(client: Client, place: Place, url: str, prompt: str) -> Start:
 
 
 SERVED, ONE_TURN = Driver(chat, _serve, Run), Driver(chat, _run, Run)
-play, play_one_turn = SERVED.play, ONE_TURN.play
+play, play_one_turn = partial(SERVED.play, timeout=180), ONE_TURN.play  # a session waits after each of its steps
 
 
 def step(kind: str, **more: Any) -> str:
