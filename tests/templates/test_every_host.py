@@ -309,7 +309,7 @@ def test_an_odd_extra_of_hermes_tells_nothing(lab: Lab, extra: object) -> None:
 
 def test_the_attempts_are_hermes_own(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
-    session = session_of(lab, "copilot")
+    session = Session(lab, "copilot")
     assert "".join(session.stop(extra={"attempt": 0}) for _ in range(3)) == "BAA"
 
 
