@@ -567,7 +567,7 @@ MUTATIONS = {
     # a __file__ that is not absolute: only before 3.9
     "read_call": Part(
         "dead_man hook_limits hook_order hook_rules keepalive dispatch every_host",
-        "every_event spoken_to variable_names_the_project after_a_prompt of_another_form odd_extra "
+        "hermes_own every_event spoken_to variable_names_the_project after_a_prompt of_another_form odd_extra "
         "timer flag_counts loop_count every_hosts_name session_may payloads_session subagents "
         "odd_folders broken_configuration unusable_input configured relative elsewhere working "
         "hosts_variable five_thousand ceiling_holds link home_counts held_lock E1",
@@ -700,7 +700,7 @@ MUTATIONS = {
     ),
     "tool_calls": Part(
         "hook_rules nudge hook_scenarios every_host",
-        "droids codex looks_like garbage G3 D1 broken",
+        "is_progress own_kind codex looks_like garbage G3 D1 broken",
         [
             ('entry["payload"] if type(entry.get("payload")) is dict else entry', "entry"),
             ('type(entry.get("payload")) is dict', '"payload" in entry'),
@@ -1043,7 +1043,7 @@ MUTATIONS = {
     # a nudge is only looked for where a code says that the agent may go: that the decision is allow follows
     "on_stop": Part(
         "hook_order hook_scenarios hook_rules keepalive mode_guard nudge every_host",
-        "order order A15 host_that_waits conclude_and background held_lock registration folder_that "
+        "aborted order order A15 host_that_waits conclude_and background held_lock registration folder_that "
         "several another_payload cannot_be counted not_given guard wake",
         [
             ('"session_crons", "crons"', '"crons"'),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from .hosts import BORROWED, NAMES, PAYLOADS, REFUSALS, TALKATIVE, Session, same_form
-from .lab import Lab
+from .lab import Lab, name_of
 
 # What has to be registered beside the stop, for prompts and tool calls to be known.
 PROMPT_EVENTS = ("gemini", "copilot", "openhands")
@@ -181,8 +181,12 @@ def test_codexs_own_kind_of_tools_are_calls(lab: Lab) -> None:
     assert session.stop() == "B"
     transcript = lab.root / "rollout.jsonl"
     item = {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin Patch", "call_id": "c"}
-    transcript.write_text(json.dumps({"type": "response_item", "payload": item}) + "\n")
-    assert [session.stop(transcript_path=str(transcript)) for _ in range(2)] == ["B", "R"]
+    letters = ""
+    for _ in range(2):  # the same one again is nothing new
+        with transcript.open("a") as file:
+            file.write(json.dumps({"type": "response_item", "payload": item}) + "\n")
+        letters += session.stop(transcript_path=str(transcript))
+    assert letters == "BR"
 
 
 @pytest.mark.parametrize("name", ["gemini", "qwen", "copilot", "openhands", "cursor"])
@@ -277,6 +281,7 @@ def test_what_a_person_has_aborted_in_cursor_stays_so(lab: Lab, status: str) -> 
     session = session_of(lab, "cursor")
     assert (session.stop(status=status), lab.codes()) == ("A", ["allowed"])
     assert session.stop() == "B"
+    assert session_of(lab, "gemini").stop(status=status) == "B"
 
 
 def test_antigravity_waits_for_what_runs_in_the_background(lab: Lab) -> None:
@@ -302,11 +307,10 @@ def test_an_odd_extra_of_hermes_tells_nothing(lab: Lab, extra: object) -> None:
     assert "".join(session_of(lab, "hermes").stop(extra=extra) for _ in range(3)) == "BBA"
 
 
-@pytest.mark.parametrize("name", ["claude", "copilot"])
-def test_the_attempts_are_hermes_own(lab: Lab, name: str) -> None:
-    lab.config(max_stop_blocks=1, end_foreign_chains=False).task(remaining=2)
-    session = session_of(lab, name)
-    assert [session.stop(extra={"attempt": 0}, prompt_id="p") for _ in range(3)] == ["B", LET_GO[name], "A"]
+def test_the_attempts_are_hermes_own(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    session = Session(lab, "copilot")
+    assert "".join(session.stop(extra={"attempt": 0}) for _ in range(3)) == "BAA"
 
 
 # --- tool calls ------------------------------------------------------------------------------------------------------
@@ -346,6 +350,8 @@ def test_cursors_variable_names_the_project(lab: Lab, name: str) -> None:
     assert session.stop(workspace_roots=["/gone"]) == "B"
     lab.environment["CURSOR_PROJECT_DIR"] = ""
     assert [session.stop(workspace_roots=roots) for roots in ([], None, [None], "/")] == ["A"] * 4
+    assert len(lab.log()) == 5
+    assert not (lab.state / "guard" / name_of(Path("/"))).exists()
 
 
 # --- another host's file ---------------------------------------------------------------------------------------------
