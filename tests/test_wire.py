@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookctl import hosts
+from hookctl.checks import selftest
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.guard import events
 from hookctl.packs.settings import Settings
@@ -41,3 +42,14 @@ def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() 
     assert "pre-tool" not in events(settings, hosts.load("antigravity"))
     assert "pre-tool" in events(settings, hosts.load("gemini"))
     assert any("cannot refuse" in said for said in remarks_for(hosts.load("antigravity"), settings))
+
+
+def test_the_self_test_knows_an_answer_with_its_text_further_in() -> None:
+    claude = hosts.load("claude")
+    host = claude._replace(data={**claude.data, "dialect": {"block": '{"a":{"b":"block","reason":%s}}', "release": ""}})
+    for text, says in {
+        '{"a":{"b":"block","reason":"go on"}}': True, '{"a":{"b":"deny","reason":"x"}}': False, '{"a":"block"}': False,
+        '{"a":{"b":"block"}}': False, '{"a":{"b":"block","reason":"x"},"c":1}': False, "": False,
+    }.items():  # fmt: skip
+        assert selftest._says(selftest._Answer(text, 0.1), host, "block") == says, text
+    assert selftest._says(selftest._Answer("", 0.1), host, "release")

@@ -53,12 +53,15 @@ def check(scene: Scene, python: str, hook: str) -> Iterator[Finding]:
 def _says(answer: _Answer, host: Host, what: str) -> bool:
     """Whether an answer has the form of the host's dialect, whatever its text; nothing where it has no such form."""
     form = host.data["dialect"][what]
-    if not form:
-        return not answer.text
-    wanted = json.loads(form.replace("%s", "null"))
-    return answer.value.keys() == wanted.keys() and all(
-        value in (None, answer.value[name]) for name, value in wanted.items()
-    )
+    return _fits(answer.value, json.loads(form.replace("%s", "null"))) if form else not answer.text
+
+
+def _fits(value: object, wanted: object) -> bool:
+    """Whether a value is as wanted, where null stands for any text."""
+    if isinstance(wanted, dict):
+        same = isinstance(value, dict) and value.keys() == wanted.keys()
+        return same and all(_fits(value[name], part) for name, part in wanted.items())
+    return wanted is None or value == wanted
 
 
 def _allowed(scene: Scene) -> float:
