@@ -146,13 +146,14 @@ def recover(folders: Folders) -> list[str]:
             records |= _merge(folders, step, ledgers[step.path], journal.before, records)
             lines.append(f"{step.path}: changed after an interrupted run, whose entries were put into it")
             continue
-        found, carried_on = _carry_on(folders, step)
+        old, new = before.get(step.path), records.get(step.path)
+        found, carried_on = _carry_on(folders, step, new or old)
         if carried_on:
             lines.append(f"{step.path}: an interrupted run was carried to its end")
         elif step.settings and found.sha != step.sha_after:
-            old, new = before.get(step.path), records.get(step.path)
-            records[step.path] = likelier = _likelier(found, old, new)
-            stay |= {project_ledger.path(page.project) for page in (old, new) if page and likelier is not new}
+            if step.path in records:  # else it has no page of its own in this run, as a file with approvals
+                records[step.path] = likelier = _likelier(found, old, new)
+                stay |= {project_ledger.path(page.project) for page in (old, new) if page and likelier is not new}
             lines.append(f"{step.path}: changed by another program after an interrupted run; its bytes stay")
     if journal.steps or records:
         _save(folders, records)
@@ -219,7 +220,7 @@ def _gone(before: Mapping[str, Record], records: Mapping[str, Record | None]) ->
     return {project for project in projects if not os.path.isdir(project)}
 
 
-def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
+def _carry_on(folders: Folders, step: Step, page: Record | None) -> tuple[files.Snapshot, bool]:
     """Write what a step was to write, unless it is there, or other bytes than before are; what was found."""
     while True:
         found = files.read(step.path)
@@ -227,7 +228,7 @@ def _carry_on(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
             return found, False
         if found.sha == step.sha_after and step.chmod is not None:
             files.set_mode(found.path, step.chmod)
-        if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step)):
+        if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step, page)):
             return found, False
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
             _make_folders(os.path.dirname(step.path), step.mode)
@@ -376,7 +377,7 @@ def _blob(folders: Folders, sha: str) -> bytes | None:
     return data
 
 
-def _is_torn(folders: Folders, found: files.Snapshot, step: Step) -> bool:
+def _is_torn(folders: Folders, found: files.Snapshot, step: Step, page: Record | None) -> bool:
     """Only a write in place, of a file with several names, can be torn: the new bytes, then the old.
 
     Where the old ones could not be put back whole either, they stand before the new ones once more.
@@ -385,7 +386,7 @@ def _is_torn(folders: Folders, found: files.Snapshot, step: Step) -> bool:
         return False
     old, new = files.find_backup(folders.state, step.sha_before), _blob(folders, step.sha_after)
     if old is None or new is None:
-        return _document(found, "json") is None
+        return page is not None and _document(found, page.format) is None
     start = _common(found.data, old)
     written = start + _common(found.data[start:], new[start:])
     return found.data[written:] == old[written:]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 
-NAMES = ("json", "toml", "yaml", "plugin")
-
 
 def renewed(document: Document) -> Document:
     """The document with the code around its settings as this version has it; only a plugin has any."""

@@ -147,7 +147,7 @@ def sentence(
     missing = _missing(host, pack, states)
     mode = "off" if "stop" in missing else mode
     short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs)]
-    knobs |= {"dispatch_tools": []} if "pre-tool" in missing or not host.data["dialect"]["refuse"] else {}
+    knobs |= {"dispatch_tools": []} if "pre-tool" in missing or not guard.can_refuse(host) else {}
     said = describe(mode, knobs, limit, effects.blocks(host, found, {}), host.title) + "".join(short)
     preset = settings_from(pack.settings).preset
     said += f" (preset {preset})" if preset else ""
