@@ -3,6 +3,7 @@
 A client's driver is a module with its pins' name that makes a place and says how the client is started there.
 """
 
+import abc
 import contextlib
 import os
 import signal
@@ -21,7 +22,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(abc.ABC):
     """Everything that one test may touch: a home, a project and a folder for temporary files, all of its own."""
 
     root: Path
@@ -40,9 +41,9 @@ class Place:
         return self.root / "tmp"
 
     @property
+    @abc.abstractmethod
     def settings(self) -> Path:
         """The client's settings file at user scope."""
-        raise NotImplementedError
 
     def make_folders(self) -> None:
         for folder in (self.settings.parent, self.project, self.tmp):
