@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hookctl import files
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import MISSING, Document, formats, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.model import Entry, Live, Path, Want
@@ -33,7 +33,7 @@ def look(host: Host, document: Document, wants: Iterable[Want], entries: Iterabl
     """The live values at the places that concern us; refuses shapes and doubled keys that an edit would meet."""
     root = {} if document.value is MISSING else document.value
     if not isinstance(root, dict):
-        raise _wrong_shape(document, (), "an object")
+        raise wrong_shape(document, (), "an object")
     values: dict[Path, Any] = {}
     raw: dict[Path, str] = {}
     for place in (*wants, *entries):
@@ -47,16 +47,9 @@ def look(host: Host, document: Document, wants: Iterable[Want], entries: Iterabl
             leaf = length == len(place.path) and place.kind == "leaf"
             fits = leaf or isinstance(value, list if array and length == len(place.path) else dict)
             if not fits and place.kind != "container":
-                raise _wrong_shape(document, path, "an array" if array and length == len(place.path) else "an object")
+                raise wrong_shape(document, path, "an array" if array and length == len(place.path) else "an object")
             values[path] = value
             if leaf:
                 raw[path] = document.raw(path)
     elements = shapes.elements(host.shape, root)
     return Live(values, raw | {element.path: document.raw(element.path) for element in elements}, elements)
-
-
-def _wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
-    line, column = document.position(path)
-    name = ".".join(map(str, path)) or "the document"
-    message, hint = f"{name} is not {needed}", f"Make it {needed}, then run the command again."
-    return HookctlError("wrong_shape", message, path=document.where, line=line, column=column, hint=hint)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
-from hookctl.documents import MISSING, Missing, Path
+from hookctl.documents import MISSING, Missing, Path, unexpected, wrong_shape
 from hookctl.documents.scan import (
     BREAK,
     Child,
@@ -27,7 +27,7 @@ from hookctl.documents.scan import (
     too_deep,
     tree_of,
 )
-from hookctl.errors import UNEXPECTED, HookctlError
+from hookctl.errors import HookctlError
 
 if TYPE_CHECKING:
     from hookctl.documents.redaction import Mask
@@ -173,9 +173,9 @@ class JsonDocument:
         try:
             given = scan(text, self.where, comments=True, trailing_commas=True)
         except HookctlError as error:
-            raise self._bug(path, f"the source text cannot be read ({error.message})") from None
+            raise unexpected(self, path, f"the source text cannot be read ({error.message})") from None
         if (given.start, given.end) != (0, len(text)):
-            raise self._bug(path, "the source text is not just a value")
+            raise unexpected(self, path, "the source text is not just a value")
         return self._put(path, _New(_HOLE, given.tree, text, bool(given.comments or given.commas)))
 
     @_bounded
@@ -186,7 +186,7 @@ class JsonDocument:
         if isinstance(found, Missing):
             return self._put(path, self._new(path, [value]))
         if self._text[found.value] != "[":
-            raise self._shape(path, found.value, "an array")
+            raise wrong_shape(self, path, "an array")
         new = self._new(path, value)
         inside = self._contents(found.value)
         return self._verified(self._insertion(inside, None, new), (*path, len(inside.children)), new)
@@ -242,22 +242,13 @@ class JsonDocument:
         line, column = place(self._text, offset)
         return HookctlError(code, message, path=self.where, line=line, column=column, hint=hint)
 
-    def _shape(self, path: Path, offset: int, needed: str) -> HookctlError:
-        name = ".".join(map(str, path)) or "the document"
-        return self._error("wrong_shape", f"{name} is not {needed}", offset, f"Make it {needed}, then try again.")
-
     # Editing
 
     def _new(self, path: Path, value: Any) -> _New:
         try:
             return _New(value, tree_of(json.dumps(value, allow_nan=False)))
         except (TypeError, ValueError) as error:
-            raise self._bug(path, f"the new value cannot be written as JSON ({error})") from None
-
-    def _bug(self, path: Path, message: str) -> HookctlError:
-        error = self._error("unexpected", message, self._nearest(path), "Nothing was written. Please report this.")
-        error.exit_code = UNEXPECTED
-        return error
+            raise unexpected(self, path, f"the new value cannot be written as JSON ({error})") from None
 
     def _put(self, path: Path, new: _New) -> JsonDocument:
         self.check_path(path)
@@ -278,7 +269,7 @@ class JsonDocument:
         key, below = path[length], path[length + 1 :]
         if self._text[holder.value] != "{" or not isinstance(key, str):
             needed = "an object" if isinstance(key, str) else "an array with that element"
-            raise self._shape(path[:length], holder.value, needed)
+            raise wrong_shape(self, path[:length], needed)
         new = self._wrapped(new, below)
         inside = self._contents(holder.value)
         return self._verified(self._insertion(inside, key, new), path[: length + 1], new)
@@ -297,7 +288,7 @@ class JsonDocument:
         value, tree = new.value, new.tree
         for key in reversed(keys):
             if not isinstance(key, str):
-                raise self._shape(keys, self._nearest(()), "an array that is there already")
+                raise wrong_shape(self, keys, "an array that is there already")
             value, tree = {key: value}, ((key, tree),)
         return new._replace(value=value, tree=tree)
 
@@ -402,7 +393,7 @@ class JsonDocument:
         except HookctlError:
             scanned = None
         if scanned is None or scanned.tree != wanted:
-            raise self._bug(path, "the edit would not have given the wanted document")
+            raise unexpected(self, path, "the edit would not have given the wanted document")
         return JsonDocument(text, self.where, scanned)
 
     # The file's style

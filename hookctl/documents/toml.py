@@ -13,12 +13,12 @@ from copy import deepcopy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hookctl.documents import MISSING, Path
+from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import BREAK, decode, place
 from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, SCALAR, TABLES, Node, Scan, comments_of, read, scan
 from hookctl.documents.toml_splices import Places, Splice, spliced
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
-from hookctl.errors import UNEXPECTED, HookctlError
+from hookctl.errors import HookctlError
 
 if TYPE_CHECKING:
     from hookctl.documents.redaction import Mask
@@ -127,7 +127,7 @@ class TomlDocument:
         if node is None:
             return self._put(path, self._new(path, [value]))
         if node.kind not in (ARRAY, TABLES) or (node.kind == TABLES and not isinstance(value, dict)):
-            raise self._shape(path, "an array of tables" if node.kind == TABLES else "an array")
+            raise wrong_shape(self, path, "an array of tables" if node.kind == TABLES else "an array")
         new, element = self._new(path, value), (*path, len(node.children))
         splices = self._places.item(node, new.source) if node.kind == ARRAY else self._block(element, new)
         return self._verified(splices, element, new.value)
@@ -162,26 +162,13 @@ class TomlDocument:
             node = node.inner(key) if node else None
         return node
 
-    def _error(self, code: str, path: Path, message: str, hint: str) -> HookctlError:
-        line, column = self.position(path)
-        return HookctlError(code, message, path=self.where, line=line, column=column, hint=hint)
-
-    def _shape(self, path: Path, needed: str) -> HookctlError:
-        name = ".".join(map(str, path)) or "the document"
-        return self._error("wrong_shape", path, f"{name} is not {needed}", f"Make it {needed}, then try again.")
-
-    def _bug(self, path: Path, message: str) -> HookctlError:
-        error = self._error("unexpected", path, message, "Nothing was written. Please report this.")
-        error.exit_code = UNEXPECTED
-        return error
-
     # Editing
 
     def _new(self, path: Path, value: Any) -> _New:
         try:
             return self._read(path, inline(value))
         except (TypeError, ValueError) as error:
-            raise self._bug(path, f"the new value cannot be written as TOML ({error})") from None
+            raise unexpected(self, path, f"the new value cannot be written as TOML ({error})") from None
 
     def _read(self, path: Path, text: str) -> _New:
         """A source text as a new value, with the line ends of this file."""
@@ -190,11 +177,11 @@ class TomlDocument:
             text.encode("utf-8")
             value = read(text, "")["v"]
         except (HookctlError, ValueError) as error:
-            raise self._bug(path, f"the source text cannot be read ({error})") from None
+            raise unexpected(self, path, f"the source text cannot be read ({error})") from None
         root, statements, comments = scan(text)
         node = root.children["v"]
         if len(statements) > 1 or (node.start, node.end) != (len(_ASSIGN), len(text)):
-            raise self._bug(path, "the source text is not just a value")
+            raise unexpected(self, path, "the source text is not just a value")
         return _New(text, node, value, bool(comments))
 
     def _put(self, path: Path, new: _New) -> TomlDocument:
@@ -207,7 +194,7 @@ class TomlDocument:
         if _tree(self.get(path)) == _tree(new.value):
             return self
         if node.kind == TABLES or not isinstance(new.value, dict):
-            raise self._shape(path, "a value in one place")
+            raise wrong_shape(self, path, "a value in one place")
         document = self
         for name, inner in new.node.children.items():
             if _tree(self.get((*path, name))) != _tree(new.value[name]):
@@ -222,7 +209,7 @@ class TomlDocument:
         assert holder
         if holder.kind in (SCALAR, ARRAY, TABLES) or len(names) != len(path) - length:
             needed = "a table" if isinstance(path[length], str) else "an array with that element"
-            raise self._shape(path[:length], needed)
+            raise wrong_shape(self, path[:length], needed)
         home, member = holder.home or holder, keys_text((*holder.prefix, names[0]))
         if home.kind == INLINE:
             text = new.source
@@ -254,7 +241,7 @@ class TomlDocument:
         try:
             return TomlDocument(spliced(self._text, splices), self.where, self._line_end)
         except HookctlError as error:
-            raise self._bug(path, f"the edit would not have given TOML ({error.message})") from None
+            raise unexpected(self, path, f"the edit would not have given TOML ({error.message})") from None
 
     def _verified(
         self, splices: list[Splice], path: Path, new: Any, after: TomlDocument | None = None
@@ -270,7 +257,7 @@ class TomlDocument:
                 comments.append(self._text[start:end])
         wanted = _tree(_changed(self._plain, path, new))
         if _tree(after._plain) != wanted or Counter(_comments(after._text)) != Counter(comments):
-            raise self._bug(path, "the edit would not have given the wanted document")
+            raise unexpected(self, path, "the edit would not have given the wanted document")
         return after
 
 

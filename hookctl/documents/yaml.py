@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hookctl.documents import MISSING, Path
+from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import BREAK, decode, place
 from hookctl.documents.yaml_edits import Edits, Found, Splice, Step
 from hookctl.documents.yaml_nodes import Node, Reading, Tree, load, read
 from hookctl.documents.yaml_text import Source, flow, is_merge, tree_of
-from hookctl.errors import UNEXPECTED, HookctlError
+from hookctl.errors import HookctlError
 
 if TYPE_CHECKING:
     from hookctl.documents.redaction import Mask
@@ -121,7 +121,7 @@ class YamlDocument:
         try:
             root = self._reading_of(text).root
         except HookctlError as error:
-            raise self._bug(path, f"the source text cannot be read ({error.message})") from None
+            raise unexpected(self, path, f"the source text cannot be read ({error.message})") from None
         if root is None:
             root = Node("scalar", 0, 0, "tag:yaml.org,2002:null")
         return self._put(path, Source(text, root))
@@ -134,7 +134,7 @@ class YamlDocument:
             return self._put(path, [value])
         self._check_holder(path, found.node)
         if found.node.kind != "seq":
-            raise self._shape(path, found.node.start, "an array")
+            raise wrong_shape(self, path, "an array")
         pair = (None, self._tree(path, value))
         step = Step(found.node, len(found.node.children))
         return self._verified(self._edits.insertion(found, None, value), found.way, step, pair)
@@ -215,22 +215,13 @@ class YamlDocument:
         line, column = place(self._text, offset)
         return HookctlError(code, message, path=self.where, line=line, column=column, hint=hint)
 
-    def _shape(self, path: Path, offset: int, needed: str) -> HookctlError:
-        name = ".".join(map(str, path)) or "the document"
-        return self._error("wrong_shape", f"{name} is not {needed}", offset, f"Make it {needed}, then try again.")
-
-    def _bug(self, path: Path, message: str) -> HookctlError:
-        error = self._error("unexpected", message, self._nearest(path), "Nothing was written. Please report this.")
-        error.exit_code = UNEXPECTED
-        return error
-
     # Editing
 
     def _tree(self, path: Path, value: Any) -> Tree:
         try:
             return tree_of(value)
         except (KeyError, TypeError, ValueError) as error:
-            raise self._bug(path, f"the new value cannot be written as YAML ({error!r})") from None
+            raise unexpected(self, path, f"the new value cannot be written as YAML ({error!r})") from None
 
     def _put(self, path: Path, value: Any) -> YamlDocument:
         self.check_path(path)
@@ -239,7 +230,7 @@ class YamlDocument:
         if found and found.node.tree() == new:
             return self
         if found and not path:
-            raise self._shape(path, found.node.start, "a part of the document")
+            raise wrong_shape(self, path, "a part of the document")
         if found:
             *above, step = found.way
             pair = (step.child.key and step.child.key.tree(), new)
@@ -250,7 +241,7 @@ class YamlDocument:
                 return self._insert(path, length, holder, value)
         value = self._wrapped(path, value)
         if not isinstance(value, dict):
-            raise self._shape((), 0, "an object")
+            raise wrong_shape(self, (), "an object")
         return self._verified(self._edits.fill(value), (), None, (None, tree_of(value)))
 
     def _insert(self, path: Path, length: int, holder: Found, value: Any) -> YamlDocument:
@@ -258,7 +249,7 @@ class YamlDocument:
         key = path[length]
         if holder.node.kind != "map" or not isinstance(key, str):
             needed = "an object" if isinstance(key, str) else "an array with that element"
-            raise self._shape(path[:length], holder.node.start, needed)
+            raise wrong_shape(self, path[:length], needed)
         value = self._wrapped(path[length + 1 :], value)
         pair = (tree_of(key), tree_of(value))
         step = Step(holder.node, len(holder.node.children))
@@ -268,7 +259,7 @@ class YamlDocument:
         """The value inside those of its parents that are missing."""
         for key in reversed(keys):
             if not isinstance(key, str):
-                raise self._shape(keys, self._nearest(()), "an array that is there already")
+                raise wrong_shape(self, keys, "an array that is there already")
             value = {key: value}
         return value
 
