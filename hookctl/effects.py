@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hookctl import files, scopes
-from hookctl.documents import MISSING, Document, formats
-from hookctl.errors import HookctlError
+from hookctl import scopes
+from hookctl.documents import MISSING
 from hookctl.folders import Folders
 from hookctl.hosts import Host, load, read_cap, settings_path, shapes
 from hookctl.model import Element, Path
-from hookctl.places import GUARD, of_file
+from hookctl.places import GUARD, of_file, readable
 from hookctl.scopes import Source
 
 STOP = f"{GUARD}/stop"  # the hook that counts
@@ -115,17 +114,10 @@ def with_switches(folders: Folders, host: Host, found: Sequence[Source], start: 
     read = {source.path for source in found}
     more = []
     for scope, path in switch_files(folders, host, start):
-        document = _document(host.data["switches"]["format"], path) if path not in read else None
+        document = readable(path, host.data["switches"]["format"]) if path not in read else None
         if document is not None and isinstance(document.value, dict):
             more.append(Source(scope, path, document, of_file(load(host.name), path)))
     return [*more, *found]
-
-
-def _document(format: str, path: str) -> Document | None:
-    try:
-        return formats.parse(format, files.read(path).data or b"", where=path)
-    except HookctlError:
-        return None
 
 
 def switches(found: Sequence[Source]) -> Iterator[tuple[Switch, bool]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl import files
-from hookctl.documents import formats
+from hookctl.documents import Document, formats
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import SCOPES as SCOPES
@@ -91,13 +91,16 @@ def _stands(where: str, variant: Host, path: str, usual: str) -> bool:
 
 
 def _value(host: Host, path: str) -> dict[str, Any]:
-    """What a settings file says; nothing where it cannot be read: whoever edits it says why."""
+    document = readable(path, host.format)
+    return document.value if document and isinstance(document.value, dict) else {}
+
+
+def readable(path: str, format: str) -> Document | None:
+    """What a settings file says; None where it cannot be read: whoever edits it says why."""
     try:
-        data = files.read(path).data
-        value = formats.parse(host.format, data, where=path).value if data else {}
+        return formats.parse(format, files.read(path).data or b"", where=path)
     except HookctlError:
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
 
 
 def of_page(host: Host, record: Record, path: str) -> Place:

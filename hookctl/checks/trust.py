@@ -6,15 +6,14 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import files, hosts
+from hookctl import hosts
 from hookctl.checks import Finding, Scene
 from hookctl.checks.environment import is_true
-from hookctl.documents import MISSING, Document, formats
-from hookctl.errors import HookctlError
+from hookctl.documents import MISSING, Document
 from hookctl.hosts import codex, shapes
 from hookctl.model import Path
 from hookctl.packs.settings import settings_from
-from hookctl.places import GUARD
+from hookctl.places import GUARD, readable
 
 
 def check(scene: Scene) -> Iterator[Finding]:
@@ -34,13 +33,8 @@ def check(scene: Scene) -> Iterator[Finding]:
 
 
 def _read(scene: Scene, name: str, format: str) -> Document | None:
-    """A file of the host's own; None where it is not there, or cannot be read."""
-    path = name.format(config=hosts.config_folder(scene.host, scene.folders.environ))
-    try:
-        data = files.read(path).data
-        return formats.parse(format, data, where=path) if data is not None else None
-    except HookctlError:
-        return None
+    """A file in the host's own folder; None where it cannot be read."""
+    return readable(name.format(config=hosts.config_folder(scene.host, scene.folders.environ)), format)
 
 
 # Approvals of single hooks.
@@ -105,10 +99,8 @@ def _is_on(scene: Scene, about: dict[str, Any]) -> bool:
         return bool(about["on"])
     host = hosts.load(scene.host.name)
     user = hosts.settings_path(host, "user", scene.folders.environ)
-    try:
-        said = formats.parse(host.format, files.read(user).data or b"", where=user).get(path)
-    except HookctlError:
-        said = MISSING
+    document = readable(user, host.format)
+    said = document.get(path) if document else MISSING
     return said if isinstance(said, bool) else bool(about["on"])
 
 
