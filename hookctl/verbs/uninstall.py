@@ -45,7 +45,8 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
 
     _require_known(folders, what, projects)
     if not what.everywhere:
-        places = [one for place in places for one in _with_others(folders, what, place, projects)]
+        records = project_ledger.read(folders, projects)
+        places = [one for place in places for one in _with_others(folders, what, place, records)]
     plan = make() if dry_run else planner.carry_out(folders, make, report.say)
     name = what.name or "everything"
     done = f"{name} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
@@ -57,12 +58,11 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     return Result(data, tuple(text), messages)
 
 
-def _with_others(folders: Folders, what: What, place: Place, projects: list[str]) -> list[Place]:
+def _with_others(folders: Folders, what: What, place: Place, records: Mapping[str, Record]) -> list[Place]:
     """The place, and other files of the same host and scope that the ledger has the pack in.
 
     Of a host that nobody named, a file that cannot be read is none of our business where nothing of ours is known.
     """
-    records = project_ledger.read(folders, projects)
     found = []
     for host, path in all_files(known.load(place.host.name), place.scope, folders.environ, place.project):
         _, record = ledger.page_of(records, path)
