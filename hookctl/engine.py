@@ -433,19 +433,17 @@ def _update_element(
     if moves:
         _move_element(desk, entry, element, further, fields | {name: live[name] for name in edited if name in live})
     else:
-        _edit_element(desk, entry, element, written, edited, force=force)
+        _edit_element(desk, entry, element, written, edited)
         _follow(desk, entry, further, wished["command"])
 
 
-def _edit_element(
-    desk: _Desk, entry: Entry, element: Element, written: dict[str, Any], edited: list[str], *, force: bool
-) -> None:
+def _edit_element(desk: _Desk, entry: Entry, element: Element, written: dict[str, Any], edited: list[str]) -> None:
     """In its place: every field but the edited ones as the pack wants it."""
     live, wished = element.fields, _wish(entry)
     change = [name for name in {**live, **wished} if name not in edited and not _alike(live, wished, name)]
     if change:
         desk.edits.append(EditElement(element, {name: wished.get(name) for name in change}))
-        taken = [name for name in change if force and not _alike(live, written, name)]
+        taken = [name for name in change if not _alike(live, written, name)]  # none without --force
         left = any(not _alike(live, entry.written, name) for name in edited)
         states = "owned" if same(live, written) else "overridden", "overridden" if left else "owned"
         desk.act("replace", entry, states, f"took over your {_fields(live, taken)}" if taken else "")

@@ -35,8 +35,45 @@ SECONDS = 300
 STATES = {"free", "foreign", "adopted", "owned", "overridden", "missing", "adopted-gone", "orphan", "doubled",
           "edited copy", "element", "container", "leaf", "matcher", "command"}  # fmt: skip
 
-# Mutations that change nothing that anybody could see: function, what stands there, what it becomes, and why.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+# Mutations that change nothing that anybody could see, and why: the function and what stands there.
+SWAPPED = "the next statement first"
+NEITHER = "neither statement reads what the other one writes, nor do both add to one list"
+LEAVES = "what comes next only gives a name to something, and nobody needs that name after the return"
+EQUIVALENT_SWAPS: dict[tuple[str, str], str] = {
+    ("install", "if conflicts:"): "with conflicts the decision has nothing of what the desk was told",
+    ("write", "self.entries[_name(entry)] = written"): NEITHER,
+    ("write", "if entry.kind == 'element':"): NEITHER,
+    ("write", "self.edits.append(AddElement(entry.path, value))"): NEITHER,
+    ("write", "self.edits.append(Put(entry.path, value))"): NEITHER,
+    ("leave", "del self.entries[_name(entry)]"): NEITHER,
+    ("remove_copy", "edited = _edited(element.fields, entry.written)"): NEITHER,
+    ("remove_copy", "self.act('remove', entry, ('overridden' if edited else 'owned', 'free'), reason)"): NEITHER,
+    ("decision", "del self.containers[path]"): NEITHER,
+    ("_conflicts", "if want.merge and all((wish.merge == want.merge for wish in others.values())):"): LEAVES,
+    ("_install_leaf", "desk.entries[want.path] = joined"): NEITHER,
+    ("_adopt", "desk.entries[entry.path] = entry"): NEITHER,
+    ("_take_or_keep", "if force:"): LEAVES,
+    ("_over", "if entry.kind != 'leaf' or _rule(entry):"): LEAVES,
+    ("_install_element", "if not found:"): LEAVES,
+    ("_install_element", "desk.entries[want.id] = fresh"): NEITHER,
+    ("_taken_back", "desk.entries[want.id] = entry"): NEITHER,
+    ("_update_element", "live, written, wished = (element.fields, entry.written, want.value)"): NEITHER,
+    ("_update_element", "desk.entries[want.id] = entry"): NEITHER,
+    ("_update_element", "if not ours:"): "a text to put back says nothing of where the hook goes",
+    ("_edit_element", "desk.edits.append(EditElement(element, {name: wished.get(name) for name in change}))"): NEITHER,
+    ("_theirs", "if taken and (not moves):"): "the two conditions exclude each other",
+    ("_move_element", "if entry.before is None:"): "each edit names an element of its own, as it was before all edits",
+    ("_follow", "for element in further:"): NEITHER,
+    ("_rebuild", "_taken_back(desk, want, {pack: Wish(want.value, version)}, ours[0])"): NEITHER,
+    ("_rebuild_leaf", "if want.path not in desk.live.values or not same(desk.live.values[want.path], want.value):"):
+        LEAVES,
+    ("_rebuild_leaf", "desk.entries[want.path] = joined"): NEITHER,
+    ("_leave_orphans", "lost = True"): NEITHER,
+}  # fmt: skip
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    **{(function, old, SWAPPED): why for (function, old), why in EQUIVALENT_SWAPS.items()},
+    ("_rebuild", "if want.kind == 'leaf':", "if True:"): "the array that holds a hook is never the same as the hook",
+}
 
 OPPOSITE: dict[type, list[type]] = {
     ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq], ast.In: [ast.NotIn], ast.NotIn: [ast.In], ast.Is: [ast.IsNot],
@@ -148,7 +185,7 @@ def _inside(tree: ast.Module, function: ast.FunctionDef) -> Iterator[Mutation]:
         put()
         text = ast.unparse(ast.fix_missing_locations(tree))
         back()
-        words = "the next statement first" if new is None else _words(new)
+        words = SWAPPED if new is None else _words(new)
         return Mutation(old.lineno, function.name, _words(old), words, text)  # type: ignore[attr-defined]
 
     for parent in (node for child in function.body for node in _running(child)):
@@ -268,7 +305,11 @@ def main(words: list[str]) -> None:
     assert passes(["--collect-only", *(file for tests in TESTS for file in tests)]), "the tests cannot be loaded"
     assert tried(Mutation(0, "", "", "", unchanged)) == "survived", "the tests fail without a mutation"
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        ends = dict(zip(chosen, pool.imap(_said, chosen), strict=True))
+        ends = {}
+        for number, (mutation, end) in enumerate(zip(chosen, pool.imap(_said, chosen), strict=True), 1):
+            ends[mutation] = end
+            if number % 50 == 0:
+                print(f"{number} of {len(chosen)} tried", file=sys.stderr, flush=True)
     counts = {end: list(ends.values()).count(end) for end in ("noticed", "stopped", "survived")}
     print(f"{counts['noticed'] + counts['stopped']} of {len(chosen)} mutations were noticed", end=" ")
     print(f"({counts['stopped']} since they took too long); {len(skipped)} more change nothing that anybody could see")

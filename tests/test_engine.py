@@ -1122,3 +1122,48 @@ def test_a_value_that_goes_over_another_packs_wish_names_that_pack() -> None:
     entries, there = [owned("5", q="5")], plain.live(env(LIMIT="5"))
     (action,) = engine.install(entries, there, "p", "1", [leaf("7")], force=True).actions
     assert (action.action, action.reason) == ("replace", 'over q, which wants "5"')
+
+
+def test_a_secret_of_a_pack_that_loses_is_masked() -> None:
+    token = ("env", "API_TOKEN")
+    there = plain.live(env(API_TOKEN="first"))
+    (action,) = engine.install([owned("first", token)], there, "q", "1", [leaf("second", token)], force=True).actions
+    assert action.reason == 'over p, which wants "***"'
+
+
+def test_a_report_shows_texts_as_they_are_written() -> None:
+    (kept,) = engine.install([], plain.live(env(LIMIT="sechs")), "p", "1", [leaf("fünf")]).kept
+    assert kept.reason == 'kept your LIMIT="sechs" (wanted "fünf"); --force takes it over'
+
+
+def test_fields_are_named_in_the_order_of_the_file() -> None:
+    here = stop(group({"timeout": 3, "type": "command", "command": EDITED}))
+    (action,) = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True).actions
+    assert action.reason == f'took over your timeout=3, command="{EDITED}"'
+
+
+def test_a_hook_that_goes_to_another_event_has_the_operators_fields_behind_ours() -> None:
+    here = stop(group({"timeout": 3, "type": "command", "command": COMMAND}))
+    done = engine.install([element()], plain.live(here), "p", "2", [hook(path=END)])
+    (moved,) = plain.carried_out(here, done.edits)["hooks"]["SessionEnd"]
+    assert list(moved["hooks"][0].items()) == [("type", "command"), ("command", COMMAND), ("timeout", 3)]
+
+
+def test_a_command_that_was_taken_over_goes_to_another_event_with_the_matcher_that_it_needs_there() -> None:
+    here = stop(group(handler(EDITED)))
+    first = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
+    forced = plain.carried_out(here, first.edits)
+    second = engine.install(first.entries, plain.live(forced), "p", "2", [hook(path=END, matcher="z")])
+    assert plain.carried_out(forced, second.edits)["hooks"]["SessionEnd"] == [group(handler(), matcher="z")]
+
+
+def test_what_an_update_leaves_is_told_before_the_copy_that_runs_too() -> None:
+    here = stop(group(handler(timeout=3)), group(handler(EDITED)))
+    done = engine.install([element()], plain.live(here), "p", "1", [hook()])
+    assert [keep.from_state for keep in done.kept] == ["overridden", "doubled"]
+
+
+def test_an_edited_copy_alone_does_not_make_a_lost_value_ours() -> None:
+    here = {**stop(group(handler(EDITED))), **env(LIMIT="5")}
+    done = engine.uninstall([], plain.live(here), "p", [hook(), leaf("5")])
+    assert [(keep.from_state, keep.kind) for keep in done.kept] == [("edited copy", "element")]
