@@ -26,12 +26,18 @@ class Request(NamedTuple):
     wrap: str | None = None  # a part of another hook's command
 
     @property
+    def words(self) -> list[str]:
+        """The options of the guard's own that were given, each with its value."""
+        given = [("--mode", self.mode or None), ("--preset", self.preset or None)]
+        given += [("--set", one) for one in self.assignments]
+        given += [("--nudge", self.nudge), ("--nudge-env", self.nudge_env)]
+        given += [*(("--dispatch", one) for one in self.dispatch), ("--wrap", self.wrap)]
+        return [word for name, value in given if value is not None for word in (name, value)]
+
+    @property
     def option(self) -> str:
         """The first option of the guard's own that was given, as it is written; empty if there was none."""
-        given = ("--mode", self.mode), ("--preset", self.preset), ("--set", self.assignments)
-        more = ("--nudge", self.nudge is not None), ("--nudge-env", self.nudge_env is not None)
-        more += ("--dispatch", self.dispatch), ("--wrap", self.wrap is not None)
-        return next((name for name, value in (*given, *more) if value), "")
+        return "".join(self.words[:1])
 
 
 class Settings(NamedTuple):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import time
+from functools import partial
 
 from hookctl import errors, planner, report
+from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.masking import masked
 from hookctl.model import Conflict, Result
@@ -14,6 +16,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import GUARD, Place
 from hookctl.planner.install import Choice, plan_install
+from hookctl.verbs.together import Part, refusal
 
 _SILENT = 1.0  # seconds before somebody who waits is told what goes on
 # mode: what an operator does first, and what that means
@@ -35,7 +38,12 @@ def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *
     def make() -> planner.Plan:
         return plan_install(folders, pack, places, choice, looking)
 
-    plan = make() if dry_run else planner.carry_out(folders, make, report.say)
+    try:
+        plan = make() if dry_run else planner.carry_out(folders, make, report.say)
+    except HookctlError as error:
+        one = partial(plan_install, folders, pack, choice=choice)
+        parts = [Part(place.host.name, place.scope, partial(one, [place])) for place in places]
+        return refusal(error, parts, partial(_again, "plan" if dry_run else "install", pack, places[0], choice))
     messages = tuple(message for file in plan.files for message in file.messages)
     if plan.conflicts:
         return _refused(plan, messages)
@@ -43,6 +51,14 @@ def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *
     text = report.plan_text(plan, dry_run=dry_run, done=done)
     summary = _summary(plan, places) if len(places) > 1 else []
     return Result(report.plan_data(plan, dry_run=dry_run), (*text, *summary), messages)
+
+
+def _again(verb: str, pack: Pack, place: Place, choice: Choice, hosts: list[str]) -> list[str]:
+    """The same command for these hosts."""
+    where = {"--scope": place.scope, "--project": place.project} if place.project else {}
+    flags = [f"--{name}" for name in ("reset", "force", "trust") if getattr(choice, name)]
+    source = [pack.source] if pack.source else []
+    return [verb, *source, *hosts, *(word for pair in where.items() for word in pair), *choice.settings.words, *flags]
 
 
 def _summary(plan: planner.Plan, places: list[Place]) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from hookctl import errors, ledger, packs, planner, project_ledger, report
@@ -16,6 +17,7 @@ from hookctl.model import Record, Result
 from hookctl.packs.model import Pack
 from hookctl.places import GUARD, Place, all_files, of_page
 from hookctl.planner.uninstall import Leaving, plan_uninstall
+from hookctl.verbs.together import Part, refusal
 
 
 class What(NamedTuple):
@@ -38,16 +40,25 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     if what.everywhere:
         projects, problems = project_ledger.readable(folders)
 
-    def make() -> planner.Plan:
-        if what.everywhere:
-            return _plan_everywhere(folders, what, loaded, projects)
-        return plan_uninstall(folders, [Leaving(place, (what.name,)) for place in places], loaded, projects)
+    def meant() -> list[tuple[str, str, Callable[[], Leaving]]]:
+        if not what.everywhere:
+            return [(place.host.name, place.scope, partial(Leaving, place, (what.name,))) for place in places]
+        pages = project_ledger.read(folders, projects)
+        return [(pages[key].host, pages[key].scope, partial(_leaving, pages, key, what)) for key in _meant(pages, what)]
+
+    def make(*some: Callable[[], Leaving]) -> planner.Plan:
+        leaving = [one() for one in some or [one for _, _, one in meant()]]
+        return plan_uninstall(folders, leaving, loaded, projects)
 
     _require_known(folders, what, projects)
     if not what.everywhere:
         records = project_ledger.read(folders, projects)
         places = [one for place in places for one in _with_others(folders, what, place, records)]
-    plan = make() if dry_run else planner.carry_out(folders, make, report.say)
+    try:
+        plan = make() if dry_run else planner.carry_out(folders, make, report.say)
+    except HookctlError as error:
+        parts = [Part(host, scope, partial(make, one)) for host, scope, one in meant()]
+        return refusal(error, parts, partial(_again, what, places))
     name = what.name or "everything"
     done = f"{name} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
     text = report.plan_text(plan, dry_run=dry_run, done=done)
@@ -121,16 +132,11 @@ def _named(records: Mapping[str, Record], key: str) -> str:
     return ledger.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
 
 
-def _plan_everywhere(folders: Folders, what: What, loaded: Mapping[str, Pack], projects: list[str]) -> planner.Plan:
-    records = project_ledger.read(folders, projects)
-    keys = _meant(records, what)
-    try:
-        return plan_uninstall(folders, [_leaving(records, key, what) for key in keys], loaded, projects)
-    except HookctlError as error:
-        if len(keys) > 1:
-            way = "`hookctl uninstall --all --scope SCOPE` does it for one scope alone"
-            error.hint = f"{error.hint}\n  Nothing was changed in the other files either; {way}."
-        raise
+def _again(what: What, places: list[Place], rest: list[str]) -> list[str]:
+    """The same command for these hosts, or also for one scope alone."""
+    where = ["--scope", what.scope] if what.scope not in ("", "user") else []
+    where += ["--project", places[0].project] if places and places[0].project else []
+    return ["uninstall", *([what.name] if what.name else []), *(["--all"] if what.everywhere else []), *rest, *where]
 
 
 def _meant(records: Mapping[str, Record], what: What) -> list[str]:
