@@ -179,6 +179,7 @@ def _uninstall(
     scope: Annotated[str, typer.Option(help="user, project or local; default: user, with --all every one.")] = "",
     project: _Project = "",
     all_: Annotated[bool, typer.Option("--all", help="Everywhere that the ledgers know of, after asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --all: do not ask.")] = False,
     dry_run: _Dry = False, json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl import hosts as known
@@ -191,8 +192,8 @@ def _uninstall(
     hosts = _chosen("uninstall", host or every, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     what = What(name, all_, content, tuple(one.name for one in hosts) if host else (), scope)
-    if all_ and not dry_run and not json and not _agreed(question(here(), what)):
-        message, hint = "--all asks first, and there is no terminal", "With --json it does not ask."
+    if all_ and not (dry_run or json or yes) and not _agreed(question(here(), what)):
+        message, hint = "--all asks first, and there is no terminal", "With --yes it does not ask, nor with --json."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
@@ -350,7 +351,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "uninstall": (
         _uninstall, "Take out exactly what is ours; what you changed stays.",
-        "  hookctl uninstall\n  hookctl uninstall --all",
+        "  hookctl uninstall\n  hookctl uninstall --all\n  hookctl uninstall --all --yes    ask nothing",
     ),
     "plan": (
         _plan, "Show what install would do, as a unified diff; nothing is written.",
@@ -498,8 +499,11 @@ def _named(names: list[str] | None) -> list[Host]:
 
 
 def _agreed(question: str) -> bool:
+    """Whether somebody at the terminal says yes, or nothing is to be asked; False where there is no terminal."""
     if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
         return False
+    if not question:
+        return True
     # typer's own question writes a blank to stdout, which is for results.
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()

@@ -289,10 +289,30 @@ def test_uninstall_everywhere_needs_a_terminal_or_json(process: Hookctl, setting
     assert process("install", *CLAUDE).code == 0
     outcome = process("uninstall", "--all")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "--json" in outcome.err
+    assert "With --yes it does not ask, nor with --json." in outcome.err
     assert settings.exists()
-    assert process("uninstall", "--all", "--json").code == 0
+
+
+@pytest.mark.parametrize("option", ["--yes", "-y", "--json"])
+def test_uninstall_everywhere_does_not_ask_where_that_is_said(process: Hookctl, settings: Path, option: str) -> None:
+    assert process("install", *CLAUDE).code == 0
+    assert process("uninstall", "--all", option).code == 0
     assert not settings.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "nothing is installed"), (("guard",), "guard is not installed"),
+        (CLAUDE, "nothing is installed there"), (("--scope", "local"), "nothing is installed there"),
+    ],
+    ids=name_of,
+)  # fmt: skip
+def test_uninstall_everywhere_says_that_nothing_is_installed(
+    hookctl: Hookctl, isolated: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    assert hookctl("uninstall", *arguments, "--all", "--yes") == (0, f"nothing to do: {said}\n", "")
+    assert not (isolated / "state").exists()
 
 
 def test_install_names_what_it_detected_where_it_cannot_ask(process: Hookctl, settings: Path) -> None:
@@ -600,13 +620,13 @@ def test_warnings_are_messages_with_and_without_json(hookctl: Hookctl, monkeypat
 
 def options_of(command: str) -> set[str]:
     group: Any = typer.main.get_command(cli._app([command]))
-    return {name for parameter in group.commands[command].params for name in parameter.opts if name.startswith("-")}
+    return {name for parameter in group.commands[command].params for name in parameter.opts if name.startswith("--")}
 
 
 GUARDS = {"--mode", "--preset", "--set", "--nudge", "--nudge-env", "--dispatch"}
 CONTRACT = {
     "install": {*GUARDS, "--wrap", "--host", "--scope", "--project", "--reset", "--force", "--dry-run", "--json"},
-    "uninstall": {"--host", "--scope", "--project", "--all", "--dry-run", "--json"},
+    "uninstall": {"--host", "--scope", "--project", "--all", "--yes", "--dry-run", "--json"},
     "plan": {*GUARDS, "--wrap", "--host", "--scope", "--project", "--reset", "--force", "--exit-code", "--json"},
     "status": {"--json"},
     "doctor": {"--host", "--fix", "--strict", "--json"},
@@ -628,7 +648,7 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
     assert f"hookctl {command}" in outcome.out.partition("Examples:")[2]
     assert options_of(command) >= CONTRACT[command]
     for option in options_of(command):
-        assert re.search(rf"^  {option}\b", outcome.out, re.MULTILINE), option
+        assert re.search(rf"^  (-\w, )?{option}\b", outcome.out, re.MULTILINE), option
     examples = outcome.out.partition("Examples:")[2].partition("\n\n")[0]
     for example in examples.split("hookctl ")[1:]:
         words = example.partition(" -- ")[0].split()
@@ -702,6 +722,12 @@ def test_at_a_terminal_uninstall_everywhere_asks(hookctl: Hookctl, settings: Pat
     assert outcome.code == code, seen
     assert f"Uninstall every pack from {settings}?" in seen
     assert settings.exists() == (code != 0)
+
+
+def test_at_a_terminal_uninstall_everywhere_asks_nothing_where_nothing_is_installed() -> None:
+    outcome, seen = at_terminal("\x04", "uninstall", "--all")
+    assert (outcome.code, outcome.out) == (0, "nothing to do: nothing is installed\n"), seen
+    assert "Uninstall" not in seen
 
 
 def test_colours_are_for_terminals_that_want_them(settings: Path) -> None:

@@ -28,7 +28,7 @@ SHELLS = [
 
 
 def options(command: str) -> set[str]:
-    return {name for p in COMMANDS[command].params for name in p.opts if name.startswith("-")} | {"--help"}
+    return {name for p in COMMANDS[command].params for name in p.opts if name.startswith("--")} | {"--help"}
 
 
 @pytest.fixture

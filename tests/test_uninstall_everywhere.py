@@ -58,7 +58,7 @@ def test_the_question_names_what_the_answer_takes(
     hookctl: Hookctl, places: dict[str, str], what: What, scopes: list[str]
 ) -> None:
     named = question(folders.here(), what).removeprefix(f"Uninstall {what.name or 'every pack'} from ").rstrip("?")
-    assert sorted(named.split(", ")) == sorted(places[scope] for scope in scopes) or (named, scopes) == ("nowhere", [])
+    assert sorted(named.split(", ")) == sorted(places[scope] for scope in scopes) or (named, scopes) == ("", [])
     options = [*filter(None, [what.name]), *(("--scope", what.scope) if what.scope else ())]
     if "codex" not in what.hosts:
         plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data

@@ -73,7 +73,7 @@ def _command(name: str, command: TyperCommand, values: Mapping[str, Sequence[str
         option = parameter.param_type_name == "option"
         found.append(
             _Parameter(
-                (*parameter.opts, *parameter.secondary_opts) if option else (),
+                tuple(one for one in (*parameter.opts, *parameter.secondary_opts) if one.startswith("--")),
                 own.strip("_"),
                 (getattr(parameter, "help", None) or "").split("\n")[0],
                 not (option and parameter.is_flag),

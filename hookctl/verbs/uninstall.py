@@ -62,6 +62,9 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     name = what.name or "everything"
     done = f"{name} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
     text = report.plan_text(plan, dry_run=dry_run, done=done)
+    if what.everywhere and not plan.files:
+        there = " there" if what.hosts or what.scope else ""
+        text = [f"nothing to do: {f'{what.name} is not' if what.name else 'nothing is'} installed{there}"]
     data, messages = report.plan_data(plan, dry_run=dry_run), tuple(_elsewhere(folders, what, plan))
     if problems:  # one project's ledger keeps nobody from taking out the rest
         code = errors.UNREADABLE if plan.empty else errors.FAILED
@@ -91,12 +94,12 @@ def _is_readable(place: Place) -> bool:
 
 
 def question(folders: Folders, what: What) -> str:
-    """What `--all` asks first: it names every settings file that would be looked at, and no other."""
+    """What `--all` asks first, naming every settings file that would be looked at; empty where there is none."""
     projects, _ = project_ledger.readable(folders)
     _require_known(folders, what, projects)
     records = project_ledger.read(folders, projects)
     places = [_named(records, key) for key in _meant(records, what)]
-    return f"Uninstall {what.name or 'every pack'} from {', '.join(places) or 'nowhere'}?"
+    return f"Uninstall {what.name or 'every pack'} from {', '.join(places)}?" if places else ""
 
 
 def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
