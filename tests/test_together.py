@@ -129,3 +129,17 @@ def test_uninstall_everywhere_names_the_scopes_of_a_host_that_are_fine(hookctl: 
     rest = way(hookctl("uninstall", "guard", "--all", "--json"))
     assert rest == ["uninstall", "guard", "--all", "--host", "claude", "--scope", "user"]
     assert hookctl(*rest, "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [(("install",), "changed"), (("install", "--dry-run"), "would change"), (("plan",), "would change")],
+    ids=str,
+)
+def test_the_table_says_what_became_of_each_file_or_would(
+    hookctl: Hookctl, command: tuple[str, ...], word: str
+) -> None:
+    assert hookctl("install", "--host", "codex").code == 0
+    lines = hookctl(*command, "--host", "codex", "--host", "gemini").out.splitlines()
+    rows = [line for line in lines if line.startswith(("Codex CLI  ", "Gemini CLI  "))]
+    assert [row.partition(".json")[2].strip().partition("  ")[0] for row in rows] == ["as it was", word]

@@ -132,3 +132,13 @@ def test_where_there_is_one_file_only_no_other_is_spoken_of(isolated: Path, hook
     torn(isolated, settings)
     (error,) = hookctl("uninstall", "--all", "--json").result["errors"]
     assert "other" not in error["hint"]
+
+
+def test_what_is_uninstalled_is_said_of_the_hosts_that_were_named(isolated: Path, hookctl: Hookctl) -> None:
+    for host in ("claude", "codex", "gemini"):
+        assert hookctl("install", "--host", host).code == 0
+    named = ("--host", "claude", "--host", "gemini", "--host", "qwen")
+    assert "\nguard is uninstalled for Claude Code, Gemini CLI. Backups" in hookctl("uninstall", *named).out
+    assert hookctl("install", *named[:2]).code == 0
+    assert "\neverything is uninstalled for Claude Code. " in hookctl("uninstall", "--all", "--yes", *named[:2]).out
+    assert "\nguard is uninstalled. Backups" in hookctl("uninstall").out

@@ -49,7 +49,7 @@ def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *
         return _refused(plan, messages)
     done = "" if dry_run else _installed(plan, pack, places)
     text = report.plan_text(plan, dry_run=dry_run, done=done)
-    summary = _summary(plan, places) if len(places) > 1 else []
+    summary = _summary(plan, places, "would change" if dry_run else "changed") if len(places) > 1 else []
     return Result(report.plan_data(plan, dry_run=dry_run), (*text, *summary), messages)
 
 
@@ -61,17 +61,17 @@ def _again(verb: str, pack: Pack, place: Place, choice: Choice, hosts: list[str]
     return [verb, *source, *hosts, *(word for pair in where.items() for word in pair), *choice.settings.words, *flags]
 
 
-def _summary(plan: planner.Plan, places: list[Place]) -> list[str]:
+def _summary(plan: planner.Plan, places: list[Place], changed: str) -> list[str]:
     """A row a host: its file, what became of it, and what is left to do there."""
     by_path = {file.place.path: file for file in plan.files}
     rows = [["HOST", "FILE", "RESULT", "LEFT TO DO"]]
     for place in places:
         file = by_path[place.path]
-        changed = bool(file.settings or file.runtime)
+        became = changed if file.settings or file.runtime else "as it was"
         gate = place.host.data.get("trust", {})
         step = gate.get("action", "") if file.messages and gate.get("gate", "-") in " ".join(file.messages) else ""
         kept = f", kept {len(file.decision.kept)} of yours" if file.decision.kept else ""
-        rows.append([place.host.title, report.tilde(place.path), ("changed" if changed else "as it was") + kept, step])
+        rows.append([place.host.title, report.tilde(place.path), became + kept, step])
     return ["", *report.table(rows)]
 
 

@@ -60,7 +60,9 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
         parts = [Part(host, scope, partial(make, one)) for host, scope, one in meant()]
         return refusal(error, parts, partial(_again, what, places))
     name = what.name or "everything"
-    done = f"{name} is uninstalled. Backups of your settings and the log stay in {report.tilde(folders.state)}."
+    gone = ", ".join(dict.fromkeys(file.place.host.title for file in plan.files if file.decision.actions))
+    name += f" is uninstalled for {gone}" if what.hosts and gone else " is uninstalled"
+    done = f"{name}. Backups of your settings and the log stay in {report.tilde(folders.state)}."
     text = report.plan_text(plan, dry_run=dry_run, done=done)
     if what.everywhere and not plan.files:
         there = " there" if what.hosts or what.scope else ""
