@@ -216,7 +216,8 @@ def _restore(
 
 
 def _render(
-    pack: _Pack = "guard", host: _Hosts = None,
+    pack: _Pack = "guard",
+    host: Annotated[list[str] | None, typer.Option(help="One host, which has settings of this scope.")] = None,
     scope: Annotated[str, typer.Option(help="managed, user, project or local.")] = "managed",
     hook_dir: Annotated[
         str, typer.Option("--hook-dir", metavar="DIR", help="Where the pack's files will lie.", show_default=False)
@@ -228,12 +229,10 @@ def _render(
     dispatch: _Dispatch = None, json: _Json = False,
 ) -> int:  # fmt: skip
     from hookctl.packs import load
-    from hookctl.verbs.render import Request, render
+    from hookctl.verbs.render import Request, only, render
 
     content = load(pack)
-    if len(host or ()) != 1:
-        raise HookctlError("usage", "which host?", hint="Name one: --host claude.", exit_code=USAGE)
-    chosen = _chosen("render", host, "user", json)[0]
+    chosen = _chosen("render", [only(host or [], scope)], "user", json)[0]
     request = Request(scope, hook_dir, python, _settings(mode, preset, assign, nudge, nudge_env, dispatch))
     return _show("render", lambda f: render(f, content, chosen, request), json)
 

@@ -114,3 +114,44 @@ def test_install_at_managed_scope_names_render(hookctl: Hookctl) -> None:
     done = hookctl("install", "--host", "claude", "--scope", "managed")
     assert done.code == 2
     assert "hookctl render --scope managed" in done.err
+
+
+MANAGED = {
+    "claude": "Claude Code reads it from /etc/claude-code/managed-settings.json",
+    "gemini": "Gemini CLI reads it from /etc/gemini-cli/settings.json",
+    "hermes": "Hermes reads it from /etc/hermes/config.yaml",
+    "qwen": "Qwen Code reads it from /etc/qwen-code/settings.json",
+}
+
+
+@pytest.mark.parametrize("names", [("all",), ("codex", "gemini"), ("claude", "all"), ()], ids=str)
+def test_it_takes_one_host_and_names_those_that_it_can_print(hookctl: Hookctl, names: tuple[str, ...]) -> None:
+    done = hookctl("render", *(word for name in names for word in ("--host", name)))
+    assert (done.code, done.out) == (2, "")
+    assert "which host? render prints the text of one\n" in done.err
+    assert f"those that have managed settings are: {', '.join(MANAGED)}.\n" in done.err
+    local = hookctl("render", "--host", "all", "--scope", "local")
+    assert "those that have local settings are: claude.\n" in local.err
+
+
+def test_a_host_without_settings_of_the_scope_is_refused_with_the_scopes_that_it_has(hookctl: Hookctl) -> None:
+    done = hookctl("render", "--host", "codex")
+    assert (done.code, done.out) == (2, "")
+    assert "Codex CLI has no managed settings\n  Its scopes: user, project.\n" in done.err
+
+
+@pytest.mark.parametrize(("host", "said"), MANAGED.items(), ids=str)
+def test_it_says_where_managed_settings_are_read(
+    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, host: str, said: str
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    assert f"hookctl: {said}\n" in hookctl("render", "--host", host).err
+    monkeypatch.setattr("sys.platform", "freebsd14")
+    assert f"hookctl: {said} (linux)\n" in hookctl("render", "--host", host).err
+
+
+def test_it_says_where_other_settings_are_read(hookctl: Hookctl, isolated: Path) -> None:
+    err = hookctl("render", "--host", "codex", "--scope", "user").err
+    assert f"hookctl: Codex CLI reads it from {isolated}/home/.codex/hooks.json\n" in err
+    err = hookctl("render", "--host", "codex", "--scope", "project").err
+    assert "hookctl: Codex CLI reads it from <project>/.codex/hooks.json\n" in err

@@ -8,6 +8,7 @@ import sys
 from typing import NamedTuple
 
 from hookctl import engine, interpreter
+from hookctl import hosts as known
 from hookctl.documents import formats
 from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders, asset
@@ -35,11 +36,32 @@ class Request(NamedTuple):
     settings: Chosen = Chosen()
 
 
+def only(names: list[str], scope: str) -> str:
+    """The one host that was named; none, several and `all` are refused, with the names of those that can be."""
+    if len(names) == 1 and names[0] != "all":
+        return names[0]
+    _require_known(scope)
+    can = [name for name in known.names() if scope in _scopes(known.load(name))]
+    hint = f"Name it with --host; those that have {scope} settings are: {', '.join(can)}."
+    raise HookctlError("usage", "which host? render prints the text of one", hint=hint, exit_code=USAGE)
+
+
+def _require_known(scope: str) -> None:
+    if scope not in (*SCOPES, "managed"):
+        hint = f"Scopes: {', '.join((*SCOPES, 'managed'))}."
+        raise HookctlError("usage", f"unknown scope {scope!r}", hint=hint, exit_code=USAGE)
+
+
+def _scopes(host: Host) -> list[str]:
+    return [*host.scopes, *(["managed"] if "managed" in host.data["files"] else [])]
+
+
 def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
     """The text that an install into an empty settings file of this scope would write."""
-    if request.scope not in (*SCOPES, "managed"):
-        hint = f"Scopes: {', '.join((*SCOPES, 'managed'))}."
-        raise HookctlError("usage", f"unknown scope {request.scope!r}", hint=hint, exit_code=USAGE)
+    _require_known(request.scope)
+    if request.scope not in _scopes(host):
+        message, hint = f"{host.title} has no {request.scope} settings", f"Its scopes: {', '.join(_scopes(host))}."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     place = Place(host, request.scope, "", "/" if request.scope == "project" else "")
     folder = _folder(folders, place, pack, request)
     if request.python and not os.path.isabs(request.python):
@@ -51,7 +73,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
     text = document.data.decode()
     sources = {os.path.join(folder, name): _source(pack, name) for name in pack.files}
-    notes = [*messages, *_where(host, request.scope)]
+    notes = [*messages, _where(folders, host, request.scope)]
     notes += [f"put {source} at {_shown(place, target)}" for target, source in sources.items()]
     copies = [{"from": source, "to": _shown(place, target)} for target, source in sources.items()]
     config = _configuration(settings, folder, host)
@@ -112,11 +134,12 @@ def _configuration(settings: Settings, folder: str, host: Host) -> str:
     return configuration(os.path.join(folder, CONFIG), {}, wanted, False, fresh=True).data.decode()
 
 
-def _where(host: Host, scope: str) -> list[str]:
+def _where(folders: Folders, host: Host, scope: str) -> str:
     if scope != "managed":
-        return []
-    paths = host.data["files"].get("managed", {}).get(sys.platform, [])
-    return [f"{host.title} reads it from {paths[0]}"] if paths else []
+        return f"{host.title} reads it from {known.settings_path(host, scope, folders.environ, '<project>')}"
+    managed = host.data["files"]["managed"]
+    system = sys.platform if sys.platform in managed else next(iter(managed))
+    return f"{host.title} reads it from {managed[system][0]}" + (f" ({system})" if system != sys.platform else "")
 
 
 def _source(pack: Pack, name: str) -> str:
