@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 OK = 0
 FAILED = 1  # an error was found, or a conflict stopped the command
 USAGE = 2
@@ -52,3 +54,12 @@ class HookctlError(Exception):
             where = f"{where}:{self.line}:{self.column}"
         text = f"{where}: {self.message}" if where else self.message
         return f"{text} {self.hint}" if self.hint else text
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint's first sentence: the name that somebody may have meant; empty if none is near."""
+    import difflib
+
+    names = {name.lower(): name for name in known}
+    found = difflib.get_close_matches(word.lower(), names, 1)
+    return f"Did you mean {names[found[0]]}? " if found else ""

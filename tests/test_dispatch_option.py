@@ -3,7 +3,7 @@
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.packs.settings import Request, Settings, choose
+from hookctl.packs.settings import Request, Settings, choose, remarks
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,13 @@ def test_a_limit_of_which_a_part_is_missing_is_no_tool_s_name(wish: str) -> None
 def test_two_limits_are_one_too_many() -> None:
     with pytest.raises(HookctlError, match="share one limit"):
         choose(Settings(), Request(dispatch=("Bash:30/300", "Read:10/300")))
+
+
+@pytest.mark.parametrize(
+    ("wishes", "named"),
+    [(("Task:x",), "Task:x"), (("a:b", "Read", "c:d/e"), "a:b, c:d/e"), (("MCP:show", "Read:3/60"), ""), ((), "")],
+)
+def test_a_colon_in_a_tool_s_name_is_said_in_case_a_limit_was_meant(wishes: tuple[str, ...], named: str) -> None:
+    request = Request(dispatch=wishes)
+    said = remarks(choose(Settings(), request), request)
+    assert said == ((f"{named} is taken for a tool's whole name; a limit is as in Task:30/300",) if named else ())

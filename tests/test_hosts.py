@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from hookctl import hosts
+from hookctl.errors import HookctlError
 from hookctl.folders import asset
 
 from .conftest import Hookctl, put
@@ -48,6 +49,20 @@ def test_hosts_are_loaded_by_name() -> None:
     assert "claude" in hosts.names()
     assert hosts.load("claude").title == "Claude Code"
     assert hosts.load("claude").events["stop"] == "Stop"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("claud", "Did you mean claude? "), ("Claude", "Did you mean claude? "), ("emacs", ""),
+        ("claude-code", "Did you mean claude? "), ("GEMINI-cli", "Did you mean gemini? "),
+        ("claude,codex", "Give --host once for each host. "),
+    ],
+)  # fmt: skip
+def test_an_unknown_host_is_refused_with_the_one_that_may_be_meant(name: str, meant: str) -> None:
+    with pytest.raises(HookctlError, match=f"unknown host '{name}'") as caught:
+        hosts.load(name)
+    assert caught.value.hint.startswith(f"{meant}Known hosts: antigravity, ")
 
 
 GOLDEN = """\

@@ -150,3 +150,22 @@ def test_a_ledger_from_before_presets_is_read() -> None:
 )  # fmt: skip
 def test_a_request_names_its_first_option(request_: Request, option: str) -> None:
     assert request_.option == option
+
+
+@pytest.mark.parametrize(
+    ("assignment", "meant"),
+    [
+        ("MAX_STOP_BLOCK=8", "MAX_STOP_BLOCKS"), ("max_stop_block=8", "MAX_STOP_BLOCKS"), ("LATCH=no", "latch"),
+        ("zzz=1", ""),
+    ],
+)  # fmt: skip
+def test_an_unknown_setting_names_the_nearest_one(assignment: str, meant: str) -> None:
+    with pytest.raises(HookctlError, match="unknown setting") as caught:
+        choose(Settings(), Request(assignments=(assignment,)))
+    assert caught.value.hint.startswith(f"Did you mean {meant}? Give KEY=VALUE" if meant else "Give KEY=VALUE")
+
+
+def test_a_setting_that_is_known_needs_a_value_and_no_other_name() -> None:
+    with pytest.raises(HookctlError, match="latch needs a value") as caught:
+        choose(Settings(), Request(assignments=("latch",)))
+    assert caught.value.hint.startswith("Give KEY=VALUE")

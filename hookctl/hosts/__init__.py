@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
@@ -80,8 +80,9 @@ def names() -> list[str]:
 def load(name: str) -> Host:
     """The host of this name; an unknown one is a usage error that names those there are."""
     if name not in names():
-        known = ", ".join(names())
-        raise HookctlError("usage", f"unknown host {name!r}", hint=f"Known hosts: {known}.", exit_code=USAGE)
+        meant = "Give --host once for each host. " if "," in name else nearest(name, names())
+        hint = f"{meant}Known hosts: {', '.join(names())}."
+        raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
     import tomllib
 
     with open(os.path.join(_FOLDER, f"{name}.toml"), "rb") as stream:

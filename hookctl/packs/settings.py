@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any, NamedTuple
 
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.packs.knobs import LIMIT_KEY, WORDS, schema
 from hookctl.packs.presets import PRESETS
 
@@ -101,6 +101,11 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
         found.append(f"{', '.join(over)}, set by hand, stays over {request.preset}'s own; --reset leaves it out")
     if settings.preset == "rockbot" and not knobs.get("dispatch_tools"):
         found.append("rockbot counts no tool's calls yet: name the tools with --dispatch TOOL, or --dispatch '*'")
+    # It is no error: Cursor's own names of MCP tools have a colon, others may.
+    tools = _dispatch(request.dispatch).get("dispatch_tools", ())
+    odd = [tool for tool in tools if ":" in tool.removeprefix("MCP:")]
+    if odd:
+        found.append(f"{', '.join(odd)} is taken for a tool's whole name; a limit is as in Task:30/300")
     if knobs.get("dispatch_tools") and min(knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)) <= 0:
         found.append("a limit or a window of 0 switches dispatch off")
     if settings.mode == "off" and knobs.get("required_tools"):
@@ -140,7 +145,8 @@ def _assigned(assignments: tuple[str, ...]) -> dict[str, Any]:
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         if not equals or name not in known:
             message = f"unknown setting {assignment!r}" if name not in known else f"{assignment} needs a value"
-            hint = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
+            meant = "" if name in known else nearest(key, [*known, LIMIT_KEY])
+            hint = f"{meant}Give KEY=VALUE with one of: {', '.join(sorted(known))}."
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         knobs[name] = _parse(name, text.strip(), known[name])
     return knobs
