@@ -105,6 +105,15 @@ def test_a_line_says_when_who_what_and_why(hookctl: Hookctl, guard: Path) -> Non
     assert second.endswith("  no work remains (0 blocks, 1 stop)")
 
 
+def test_the_host_is_named_where_there_is_more_than_one(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "p" / "events.jsonl", event(1), event(2, host="openhands", session="h" * 16), event(3))
+    now = session_hash("S1")
+    starts = [f"claude     {now}  stop", f"openhands  {'h' * 16}  stop", f"claude     {now}  stop"]
+    assert [line.split("  ", 1)[1][:33] for line in hookctl("log").out.splitlines()] == starts
+    lines = hookctl("log", "--session", "S1").out.splitlines()
+    assert [line.split("  ", 1)[1][:22] for line in lines] == [f"{now}  stop"] * 2
+
+
 def test_what_was_not_counted_is_not_told(hookctl: Hookctl, guard: Path) -> None:
     write(guard / "x" / "events.jsonl", event(code="off", blocks=None, attempts=None), event(code="of tomorrow"))
     off, unknown = hookctl("log").out.splitlines()
@@ -249,6 +258,15 @@ def test_follow_shows_what_comes_each_line_once_and_ends_with_130(guard: Path) -
     code, out, err = follower.end()
     assert (code, out) == (130, "")
     assert err == "\nhookctl: interrupted\n"
+
+
+def test_follow_names_the_host_as_soon_as_there_is_a_second_one(guard: Path) -> None:
+    write(guard / "p" / "events.jsonl", event(1))
+    follower = Follower()
+    assert "  claude  " not in follower.line()
+    write(guard / "q" / "events.jsonl", event(2, host="codex"))
+    assert "  codex   " in follower.line()
+    assert follower.end()[0] == 130
 
 
 def test_follow_filters_and_speaks_json(guard: Path) -> None:

@@ -30,7 +30,8 @@ def log(folders: Folders, wanted: Filter) -> Result:
     """The guard's decisions in every project, the oldest first."""
     found = list(_wanted(folders, wanted))
     nothing = "the guard has decided nothing" + (" yet" if wanted == Filter() else " of that kind")
-    text = [_line(event) for event in found] or [nothing]
+    width = _width(found)
+    text = [_line(event, width) for event in found] or [nothing]
     return Result({"events": found}, tuple(text))
 
 
@@ -41,10 +42,12 @@ def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
     while True:
         marks = events.marks(folders.state)
         now: Counter[str] = Counter()
-        for event in _wanted(folders, wanted) if marks != seen else ():
+        found = list(_wanted(folders, wanted)) if marks != seen else []
+        width = _width(found)
+        for event in found:
             line = json.dumps(event)
             now[line] += 1  # two stops in the same second may leave equal lines
-            if now[line] > shown[line] and not report.emit(line if as_json else _line(event)):
+            if now[line] > shown[line] and not report.emit(line if as_json else _line(event, width)):
                 return OK  # nobody reads it any more
         shown |= now  # what a rotation took away for a moment is not shown again
         seen = marks
@@ -75,14 +78,21 @@ def _check(what: str, words: tuple[str, ...], known: tuple[str, ...] | dict[str,
 _COUNTED = {"blocks": "block", "attempts": "stop"}
 
 
-def _line(event: dict[str, Any]) -> str:
+def _width(found: list[dict[str, Any]]) -> int:
+    """Of the column with the host; 0 where all are of one, which then goes without saying."""
+    hosts = {event.get("host", "") for event in found}
+    return max(map(len, hosts)) if len(hosts) > 1 else 0
+
+
+def _line(event: dict[str, Any], width: int) -> str:
     session = str(event.get("session") or "-")
     code = event.get("code", "")
     counts = ", ".join(_counts(event))
     reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
     why = " ".join(filter(None, (reasons.get(code, ""), f"({counts})" if counts else "")))
+    host = f"{event.get('host', ''):{width}}  " if width else ""
     return (
-        f"{clock.local(event['t'])}  {session:16}  {event.get('event', ''):8}  "
+        f"{clock.local(event['t'])}  {host}{session:16}  {event.get('event', ''):8}  "
         f"{event.get('decision', ''):7}  {code:16}  {why}"
     ).rstrip()
 
