@@ -152,6 +152,16 @@ def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
     assert "floating_hook" in [one["code"] for one in findings], "the other event still runs from there"
 
 
+@pytest.mark.parametrize("fields", [{"bash": "npx go-on"}, {"bash": "npx go-on", "command": 3}, {"command": "npx x"}])
+def test_a_hook_of_another_tool_is_named_by_the_host_s_own_key_of_a_command(
+    place: Place, fields: dict[str, Any]
+) -> None:
+    put(at(place, ".copilot/hooks/other.json"), json.dumps({"hooks": {"agentStop": [{"type": "command", **fields}]}}))
+    findings = {one["code"]: one["message"] for one in found(place, "copilot")}
+    assert findings["foreign_stop"].startswith("npx may block"), findings
+    assert "runs npx at every agentStop" in findings["floating_hook"]
+
+
 def test_what_was_agreed_to_is_no_finding(place: Place) -> None:
     installed("hermes")(place)
     hooks = YamlDocument.parse(at(place, HERMES).read_bytes()).value["hooks"]

@@ -208,6 +208,8 @@ def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
     out = hookctl("hosts").out
     for words in ("claude: Claude Code", "~/.claude/settings.json (json, no comments)", "stop=Stop"):
         assert words in out
+    assert "~/.gemini/settings.json (json with comments)" in out
+    assert "~/.hermes/config.yaml (yaml)" in out
 
 
 def test_timeouts_are_in_the_hosts_unit() -> None:

@@ -47,7 +47,7 @@ def _idle(here: Here, hook: Hook) -> Iterator[Finding]:
 def _script(here: Here, hook: Hook) -> Iterator[Finding]:
     """A script that an interpreter is to run, by an absolute path, and that is not there."""
     words = hook.words
-    plain = words and not _SHELL.search(str(hook.fields["command"])) and _SCRIPTED.fullmatch(os.path.basename(words[0]))
+    plain = words and not _SHELL.search(hook.command) and _SCRIPTED.fullmatch(os.path.basename(words[0]))
     script = next((word for word in words[1:] if not word.startswith("-")), "") if plain else ""
     if not os.path.isabs(script) or os.path.lexists(script):
         return
@@ -75,7 +75,6 @@ def _starts(here: Here, hook: Hook, agents: set[str]) -> Iterator[Finding]:
 
 def _commands(hook: Hook) -> list[str]:
     """The programs that a hook's command line calls, as far as they can be told without a shell."""
-    text = hook.fields.get("command")
-    parts = re.split(r"[;&|\n(`]+", text) if isinstance(text, str) else []
+    parts = re.split(r"[;&|\n(`]+", hook.command)
     words = (re.match(_BEFORE + r"(?P<name>[^\s'\"=]+)", part) for part in parts)
     return [os.path.basename(word["name"]) for word in words if word]

@@ -65,6 +65,11 @@ def _there(host: Host, fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None} if nulls else fields
 
 
+def commands(host: Host) -> list[str]:
+    """The keys that a command may stand under."""
+    return list(host.data["registration"].get("commands", ["command"]))
+
+
 def fault(host: Host, handler: Any) -> str:
     """Why the host does not load an entry; empty if it does."""
     about = host.data["registration"]
@@ -81,8 +86,8 @@ def fault(host: Host, handler: Any) -> str:
     wrong = _wrong_timeout(host, handler)
     if wrong:
         return wrong
-    commands = [handler.get(name) for name in about.get("commands", ["command"])]
-    if handler.get("type", "command") == "command" and not any(isinstance(one, str) for one in commands):
+    found = [handler.get(name) for name in commands(host)]
+    if handler.get("type", "command") == "command" and not any(isinstance(one, str) for one in found):
         return "has no command"
     return ""
 

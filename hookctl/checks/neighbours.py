@@ -48,9 +48,8 @@ def _known(here: Here) -> Iterator[_Known]:
 
 def _places(here: Here, system: dict[str, Any]) -> Iterator[str]:
     for hook in running(here):
-        command = hook.fields.get("command")
-        theirs = not hook.id and hook.event == here.host.events.get("stop") and isinstance(command, str)
-        if theirs and any(word in command for word in system.get("commands", ())):
+        theirs = not hook.id and hook.event == here.host.events.get("stop")
+        if theirs and any(word in hook.command for word in system.get("commands", ())):
             yield hook.source.path
     for source in here.sources:
         plugins = source.document.get(("enabledPlugins",))

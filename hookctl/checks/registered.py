@@ -44,11 +44,16 @@ class Hook(NamedTuple):
         return " ".join([names[0], *script])
 
     @property
+    def command(self) -> str:
+        """Its command, under whichever key the host reads it from; empty where it has none."""
+        found = (self.fields.get(key) for key in handlers.commands(self.source.host))
+        return next((one for one in found if isinstance(one, str)), "")
+
+    @property
     def words(self) -> list[str]:
         """The words of its command; none where it has none."""
-        command = self.fields.get("command")
         try:
-            return shlex.split(command) if isinstance(command, str) else []
+            return shlex.split(self.command)
         except ValueError:
             return []
 

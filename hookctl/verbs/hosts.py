@@ -55,7 +55,8 @@ def _matrix(pages: list[dict[str, Any]]) -> list[str]:
 
 
 def _lines(page: dict[str, Any]) -> list[str]:
-    form = page["format"] if page["comments"] or page["format"] != "json" else "json, no comments"
+    comments = " with comments" if page["comments"] else ", no comments"
+    form = page["format"] + (comments if page["format"] == "json" else "")
     names = ", ".join(f"{one['event']}={one['name']}" for one in page["events"])
     return [
         "",
