@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import os
@@ -46,7 +47,16 @@ def run(arguments: list[str]) -> int:
             return errors.FAILED if error.errno == errno.ENOSPC else errors.OK
         return _fail(command, _unexpected(error), as_json=as_json)
     except Exception as error:  # the last net: a bug of ours, or a machine that is failing
-        return _fail(command, _unexpected(error), as_json=as_json)
+        return _fail(command, _of_a_host() or _unexpected(error), as_json=as_json)
+
+
+def _of_a_host() -> errors.HookctlError | None:
+    """The fault of a host's file, which whoever writes a new one makes: it may show in any command."""
+    with contextlib.suppress(Exception):
+        from hookctl.hosts.check import faults
+
+        return next(faults(), None)
+    return None
 
 
 def _fail(command: str, error: errors.HookctlError, *, as_json: bool) -> int:
