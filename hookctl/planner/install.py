@@ -21,7 +21,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, all_files, in_sh, pack_folder, require_inside, top
-from hookctl.planner import FilePlan, Plan, assemble, is_exact, next_record, page_for, with_own_folders, with_top
+from hookctl.planner import FilePlan, Plan, assemble, gaps, is_exact, next_record, page_for, with_own_folders, with_top
 from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
@@ -133,6 +133,7 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
     result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
+    result = result._replace(gaps=gaps.left(record, place.host, document, edited))
     if record is None and result.created_file:
         made = dict.fromkeys((*result.created_dirs, *_also_made(folders, records, place, snapshot.path)))
         result = result._replace(created_dirs=tuple(made))

@@ -24,7 +24,7 @@ from hookctl.packs.pack import load_file, read_files
 from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
-from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
+from hookctl.planner import FilePlan, Plan, assemble, gaps, next_record, page_for, with_own_folders
 from hookctl.runtime_files import CONFIG, File, Runtime
 
 _PROGRAM = "hook.py"
@@ -89,6 +89,7 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     after = edited.data if decision.edits else snapshot.data
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(desk.entries, live)
     result = next_record(record, place, snapshot, after, decision, desk.pages, anew=anew)
+    result = result._replace(gaps=gaps.left(record, place.host, document, edited))
     if runtime.changes or record is None:
         result = with_own_folders(folders, records, place, result, lost=record is None)
     yield FilePlan(place, document, after, snapshot.path, snapshot.data, result, decision,
