@@ -119,7 +119,7 @@ def test_a_trusted_folder_is_no_finding(place: Place) -> None:
 def test_the_level_of_a_hook_that_waits_for_its_approval_goes_with_it(place: Place) -> None:
     installed("codex")(place)
     (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
-    assert "has not been approved" in finding["message"] and "/hooks" in finding["fix"]
+    assert "nobody has approved" in finding["message"] and "/hooks" in finding["fix"]
     installed("codex", "--trust")(place)
     assert "not_approved" not in [one["code"] for one in found(place, "codex")]
     place.change(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=20), at(place, CODEX))
@@ -202,12 +202,16 @@ def test_install_says_what_a_file_that_it_refuses_costs(place: Place) -> None:
         ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "it grants no more than 8 blocks in a row"),
         ("copilot", ["--set", "MAX_STOP_BLOCKS=3"], "blocks at most 3 stops"),
         ("gemini", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
-        ("codex", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
+        ("codex", ["--set", "MAX_STOP_BLOCKS=9", "--trust"], "blocks at most 9 stops"),
+        ("codex", [], "does nothing: Codex CLI waits for an approval (start `codex` and approve it under /hooks, or"),
+        ("hermes", [], "does nothing: Hermes waits for an approval"),
+        ("gemini", ["--scope", "project"], "; Gemini CLI has not been told to trust "),
         ("cursor", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
         ("qwen", ["--mode", "keepalive"], "it grants no more than 99 blocks in a row"),
         ("openhands", ["--mode", "guard"], "mode guard only counts"),
     ],
-    ids=["copilot", "copilot says why", "below it", "gemini", "codex", "cursor", "qwen", "openhands"],
+    ids=["copilot", "copilot says why", "below it", "gemini", "codex", "codex waits", "hermes waits", "gemini's folder",
+         "cursor", "qwen", "openhands"],
 )
 def test_status_says_what_the_host_lets_the_guard_do(place: Place, host: str, options: list[str], said: str) -> None:
     installed(host, *options)(place)
@@ -255,3 +259,27 @@ def test_the_same_command_in_two_scopes_runs_twice_where_the_host_does_not_look(
     put(at(place, f"project/{DROID}"), at(place, DROID).read_text())
     (finding,) = [one for one in found(place, "droid") if one["code"] == "two_scopes"]
     assert "they all run" in finding["message"]
+
+
+def test_every_pack_waits_for_its_approval(place: Place) -> None:
+    pack = put(place.root / "pack.toml", '[pack]\nname = "say"\nversion = "1.0.0"\n\n'
+               '[[hooks]]\nevent = "stop"\ncommand = "true"\n')  # fmt: skip
+    assert place.hookctl("install", str(pack), "--host", "codex").code == 0
+    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
+    assert "nobody has approved a hook of say" in finding["message"]
+    assert place.hookctl("install", "--host", "codex", "--trust").code == 0
+    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
+    assert "a hook of say" in finding["message"]
+    assert place.hookctl("install", str(pack), "--host", "codex", "--trust").code == 0
+    assert "not_approved" not in [one["code"] for one in found(place, "codex")]
+
+
+def test_status_names_the_one_hook_that_waits(place: Place) -> None:
+    installed("codex", "--trust")(place)
+    installed("codex", "--dispatch", "Bash")(place)
+    path = at(place, CONFIG)
+    text = path.read_text()
+    put(path, text[: text.rindex("[hooks.state", 0, text.index("pre_tool_use"))])
+    (page,) = place.hookctl("status", "--json").data["files"]
+    assert page["guard"].startswith("blocks at most 5 stops")
+    assert page["guard"].endswith(" (its hook for pre-tool waits for an approval)")
