@@ -32,18 +32,17 @@ def closed(host: Host, path: str, root: Any, environ: Mapping[str, str]) -> list
     about = host.data.get("trust", {})
     ids = {element.path: element.id for element in shapes.elements(host.shape, root)}
     if "config" in about:
-        return [one for pack in dict.fromkeys(id.partition("/")[0] for id in ids.values())
-                for one in _unapproved(host, path, root, pack, ids, environ)]  # fmt: skip
+        return list(_unapproved(host, path, root, ids, environ))
     return list(_not_agreed(host, root, ids, environ)) if "memory" in about else []
 
 
 def _unapproved(
-    host: Host, path: str, root: Any, pack: str, ids: Mapping[Path, str], environ: Mapping[str, str]
+    host: Host, path: str, root: Any, ids: Mapping[Path, str], environ: Mapping[str, str]
 ) -> Iterator[Closed]:
     """Each hook against the approvals that the host keeps by position."""
     config = _read(host, host.data["trust"]["config"], "toml", environ)
     places = {codex.state_path(path, place): id for place, id in ids.items()}
-    for state, digest in codex.approvals(host.shape, path, root, pack):
+    for state, digest in codex.approvals(host.shape, path, root, ids):
         known = codex.approved(config, state) if config else None
         if config and config.get((*state, "enabled")) is False:
             yield Closed(places[state], OFF, state)
@@ -59,7 +58,8 @@ def _not_agreed(host: Host, root: Any, ids: Mapping[Path, str], environ: Mapping
         return
     memory = _read(host, about["memory"], "json", environ)
     listed = memory.get(("approvals",)) if memory else ()
-    known = [(one.get("event"), one.get("command")) for one in listed if isinstance(one, dict)] if listed else []
+    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    known = [(one.get("event"), one.get("command")) for one in entries]
     for path, handler, _ in shapes.handlers(host.shape, root):
         if path in ids and (shapes.event_of(host.shape, path), handler["command"]) not in known:
             yield Closed(ids[path], UNKNOWN)

@@ -67,17 +67,20 @@ def plan_install(
     places = tuple(places)
     check(pack, choice.settings)
     records = project_ledger.read(folders, [place.project for place in places if place.shared])
-    approvals, plans = Approvals(folders), []
+    plans = []
     for place in places:
         if looking:
             looking(place)
         try:
-            plan = _one(folders, records, pack, place, choice)
+            plans.append(_one(folders, records, pack, place, choice))
         except HookctlError as error:
             if len(places) > 1:
                 error.hint = f"{error.hint}\n  Nothing was written for other hosts either; --host names some of them."
             raise
-        plans.append(plan if plan.decision.conflicts else approvals.install(plan, pack.name, ask=choice.trust))
+    approvals = Approvals(folders, records, plans)
+    for n, plan in enumerate(plans):
+        if not plan.decision.conflicts:
+            plans[n] = approvals.install(plan, pack.name, ask=choice.trust)
     return assemble(folders, records, approvals.finish(plans), install=True)
 
 
@@ -126,7 +129,8 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     edited = formats.renewed(shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
-    if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
+    adds = wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)
+    if place.shared and (adds or choice.trust):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
     after = snapshot.data if edited is document else edited.data
@@ -147,11 +151,16 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     messages = (*_switched_off(place, document), *hidden, *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
-                    runtime.rmdirs, messages)  # fmt: skip
+                    runtime.rmdirs, messages, _commands(place, content.wants))  # fmt: skip
+
+
+def _commands(place: Place, wants: list[Want]) -> frozenset[tuple[str, str]]:
+    shape = place.host.shape
+    return frozenset((shapes.event_of(shape, want.path), want.value["command"]) for want in wants if want.id)
 
 
 def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
-    """A repository must not bring the program that a new registration of ours runs."""
+    """A repository must not bring the program that a registration of ours, new or approved now, runs."""
     if runtime.foreign:
         message = f"{pack.name} would run this file, which hookctl has not written"
         hint = "Look at it, then remove it, or install with --force: either puts ours there."

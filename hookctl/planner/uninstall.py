@@ -37,8 +37,11 @@ def plan_uninstall(
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
     records = project_ledger.read(folders, projects)
-    approvals, leaving = Approvals(folders), tuple(leaving)
-    plans = [approvals.uninstall(_one(folders, records, one, loaded), one.packs) for one in leaving]
+    leaving = tuple(leaving)
+    plans = [_one(folders, records, one, loaded) for one in leaving]
+    approvals = Approvals(folders, records, plans)
+    for plan, one in zip(plans, leaving, strict=True):
+        approvals.uninstall(plan, one.packs)
     return assemble(folders, records, approvals.finish(plans), install=False)
 
 
