@@ -283,3 +283,24 @@ def test_status_names_the_one_hook_that_waits(place: Place) -> None:
     (page,) = place.hookctl("status", "--json").data["files"]
     assert page["guard"].startswith("blocks at most 5 stops")
     assert page["guard"].endswith(" (its hook for pre-tool waits for an approval)")
+
+
+@pytest.mark.parametrize(("nudges", "blocks"), [("10", 5), ("4", 4), ("3", 3)])
+def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place, nudges: str, blocks: int) -> None:
+    put(place.root / "home" / HERMES, f"hooks_auto_accept: true\nagent:\n  max_verify_nudges: {nudges}\n")
+    said = place.hookctl("install", "--host", "hermes").err
+    guard = place.hookctl("status", "--json").data["files"][0]["guard"]
+    assert f"blocks at most {blocks} stops" in guard
+    short = [one for one in found(place, "hermes") if one["code"] == "cap_below_limit"]
+    for text in (said, guard):
+        assert ("grants no more than" in text, f"grants no more than {blocks} " in text) == (blocks < 5,) * 2
+    assert [one["fix"] for one in short] == ["Set agent.max_verify_nudges to 8, or MAX_STOP_BLOCKS to "
+                                             f"{blocks}."] * (blocks < 5)  # fmt: skip
+
+
+def test_a_setting_that_is_no_number_is_named(place: Place) -> None:
+    put(place.root / "home" / HERMES, "agent:\n  max_verify_nudges: many\n")
+    place.hookctl("install", "--host", "hermes")
+    (finding,) = (one for one in found(place, "hermes") if one["code"] == "cap_invalid")
+    assert finding["message"].startswith('agent.max_verify_nudges="many" is not a whole number')
+    assert finding["fix"] == "Set agent.max_verify_nudges to 8."

@@ -225,7 +225,7 @@ def _guard(desk: _Desk) -> Content:
     recorded = settings_from(known.settings if known else {})
     base = Settings(python=recorded.python) if choice.reset else recorded
     settings = choose(base, choice.settings)
-    messages = (*remarks(settings, choice.settings), *remarks_for(place.host, settings))
+    messages = (*remarks(settings, choice.settings), *remarks_for(place.host, settings, _own_cap(desk)))
     if place.shared:
         require_portable(settings)
         settings = settings._replace(python="")
@@ -267,7 +267,7 @@ def _guard_wants(desk: _Desk, settings: Settings, config: Mapping[str, Any]) -> 
 
 
 def _own_cap(desk: _Desk) -> str:
-    """The operator's cap, where it stands in a setting that the variable of ours would beat."""
+    """The operator's cap, where it stands in a setting; a variable of ours would beat that."""
     path = tuple(desk.place.host.cap.get("setting", ()))
     value = desk.document.get(path) if path else MISSING
     return str(value) if type(value) is int else ""

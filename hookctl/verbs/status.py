@@ -151,7 +151,7 @@ def sentence(
     mode, limit = guard.mode_of(knobs, texts), guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks"))
     missing = _missing(host, pack, states)
     mode = "off" if "stop" in missing else mode
-    short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs)]
+    short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs, effects.cap(host, found, {}).text)]
     knobs |= {"dispatch_tools": []} if "pre-tool" in missing or not guard.can_refuse(host) else {}
     said = describe(mode, knobs, limit, effects.blocks(host, found, {}), host.title) + "".join(short)
     preset = settings_from(pack.settings).preset
