@@ -298,6 +298,13 @@ def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place,
                                              f"{blocks}."] * (blocks < 5)  # fmt: skip
 
 
+@pytest.mark.parametrize("odd", ["5", '{"approvals": 5}', '{"approvals": [5]}', '{"approvals": {"event": 1}}'])
+def test_an_odd_list_of_agreements_is_as_good_as_none(place: Place, odd: str) -> None:
+    installed("hermes")(place)
+    put(place.root / "home" / AGREED, odd)
+    assert "not_approved" in [one["code"] for one in found(place, "hermes")]
+
+
 def test_a_setting_that_is_no_number_is_named(place: Place) -> None:
     put(place.root / "home" / HERMES, "agent:\n  max_verify_nudges: many\n")
     place.hookctl("install", "--host", "hermes")
