@@ -114,3 +114,15 @@ def test_install_at_managed_scope_names_render(hookctl: Hookctl) -> None:
     done = hookctl("install", "--host", "claude", "--scope", "managed")
     assert done.code == 2
     assert "hookctl render --scope managed" in done.err
+
+
+@pytest.mark.parametrize(("host", "scope"), [("hermes", "project"), ("codex", "local")])
+def test_a_scope_that_a_host_has_not_is_refused_as_install_does(hookctl: Hookctl, host: str, scope: str) -> None:
+    done = hookctl("render", "--host", host, "--scope", scope, "--hook-dir", "/opt/h", "--json")
+    installed = hookctl("install", "--host", host, "--scope", scope, "--json")
+    assert (done.code, done.result["errors"]) == (2, installed.result["errors"])
+
+
+def test_where_no_managed_settings_are_known_that_is_said(hookctl: Hookctl) -> None:
+    assert "no managed settings of Codex CLI" in hookctl("render", "--host", "codex", "--scope", "managed").err
+    assert "no managed settings" not in hookctl("render", "--host", "claude", "--scope", "managed").err

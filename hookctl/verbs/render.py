@@ -18,7 +18,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import Request as Chosen
 from hookctl.packs.settings import Settings, choose, require_portable
 from hookctl.packs.wants import wants as pack_wants
-from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder
+from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder, require_scope
 from hookctl.planner.install import check
 from hookctl.runtime_files import CONFIG, configuration
 
@@ -40,6 +40,8 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     if request.scope not in (*SCOPES, "managed"):
         hint = f"Scopes: {', '.join((*SCOPES, 'managed'))}."
         raise HookctlError("usage", f"unknown scope {request.scope!r}", hint=hint, exit_code=USAGE)
+    if request.scope != "managed":
+        require_scope(host, request.scope)
     place = Place(host, request.scope, "", "/" if request.scope == "project" else "")
     folder = _folder(folders, place, pack, request)
     if request.python and not os.path.isabs(request.python):
@@ -116,7 +118,9 @@ def _where(host: Host, scope: str) -> list[str]:
     if scope != "managed":
         return []
     paths = host.data["files"].get("managed", {}).get(sys.platform, [])
-    return [f"{host.title} reads it from {paths[0]}"] if paths else []
+    if not paths:
+        return [f"hookctl knows of no managed settings of {host.title} on this system, so nothing may read it"]
+    return [f"{host.title} reads it from {paths[0]}"]
 
 
 def _source(pack: Pack, name: str) -> str:
