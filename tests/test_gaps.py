@@ -35,17 +35,17 @@ def install(hookctl: Hookctl, isolated: Path, *more: str) -> None:
 @pytest.mark.parametrize("name", ["hooks.json", "config.toml"])
 @pytest.mark.parametrize("order", ORDERS, ids=" ".join)
 @pytest.mark.parametrize("there", [True, False], ids=["with a hook of theirs", "without"])
+@pytest.mark.parametrize("trust", [[], ["--trust"]], ids=["", "trusted"])
 def test_packs_leave_in_any_order_and_no_byte_stays(
-    hookctl: Hookctl, isolated: Path, folder: Path, name: str, order: tuple[str, ...], there: bool
+    hookctl: Hookctl, isolated: Path, folder: Path, name: str, order: tuple[str, ...], there: bool, trust: list[str]
 ) -> None:
-    path = folder / name
     text = {"hooks.json": JSON if there else "", "config.toml": TOML if there else 'model = "m"\n'}[name]
     if text:
-        path.write_text(text)
-    install(hookctl, isolated)
+        (folder / name).write_text(text)
+    install(hookctl, isolated, *trust)
     for pack in order:
         assert hookctl("uninstall", pack, "--host", "codex").code == 0
-    assert (path.read_text() if path.exists() else "") == text
+    assert {path.name: path.read_text() for path in folder.iterdir()} == ({name: text} if text else {})
     assert "nothing is installed" in hookctl("status").out
 
 

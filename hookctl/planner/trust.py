@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import files, ledger
+from hookctl import files, gates, ledger
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -53,7 +53,8 @@ class Approvals:
             return plan._replace(messages=(*plan.messages, *(said if ask else ())))
         step = f"{gate['gate']}: {gate['action']}"
         if "config" not in gate:
-            return plan._replace(messages=(*plan.messages, *([step] if plan.settings or ask else ())))
+            said = [step] if ask or self._is_shut(plan) else []
+            return plan._replace(messages=(*plan.messages, *said))
         config = self._config(plan, must=ask)
         if config is None:
             return plan._replace(messages=(*plan.messages, step))
@@ -64,6 +65,15 @@ class Approvals:
         missing = any(codex.approved(now, path) != digest for path, digest in needed.items())
         edited = [f"{element.id} is not as {pack} wants it, so it is not approved" for element in others if ask]
         return plan._replace(messages=(*plan.messages, *edited, *([step] if missing or edited else ())))
+
+    def _is_shut(self, plan: FilePlan) -> bool:
+        """Whether somebody has to open a gate that only the host can open; where nobody can tell, after every edit."""
+        host, environ, gate = plan.place.host, self.folders.environ, plan.place.host.data["trust"]
+        if "memory" in gate:
+            root = formats.parse(host.format, plan.after or b"", where=plan.path).value or {}
+            return bool(gates.closed(host, plan.place.path, root, environ))
+        folder = plan.place.project or self.folders.cwd
+        return bool(plan.settings) or gates.is_untrusted(host, plan.place.scope, folder, environ)
 
     def uninstall(self, plan: FilePlan, packs: Iterable[str]) -> None:
         """Take out what we approved for these packs; a file that cannot be read keeps it, which does no harm."""
@@ -160,7 +170,7 @@ class Approvals:
                 kept[path[-1]] = digest
         for key in ours.keys() - kept.keys():
             path: Path = ("hooks", "state", key)
-            if path not in needed and codex.approved(document, path) == ours[key]:
+            if codex.approved(document, path) == ours[key]:
                 document = _without(document, path)
                 actions.append(Action("remove", path, "leaf", owners=(pack,)))
         self._remember(config.path, plan.path, pack, kept)
