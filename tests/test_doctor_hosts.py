@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -311,3 +312,26 @@ def test_a_setting_that_is_no_number_is_named(place: Place) -> None:
     (finding,) = (one for one in found(place, "hermes") if one["code"] == "cap_invalid")
     assert finding["message"].startswith('agent.max_verify_nudges="many" is not a whole number')
     assert finding["fix"] == "Set agent.max_verify_nudges to 8."
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["approved by us", "not asked for"])
+def test_a_mended_command_keeps_the_approval_that_was_asked_for(place: Place, asked: bool) -> None:
+    python = place.script("python3", f'exec {sys.executable} "$@"')
+    with place.monkeypatch.context() as patch:
+        patch.setattr("hookctl.interpreter.choose", lambda environ: (str(python), ""))
+        installed("codex", *(["--trust"] if asked else []))(place)
+    python.unlink()
+    assert place.doctor("--host", "codex", "--fix").data["fixed"]
+    codes = [one["code"] for one in found(place, "codex")]
+    assert ("not_approved" in codes) == (not asked) and "interpreter_missing" not in codes
+    assert place.hookctl("uninstall", "--host", "codex").code == 0
+    assert not at(place, CONFIG).exists() and not at(place, CODEX).exists()
+
+
+def test_a_committed_file_that_is_mended_gets_and_loses_no_approval(place: Place) -> None:
+    put(place.root / "work" / ".git" / "HEAD", "ref: refs/heads/main\n")
+    installed("codex", "--scope", "project", "--trust")(place)
+    config = at(place, CONFIG).read_bytes()
+    (place.root / "work" / ".hookctl" / "guard" / "codex" / "hook.py").unlink()
+    assert place.doctor("--host", "codex", "--fix").data["fixed"]
+    assert at(place, CONFIG).read_bytes() == config

@@ -25,6 +25,7 @@ from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, gaps, next_record, page_for, with_own_folders
+from hookctl.planner.trust import Approvals
 from hookctl.runtime_files import CONFIG, File, Runtime
 
 _PROGRAM = "hook.py"
@@ -54,7 +55,11 @@ def plan_repair(folders: Folders, places: Iterable[Place]) -> Plan:
     for place in readable:
         with contextlib.suppress(HookctlError):
             plans += _one(folders, records, place)
-    return assemble(folders, records, plans, install=True)
+    approvals = Approvals(folders, records, plans)
+    for n, plan in enumerate(plans):
+        for pack in plan.record.packs if plan.record and plan.commands else ():
+            plans[n] = approvals.install(plans[n], pack, ask=False)
+    return assemble(folders, records, approvals.finish(plans), install=True)
 
 
 def _records(folders: Folders, places: list[Place]) -> tuple[dict[str, Record], list[Place]]:
@@ -93,7 +98,14 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     if runtime.changes or record is None:
         result = with_own_folders(folders, records, place, result, lost=record is None)
     yield FilePlan(place, document, after, snapshot.path, snapshot.data, result, decision,
-                   runtime.changes, runtime.actions, key)  # fmt: skip
+                   runtime.changes, runtime.actions, key, commands=_commands(place, result))  # fmt: skip
+
+
+def _commands(place: Place, record: Record) -> frozenset[tuple[str, str]]:
+    """What approvals are kept up for: what this machine wrote, and not what a committed ledger says."""
+    shape, entries = place.host.shape, () if place.shared else record.entries
+    written = ((entry.path, entry.written["command"]) for entry in entries if entry.kind == "element")
+    return frozenset((shapes.event_of(shape, path), command) for path, command in written)
 
 
 # Entries
