@@ -147,8 +147,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if edited is not document and not decision.edits:
         action = runtime_files.file_action("replace-file", snapshot.path, "its code was an earlier version's")
         runtime = runtime._replace(actions=(*runtime.actions, (snapshot.path, action)))
-    hidden = _hidden(folders, place) if snapshot.data is None and after is not None else ()
-    messages = (*_switched_off(place, document), *hidden, *_where_it_holds(place, pack), *content.messages)
+    makes = snapshot.data is None and after is not None
+    new = (*_hidden(folders, place), *_behind_a_link(place, snapshot.path)) if makes else ()
+    messages = (*_switched_off(place, document), *new, *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages, _commands(place, content.wants))  # fmt: skip
@@ -196,12 +197,23 @@ def _hidden(folders: Folders, place: Place) -> tuple[str, ...]:
     return (f"{place.host.title} then reads no hook of {users} in this project: it reads only the first file there is",)
 
 
-def _where_it_holds(place: Place, pack: Pack) -> tuple[str, ...]:
-    """A host that reads only the folder it is started in must be started there."""
-    if place.scope == "user" or not place.host.data["scopes"]["start_folder_only"]:
+def _behind_a_link(place: Place, path: str) -> tuple[str, ...]:
+    """A file that is made where a link leads to: perhaps its disk is not there yet."""
+    if not os.path.islink(place.path):
         return ()
-    return (f"{place.host.title} reads {place.scope} settings only where it is started: {pack.name} works in "
-            f"{place.project}, not in the folders below it",)  # fmt: skip
+    return (f"{place.path} is a link to {path}, which does not exist, so it is made there",)
+
+
+def _where_it_holds(place: Place, pack: Pack) -> tuple[str, ...]:
+    """A host that knows only the folder it is started in must be started there."""
+    title, data = place.host.title, place.host.data
+    if place.scope != "user" and data["scopes"]["start_folder_only"]:
+        why = f"{title} reads {place.scope} settings only where it is started"
+    elif place.shared and data["environment"].get("project_is_start"):
+        why = f"{title} tells a hook where it was started, and not where the project is"
+    else:
+        return ()
+    return (f"{why}: {pack.name} works in {place.project}, not in the folders below it",)
 
 
 def _pack(desk: _Desk) -> Content:
