@@ -140,11 +140,13 @@ def test_a_file_goes_only_if_it_was_made_for_that(hookctl: Hookctl, config: Path
     assert config.exists() == there
 
 
-def test_with_the_hook_in_the_same_file_both_come_and_go(hookctl: Hookctl, config: Path) -> None:
+def test_with_the_hook_in_the_same_file_both_come_and_go(isolated: Path, hookctl: Hookctl, config: Path) -> None:
     text = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
     config.write_text(text)
     assert hookctl(*TRUST).code == 0
     assert list(approved(config)) == ["config.toml:stop:1:0"]
+    page = json.loads((isolated / "state" / "ledger.json").read_text())["files"][str(config)]
+    assert page["sha256_after"] == files.digest(config.read_bytes())
     assert hookctl(*TRUST).out == "nothing to do\n"
     assert hookctl(*UNINSTALL).code == 0
     assert config.read_text() == text
@@ -237,6 +239,37 @@ def test_a_file_that_cannot_be_read_stops_an_approval_and_no_removal(hookctl: Ho
     config.write_text("x =\n")
     assert hookctl("uninstall", *CODEX).code == 0
     assert config.read_text() == "x =\n"
+
+
+def test_a_projects_approval_needs_a_file_that_can_be_read(hookctl: Hookctl, config: Path, project: Path) -> None:
+    config.write_text("x =\n")
+    done = hookctl(*TRUST, *SHARED)
+    assert (done.code, "config.toml:1:4" in done.err) == (4, True)
+    assert not (project / ".codex").exists()
+    done = hookctl(*INSTALL, *SHARED)
+    assert (done.code, "approve it under /hooks" in done.err) == (0, True)
+    assert hookctl("uninstall", *CODEX, *SHARED).code == 0
+    assert config.read_text() == "x =\n"
+
+
+def test_an_approval_of_another_text_is_the_operators(hookctl: Hookctl, config: Path) -> None:
+    hookctl(*TRUST)
+    config.write_text(config.read_text().replace("sha256:", "sha256:0"))
+    theirs = config.read_bytes()
+    assert hookctl(*UNINSTALL).code == 0
+    assert config.read_bytes() == theirs
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"approved": {"a": {"b": 5}}, "made": []}', '{"approved": {}}'])
+def test_where_the_memory_cannot_be_read_every_approval_counts_as_the_operators(
+    isolated: Path, hookctl: Hookctl, config: Path, text: str
+) -> None:
+    hookctl(*TRUST)
+    theirs = config.read_bytes()
+    put(isolated / "state" / "approvals.json", text)
+    assert hookctl(*INSTALL).code == 0
+    assert hookctl(*UNINSTALL).code == 0
+    assert config.read_bytes() == theirs
 
 
 def test_where_nothing_is_to_be_approved_that_is_said(hookctl: Hookctl) -> None:

@@ -83,7 +83,6 @@ class Approvals:
                 config = self._configs[config.path]
                 if self._of(config, plan, pack):
                     self._edit(plan, config, pack, {})
-        return plan
 
     def finish(self, plans: list[FilePlan]) -> list[FilePlan]:
         """The plans, with the files that approvals stand in; one that is planned already gets them on top."""
