@@ -30,7 +30,9 @@ def status(folders: Folders) -> Result:
     What cannot be read is an error, and keeps nothing else from being shown.
     """
     records, problems = project_ledger.read_known(folders)
-    pages = [_page(folders, ledger.place_of(records, path), record) for path, record in sorted(records.items())]
+    order = {name: n for n, name in enumerate(known.names())}
+    found = sorted(records.items(), key=lambda page: (order.get(page[1].host, len(order)), page[0]))
+    pages = [_page(folders, ledger.place_of(records, path), record) for path, record in found]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
