@@ -18,6 +18,7 @@ from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.model import Pack
+from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, all_files, in_sh, pack_folder, require_inside, top
@@ -253,8 +254,8 @@ def _guard(desk: _Desk) -> Content:
     if settings.events or wrapped.entries:
         before = known.settings.get("config", {}) if known else {}
         config = runtime_files.configuration(os.path.join(desk.folder, CONFIG), before, wanted, choice.force)
-        contents = {"hook.py": File(runtime_files.program()), CONFIG: config}
-        contents |= {PROGRAM: File(runtime_files.program(PROGRAM))} if wrapped.entries else {}
+        contents = {"hook.py": File(hook_program(place.host)), CONFIG: config}
+        contents |= {PROGRAM: File(wrapper_program())} if wrapped.entries else {}
         wants = _guard_wants(desk, settings, json.loads(config.data))
     page = {**settings._asdict(), "config": wanted}
     page = page if settings.preset else {name: value for name, value in page.items() if name != "preset"}

@@ -21,6 +21,7 @@ from hookctl.live import look, read_document
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard, wrapping
 from hookctl.packs.pack import load_file, read_files
+from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
@@ -142,7 +143,7 @@ def _all_ours(desk: _Desk) -> bool:
     good = [(want.path, want.value) for want in wants]
     ours = [entry for entry in desk.entries if entry.kind != "container" and not wraps(entry.id)]
     wishes = [(e.path, wish.value) for e in ours for wish in e.owners.values()]
-    return program in (None, runtime_files.program()) and all(wish in good for wish in wishes)
+    return program in (None, hook_program(desk.place.host)) and all(wish in good for wish in wishes)
 
 
 def _new_commands(desk: _Desk) -> tuple[str, dict[str, str]]:
@@ -282,8 +283,8 @@ def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
         return {}
     config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state, desk.place.host)
     data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)
-    found = {_PROGRAM: File(runtime_files.program()), CONFIG: data}
-    return found | ({wrapping.PROGRAM: File(runtime_files.program(wrapping.PROGRAM))} if wrapped else {})
+    found = {_PROGRAM: File(hook_program(desk.place.host)), CONFIG: data}
+    return found | ({wrapping.PROGRAM: File(wrapper_program())} if wrapped else {})
 
 
 def _packs_files(desk: _Desk, name: str, page: PackRecord) -> dict[str, File]:
