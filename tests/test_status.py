@@ -62,8 +62,8 @@ def test_where_all_can_be_read_it_is_no_error(isolated: Path, hookctl: Hookctl) 
 
 
 def test_hosts_stand_in_the_order_of_every_other_table(isolated: Path, hookctl: Hookctl) -> None:
-    for host in ("qwen", "codex", "claude", "opencode"):
+    for host in ("claude", "antigravity"):
         assert hookctl("install", "--host", host).code == 0
     pages = hookctl("status", "--json").data["files"]
-    assert [page["host"] for page in pages] == ["claude", "codex", "opencode", "qwen"]
-    assert pages[2]["file"] < pages[0]["file"], "not in that of their paths"
+    assert [page["host"] for page in pages] == ["antigravity", "claude"]
+    assert pages[1]["file"] < pages[0]["file"], "not in that of their paths"
