@@ -64,9 +64,11 @@ def variables(found: Sequence[Source]) -> dict[str, str]:
 
 def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Value:
     """What is said about the host's cap: by its variable, else by its setting, or by the field of our hook."""
-    if host.cap_key:
-        value = variable(found, environ, host.cap_key)
-        return value if value.there or "setting" not in host.cap else _setting(host, found)
+    value = variable(found, environ, host.cap_key) if host.cap_key else None
+    if value and (value.there or "setting" not in host.cap):
+        return value
+    if "setting" in host.cap:
+        return _setting(host, found)
     field = host.cap.get("field", "")
     source, hook = next(((source, hook) for source in found if (hook := hook_of(source))), (None, None))
     if field and hook and field in hook.fields:

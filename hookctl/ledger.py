@@ -129,7 +129,8 @@ def record_to(record: Record) -> dict[str, Any]:
     packs = {name: pack._asdict() for name, pack in record.packs.items()}
     entries = [_entry_to(entry) for entry in record.entries]
     page = {**record._asdict(), "created_dirs": list(record.created_dirs), "packs": packs, "entries": entries}
-    return page if record.project else {name: value for name, value in page.items() if name != "project"}
+    page["gaps"] = [list(path) for path in record.gaps]
+    return {name: value for name, value in page.items() if value or name not in ("project", "gaps")}
 
 
 def record_from(page: dict[str, Any]) -> Record:
@@ -139,18 +140,21 @@ def record_from(page: dict[str, Any]) -> Record:
     if any(not isinstance(digest, str) for pack in packs.values() for digest in pack.files.values()):
         raise TypeError("a digest is not of type str")
     entries = tuple(_entry_from(entry) for entry in page["entries"])
-    fields = {**page, "created_dirs": tuple(page["created_dirs"]), "packs": packs, "entries": entries}
+    gaps = tuple(tuple(path) for path in page.get("gaps", ()))
+    if not all(isinstance(key, str) for path in gaps for key in path):
+        raise TypeError("a gap's path is not one of keys")
+    fields = {**page, "created_dirs": tuple(page["created_dirs"]), "packs": packs, "entries": entries, "gaps": gaps}
     return Record(**fields)
 
 
 _RECORD = {
     "host": str, "scope": str, "format": str, "created_file": bool, "created_dirs": list, "packs": dict,
-    "sha256_before": str, "sha256_after": str, "entries": list, "known_as": str, "project": str,
+    "sha256_before": str, "sha256_after": str, "entries": list, "known_as": str, "project": str, "gaps": list,
 }  # fmt: skip
 _PACK = {"version": str, "settings": dict, "folder": str, "files": dict}
 _ENTRY = {"path": list, "kind": str, "mode": str, "before": dict, "written": object, "owners": dict, "id": str}
 _WISH = {"value": object, "version": str, "merge": str}
-_OPTIONAL = {"id": "", "merge": "", "known_as": "", "project": ""}
+_OPTIONAL: dict[str, Any] = {"id": "", "merge": "", "known_as": "", "project": "", "gaps": []}
 
 
 def _check(page: Any, kinds: dict[str, type]) -> dict[str, Any]:

@@ -79,6 +79,7 @@ class Record(NamedTuple):
     entries: tuple[Entry, ...] = ()
     known_as: str = ""  # the path as the host has it, links not resolved: those may change later
     project: str = ""  # the project's real path; empty at user scope
+    gaps: tuple[Path, ...] = ()  # the arrays in which an empty group of ours keeps the place of hooks behind it
 
 
 # What the engine decides to change in a document.
@@ -118,13 +119,19 @@ class DropElement(NamedTuple):
     element: Element
 
 
+class CloseGap(NamedTuple):
+    """Take a group out that keeps a place in an array, if it is empty and nothing stands behind it any more."""
+
+    path: Path
+
+
 class Prune(NamedTuple):
     """Take a container out if it is empty."""
 
     path: Path
 
 
-Edit = Put | Drop | AddElement | EditElement | DropElement | Prune
+Edit = Put | Drop | AddElement | EditElement | DropElement | CloseGap | Prune
 
 
 class Action(NamedTuple):

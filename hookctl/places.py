@@ -35,9 +35,7 @@ class Place(NamedTuple):
 
 def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:
     """The place of a host's scope; refuses one whose links lead out of its project."""
-    if scope not in host.scopes:
-        message, hint = f"{host.title} has no {scope} settings", f"Its scopes: {', '.join(host.scopes)}."
-        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    require_scope(host, scope)
     host, path = standing(host, scope, folders.environ, project)
     if scope == "user":
         return Place(host, scope, path)
@@ -48,6 +46,13 @@ def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:
         message = f"the {scope} settings of {project} are your user settings"
         raise HookctlError("usage", message, path=users, hint="Install with --scope user.", exit_code=USAGE)
     return place
+
+
+def require_scope(host: Host, scope: str) -> None:
+    """Refuse (usage) a scope that a host has no settings file for."""
+    if scope not in host.scopes:
+        message, hint = f"{host.title} has no {scope} settings", f"Its scopes: {', '.join(host.scopes)}."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
 def standing(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> tuple[Host, str]:

@@ -158,7 +158,7 @@ def _place(folders: Folders, project: str, name: str) -> Place:
 
 def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, Any]:
     """A committed page with what is left out of it, all paths absolute."""
-    if not isinstance(page, dict) or page.keys() != set(_COMMITTED):
+    if not isinstance(page, dict) or page.keys() - {"gaps"} != set(_COMMITTED):
         raise TypeError("a page has other keys than it should")
     if page["format"] != place.host.format:
         raise ValueError(f"{place.host.name} has no settings in {page['format']}")
@@ -189,6 +189,8 @@ def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, An
 def _check_entries(place: Place, record: Record) -> None:
     """A stranger's entries may only be such as a pack makes: env values, and hooks under a pack's own name."""
     host = place.host
+    if not all(is_event_path(host.shape, path) for path in record.gaps):
+        raise ValueError("a gap is not where a pack has a hook")
     for entry in record.entries:
         if not all(isinstance(key, str) for key in entry.path):
             raise TypeError("an entry's path is not one of keys")
@@ -257,7 +259,8 @@ def _page_to(project: str, record: Record) -> dict[str, Any]:
     whole = ledger.record_to(record)
     packs = {name: _pack_to(pack) for name, pack in sorted(record.packs.items())}
     dirs = [os.path.relpath(folder, project) for folder in record.created_dirs]
-    return {**{name: whole[name] for name in _COMMITTED}, "packs": packs, "created_dirs": dirs}
+    names = [name for name in (*_COMMITTED, "gaps") if name in whole]
+    return {**{name: whole[name] for name in names}, "packs": packs, "created_dirs": dirs}
 
 
 def _pack_to(pack: PackRecord) -> dict[str, Any]:

@@ -15,11 +15,12 @@ from hookctl import engine, files
 from hookctl.documents import MISSING, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders, asset
+from hookctl.folders import Folders
 from hookctl.hosts import shapes
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
+from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import Settings
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.places import OWN, Place, new_file_mode, read_inside
@@ -186,17 +187,11 @@ def file_action(action: str, path: str, reason: str = "") -> Action:
     return Action(action, (path,), "file", reason=reason)
 
 
-def program(name: str = "hook.py") -> bytes:
-    """The runtime hook of this version, or another program of the guard's."""
-    with open(asset("templates", "guard", name), "rb") as stream:
-        return stream.read()
-
-
 def unknown_page(folders: Folders, place: Place, folder: str) -> PackRecord:
     """Where the ledger is lost: only files that are as this version writes them are surely ours."""
     state = "" if place.shared else folders.state
     config = configuration("", {}, guard.configuration(Settings(), state, place.host), False, fresh=True)
-    programs = {name: files.digest(program(name)) for name in ("hook.py", WRAPPER)}
+    programs = {"hook.py": files.digest(hook_program(place.host)), WRAPPER: files.digest(wrapper_program())}
     return PackRecord("", {}, folder, {**programs, CONFIG: files.digest(config.data)})
 
 

@@ -185,9 +185,9 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("not_trusted", "warning", "codex", installed("codex", "--scope", "project")),
     ("not_trusted", "warning", "qwen", both(there(QWEN, TRUSTED_ON), installed("qwen", "--scope", "project"))),
     # Two agents on one file.
-    ("registered_twice", "warning", "claude",
+    ("registered_twice", "info", "claude",
      both(installed("claude", "--scope", "project"), installed("copilot", "--scope", "project"))),
-    ("registered_twice", "warning", "claude", both(installed("claude"), installed("cursor"))),
+    ("registered_twice", "info", "claude", both(installed("claude"), installed("cursor"))),
     # The limit and the cap.
     ("cap_below_limit", "warning", "copilot", installed("copilot", "--set", f"{LIMIT}=20")),
     ("cap_below_limit", "warning", "copilot", installed("copilot", "--mode", "keepalive")),

@@ -18,7 +18,7 @@ LAYERS = [
     ["verbs"],
     ["checks"],
     ["planner"],
-    ["runtime_files", "effects"],
+    ["runtime_files", "effects", "gates"],
     ["engine", "apply", "packs", "report", "live", "scopes"],
     ["project_ledger"],
     ["places"],

@@ -317,7 +317,8 @@ def test_links_names_and_modes_stay(
         return
     inode = target.stat().st_ino if there else 0
     for option in ("latch=yes", "latch=no"):
-        assert hookctl("install", "--host", "claude", "--scope", scope, "--set", option).code == 0
+        done = hookctl("install", "--host", "claude", "--scope", scope, "--set", option)
+        assert (done.code, "so it is made there" in done.err) == (0, not there and option == "latch=yes")
         assert b"hookctl=guard/stop" in target.read_bytes() and target.read_bytes() == path.read_bytes()
         if there:
             assert shape(path, target) == before

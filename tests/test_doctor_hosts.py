@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def test_a_trusted_folder_is_no_finding(place: Place) -> None:
 def test_the_level_of_a_hook_that_waits_for_its_approval_goes_with_it(place: Place) -> None:
     installed("codex")(place)
     (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
-    assert "has not been approved" in finding["message"] and "/hooks" in finding["fix"]
+    assert "nobody has approved" in finding["message"] and "/hooks" in finding["fix"]
     installed("codex", "--trust")(place)
     assert "not_approved" not in [one["code"] for one in found(place, "codex")]
     place.change(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=20), at(place, CODEX))
@@ -212,12 +213,16 @@ def test_install_says_what_a_file_that_it_refuses_costs(place: Place) -> None:
         ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "it grants no more than 8 blocks in a row"),
         ("copilot", ["--set", "MAX_STOP_BLOCKS=3"], "blocks at most 3 stops"),
         ("gemini", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
-        ("codex", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
+        ("codex", ["--set", "MAX_STOP_BLOCKS=9", "--trust"], "blocks at most 9 stops"),
+        ("codex", [], "does nothing: Codex CLI waits for an approval (start `codex` and approve it under /hooks, or"),
+        ("hermes", [], "does nothing: Hermes waits for an approval"),
+        ("gemini", ["--scope", "project"], "; Gemini CLI has not been told to trust "),
         ("cursor", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
         ("qwen", ["--mode", "keepalive"], "it grants no more than 99 blocks in a row"),
         ("openhands", ["--mode", "guard"], "mode guard only counts"),
     ],
-    ids=["copilot", "copilot says why", "below it", "gemini", "codex", "cursor", "qwen", "openhands"],
+    ids=["copilot", "copilot says why", "below it", "gemini", "codex", "codex waits", "hermes waits", "gemini's folder",
+         "cursor", "qwen", "openhands"],
 )
 def test_status_says_what_the_host_lets_the_guard_do(place: Place, host: str, options: list[str], said: str) -> None:
     installed(host, *options)(place)
@@ -265,3 +270,78 @@ def test_the_same_command_in_two_scopes_runs_twice_where_the_host_does_not_look(
     put(at(place, f"project/{DROID}"), at(place, DROID).read_text())
     (finding,) = [one for one in found(place, "droid") if one["code"] == "two_scopes"]
     assert "they all run" in finding["message"]
+
+
+def test_every_pack_waits_for_its_approval(place: Place) -> None:
+    pack = put(place.root / "pack.toml", '[pack]\nname = "say"\nversion = "1.0.0"\n\n'
+               '[[hooks]]\nevent = "stop"\ncommand = "true"\n')  # fmt: skip
+    assert place.hookctl("install", str(pack), "--host", "codex").code == 0
+    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
+    assert "nobody has approved a hook of say" in finding["message"]
+    assert place.hookctl("install", "--host", "codex", "--trust").code == 0
+    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
+    assert "a hook of say" in finding["message"]
+    assert place.hookctl("install", str(pack), "--host", "codex", "--trust").code == 0
+    assert "not_approved" not in [one["code"] for one in found(place, "codex")]
+
+
+def test_status_names_the_one_hook_that_waits(place: Place) -> None:
+    installed("codex", "--trust")(place)
+    installed("codex", "--dispatch", "Bash")(place)
+    path = at(place, CONFIG)
+    text = path.read_text()
+    put(path, text[: text.rindex("[hooks.state", 0, text.index("pre_tool_use"))])
+    (page,) = place.hookctl("status", "--json").data["files"]
+    assert page["guard"].startswith("blocks at most 5 stops")
+    assert page["guard"].endswith(" (its hook for pre-tool waits for an approval)")
+
+
+@pytest.mark.parametrize(("nudges", "blocks"), [("10", 5), ("4", 4), ("3", 3)])
+def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place, nudges: str, blocks: int) -> None:
+    put(place.root / "home" / HERMES, f"hooks_auto_accept: true\nagent:\n  max_verify_nudges: {nudges}\n")
+    said = place.hookctl("install", "--host", "hermes").err
+    guard = place.hookctl("status", "--json").data["files"][0]["guard"]
+    assert f"blocks at most {blocks} stops" in guard
+    short = [one for one in found(place, "hermes") if one["code"] == "cap_below_limit"]
+    for text in (said, guard):
+        assert ("grants no more than" in text, f"grants no more than {blocks} " in text) == (blocks < 5,) * 2
+    assert [one["fix"] for one in short] == ["Set agent.max_verify_nudges to 8, or MAX_STOP_BLOCKS to "
+                                             f"{blocks}."] * (blocks < 5)  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ["5", '{"approvals": 5}', '{"approvals": [5]}', '{"approvals": {"event": 1}}'])
+def test_an_odd_list_of_agreements_is_as_good_as_none(place: Place, odd: str) -> None:
+    installed("hermes")(place)
+    put(place.root / "home" / AGREED, odd)
+    assert "not_approved" in [one["code"] for one in found(place, "hermes")]
+
+
+def test_a_setting_that_is_no_number_is_named(place: Place) -> None:
+    put(place.root / "home" / HERMES, "agent:\n  max_verify_nudges: many\n")
+    place.hookctl("install", "--host", "hermes")
+    (finding,) = (one for one in found(place, "hermes") if one["code"] == "cap_invalid")
+    assert finding["message"].startswith('agent.max_verify_nudges="many" is not a whole number')
+    assert finding["fix"] == "Set agent.max_verify_nudges to 8."
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["approved by us", "not asked for"])
+def test_a_mended_command_keeps_the_approval_that_was_asked_for(place: Place, asked: bool) -> None:
+    python = place.script("python3", f'exec {sys.executable} "$@"')
+    with place.monkeypatch.context() as patch:
+        patch.setattr("hookctl.interpreter.choose", lambda environ: (str(python), ""))
+        installed("codex", *(["--trust"] if asked else []))(place)
+    python.unlink()
+    assert place.doctor("--host", "codex", "--fix").data["fixed"]
+    codes = [one["code"] for one in found(place, "codex")]
+    assert ("not_approved" in codes) == (not asked) and "interpreter_missing" not in codes
+    assert place.hookctl("uninstall", "--host", "codex").code == 0
+    assert not at(place, CONFIG).exists() and not at(place, CODEX).exists()
+
+
+def test_a_committed_file_that_is_mended_gets_and_loses_no_approval(place: Place) -> None:
+    put(place.root / "work" / ".git" / "HEAD", "ref: refs/heads/main\n")
+    installed("codex", "--scope", "project", "--trust")(place)
+    config = at(place, CONFIG).read_bytes()
+    (place.root / "work" / ".hookctl" / "guard" / "codex" / "hook.py").unlink()
+    assert place.doctor("--host", "codex", "--fix").data["fixed"]
+    assert at(place, CONFIG).read_bytes() == config

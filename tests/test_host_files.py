@@ -18,9 +18,8 @@ from .conftest import Hookctl
 def spoil(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
     """Replace a text in a copy of a host's file; its path."""
     folder = isolated / "hosts"
-    shutil.copytree(hosts.FOLDER, folder)
-    for module in ("hookctl.hosts", "hookctl.hosts.check"):
-        monkeypatch.setattr(f"{module}.FOLDER", str(folder))
+    shutil.copytree(Path(hosts.__file__).parent, folder)
+    monkeypatch.setattr(hosts, "_FOLDER", str(folder))
 
     def change(old: str, new: str) -> Path:
         path = folder / "copilot.toml"

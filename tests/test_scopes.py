@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from hookctl import apply, files, interpreter, places
+from hookctl import apply, files, hosts, interpreter, places
 from hookctl.errors import HookctlError
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -338,6 +338,17 @@ def test_the_project_is_found_upwards(
     assert file_of(isolated, scope, top).exists()
     assert hookctl("uninstall", "--scope", scope).code == 0
     assert not (top / ".claude").exists()
+
+
+@pytest.mark.parametrize("host", hosts.names())
+def test_install_says_where_a_projects_hook_does_not_run(host: str, isolated: Path, hookctl: Hookctl) -> None:
+    """As measured: see tests/e2e, and docs/hosts.md."""
+    if "project" in hosts.load(host).scopes:
+        done = hookctl("install", "--host", host, "--scope", "project")
+        said = ("claude", "droid", "gemini", "openhands", "qwen")
+        assert (done.code, "not in the folders below it" in done.err) == (0, host in said)
+    done = hookctl("install", "--host", host)
+    assert (done.code, "not in the folders below it" in done.err) == (0, False)
 
 
 def test_a_submodule_is_a_project_of_its_own(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,3 +59,11 @@ def test_where_all_can_be_read_it_is_no_error(isolated: Path, hookctl: Hookctl) 
     outcome = hookctl("status", "--json")
     assert (outcome.code, outcome.result["status"], outcome.result["errors"]) == (0, "ok", [])
     assert [entry["state"] for entry in outcome.data["files"][0]["entries"]] == ["missing"] * 3
+
+
+def test_hosts_stand_in_the_order_of_every_other_table(isolated: Path, hookctl: Hookctl) -> None:
+    for host in ("claude", "antigravity"):
+        assert hookctl("install", "--host", host).code == 0
+    pages = hookctl("status", "--json").data["files"]
+    assert [page["host"] for page in pages] == ["antigravity", "claude"]
+    assert pages[1]["file"] < pages[0]["file"], "not in that of their paths"

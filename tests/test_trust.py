@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from hookctl import apply, files, folders, interpreter
+from hookctl import apply, files, folders, hosts, interpreter, packs, places
+from hookctl.hosts import codex
 from hookctl.model import Record
+from hookctl.packs import guard
+from hookctl.packs.settings import Settings
 from tests.conftest import Hookctl, put
 from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
 from tests.test_crash import killed
@@ -90,6 +93,41 @@ def test_what_the_operator_put_beside_it_stays_too(hookctl: Hookctl, config: Pat
     assert approved(config) == {"hooks.json:stop:0:0": {"enabled": False}}
 
 
+@pytest.mark.parametrize("edit", ["out", "changed"])
+def test_an_approval_that_the_operator_took_back_comes_only_when_asked_for(
+    hookctl: Hookctl, config: Path, edit: str
+) -> None:
+    before = config.read_text()
+    hookctl(*TRUST)
+    (first,) = approved(config).values()
+    config.write_text(before if edit == "out" else config.read_text().replace("sha256:", "sha256:0"))
+    theirs = config.read_bytes()
+    assert "approve it under /hooks" in hookctl(*INSTALL, "--dispatch", "Bash").err
+    assert config.read_bytes() == theirs
+    assert hookctl(*TRUST).code == 0
+    assert (len(approved(config)), approved(config)["hooks.json:stop:0:0"]) == (2, first)
+
+
+def test_where_one_approval_was_taken_back_no_other_is_written_unasked(hookctl: Hookctl, config: Path) -> None:
+    hookctl(*TRUST, "--dispatch", "Bash")
+    head, _, tail = config.read_text().partition("\n[hooks.state.")
+    stop, _, _ = tail.partition("\n[hooks.state.")
+    config.write_text(f"{head}\n[hooks.state.{stop}")
+    assert list(approved(config)) == ["hooks.json:stop:0:0"]
+    theirs = config.read_bytes()
+    for _ in range(2):
+        assert "approve it under /hooks" in hookctl(*INSTALL).err
+        assert config.read_bytes() == theirs
+    path = config.with_name("hooks.json")
+    page = json.loads(path.read_text())
+    page["hooks"]["Stop"].insert(0, {"hooks": [{"type": "command", "command": "say"}]})
+    path.write_text(json.dumps(page))
+    assert "approve it under /hooks" in hookctl(*INSTALL).err
+    assert config.read_bytes() == theirs
+    assert hookctl(*TRUST).code == 0
+    assert sorted(approved(config)) == ["hooks.json:pre_tool_use:0:0", "hooks.json:stop:1:0"]
+
+
 @pytest.mark.parametrize("there", [False, True])
 def test_a_file_goes_only_if_it_was_made_for_that(hookctl: Hookctl, config: Path, there: bool) -> None:
     if there:
@@ -102,14 +140,93 @@ def test_a_file_goes_only_if_it_was_made_for_that(hookctl: Hookctl, config: Path
     assert config.exists() == there
 
 
-def test_with_the_hook_in_the_same_file_both_come_and_go(hookctl: Hookctl, config: Path) -> None:
+def test_with_the_hook_in_the_same_file_both_come_and_go(isolated: Path, hookctl: Hookctl, config: Path) -> None:
     text = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
     config.write_text(text)
     assert hookctl(*TRUST).code == 0
     assert list(approved(config)) == ["config.toml:stop:1:0"]
+    page = json.loads((isolated / "state" / "ledger.json").read_text())["files"][str(config)]
+    assert page["sha256_after"] == files.digest(config.read_bytes())
     assert hookctl(*TRUST).out == "nothing to do\n"
     assert hookctl(*UNINSTALL).code == 0
     assert config.read_text() == text
+
+
+THEIRS = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
+
+
+@pytest.fixture
+def project(isolated: Path, config: Path) -> Path:
+    """A repository, and the user's own hook in config.toml."""
+    put(isolated / "work" / ".git" / "HEAD", "ref: refs/heads/main\n")
+    config.write_text(THEIRS)
+    return isolated / "work"
+
+
+SHARED = ("--scope", "project")
+
+
+@pytest.mark.parametrize("last", [("uninstall", "--all", "--json"), ("uninstall", *CODEX)])
+@pytest.mark.parametrize("out", [False, True])
+def test_a_projects_approval_leaves_what_is_installed_in_the_same_file(
+    isolated: Path, hookctl: Hookctl, config: Path, project: Path, last: tuple[str, ...], out: bool
+) -> None:
+    assert hookctl(*TRUST).code == 0
+    assert hookctl(*TRUST, *SHARED).code == 0
+    pages = json.loads((isolated / "state" / "ledger.json").read_text())["files"]
+    assert pages[str(config)]["sha256_after"] == files.digest(config.read_bytes())
+    assert hookctl(*TRUST).out == "nothing to do\n"
+    if out:
+        assert hookctl("uninstall", *CODEX, *SHARED).code == 0
+    assert hookctl(*last).code == 0
+    stays = last[1] != "--all" and not out
+    assert list(approved(config)) == ([f"{project}/.codex/hooks.json:stop:0:0"] if stays else [])
+    assert stays or config.read_text() == THEIRS
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionStart"])
+@pytest.mark.parametrize("id", ["guard/stop", "guard/other"])
+def test_a_repository_gets_no_command_of_its_own_approved(
+    hookctl: Hookctl, config: Path, project: Path, event: str, id: str
+) -> None:
+    handler = {"type": "command", "command": f": hookctl={id}; touch pwned"}
+    put(project / ".codex" / "hooks.json", json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
+    done = hookctl(*TRUST, *SHARED)
+    assert done.code == 0
+    assert f"{id} is not as guard wants it, so it is not approved" in done.err
+    assert {one["trusted_hash"] for one in approved(config).values()} <= {_hash(project, "guard/stop")}
+    assert hookctl("plan", *CODEX, *SHARED, "--trust", "--exit-code").code == 0
+
+
+def _hash(project: Path, id: str) -> str:
+    """That of our own hook, as this version writes it at project scope."""
+    host = hosts.load("codex")
+    place = places.find(host, "project", folders.here(), str(project))
+    folder = f"{project}/.hookctl/guard/codex"
+    (want,) = (want for want in guard.wants(Settings(), place, packs.load("guard"), folder, "5") if want.id == id)
+    return codex.trusted_hash("Stop", {}, want.value)
+
+
+def test_a_command_of_ours_is_not_approved_where_we_do_not_want_it(
+    hookctl: Hookctl, config: Path, project: Path
+) -> None:
+    assert hookctl(*INSTALL, *SHARED).code == 0
+    path = project / ".codex" / "hooks.json"
+    page = json.loads(path.read_text())
+    path.write_text(json.dumps({"hooks": {**page["hooks"], "SessionStart": page["hooks"]["Stop"]}}))
+    hookctl(*TRUST, *SHARED)
+    assert not [key for key in approved(config) if "session_start" in key]
+
+
+def test_a_program_that_a_repository_brings_is_not_approved(hookctl: Hookctl, config: Path, project: Path) -> None:
+    assert hookctl(*INSTALL, *SHARED).code == 0
+    (project / ".hookctl" / "ledger.json").unlink()
+    put(project / ".hookctl" / "guard" / "codex" / "hook.py", "import os\n")
+    done = hookctl(*TRUST, *SHARED)
+    assert (done.code, "hookctl has not written" in done.err) == (1, True)
+    assert approved(config) == {}
+    assert hookctl(*TRUST, *SHARED, "--force").code == 0
+    assert len(approved(config)) == 1
 
 
 def test_a_file_that_cannot_be_read_stops_an_approval_and_no_removal(hookctl: Hookctl, config: Path) -> None:
@@ -122,6 +239,37 @@ def test_a_file_that_cannot_be_read_stops_an_approval_and_no_removal(hookctl: Ho
     config.write_text("x =\n")
     assert hookctl("uninstall", *CODEX).code == 0
     assert config.read_text() == "x =\n"
+
+
+def test_a_projects_approval_needs_a_file_that_can_be_read(hookctl: Hookctl, config: Path, project: Path) -> None:
+    config.write_text("x =\n")
+    done = hookctl(*TRUST, *SHARED)
+    assert (done.code, "config.toml:1:4" in done.err) == (4, True)
+    assert not (project / ".codex").exists()
+    done = hookctl(*INSTALL, *SHARED)
+    assert (done.code, "approve it under /hooks" in done.err) == (0, True)
+    assert hookctl("uninstall", *CODEX, *SHARED).code == 0
+    assert config.read_text() == "x =\n"
+
+
+def test_an_approval_of_another_text_is_the_operators(hookctl: Hookctl, config: Path) -> None:
+    hookctl(*TRUST)
+    config.write_text(config.read_text().replace("sha256:", "sha256:0"))
+    theirs = config.read_bytes()
+    assert hookctl(*UNINSTALL).code == 0
+    assert config.read_bytes() == theirs
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"approved": {"a": {"b": 5}}, "made": []}', '{"approved": {}}'])
+def test_where_the_memory_cannot_be_read_every_approval_counts_as_the_operators(
+    isolated: Path, hookctl: Hookctl, config: Path, text: str
+) -> None:
+    hookctl(*TRUST)
+    theirs = config.read_bytes()
+    put(isolated / "state" / "approvals.json", text)
+    assert hookctl(*INSTALL).code == 0
+    assert hookctl(*UNINSTALL).code == 0
+    assert config.read_bytes() == theirs
 
 
 def test_where_nothing_is_to_be_approved_that_is_said(hookctl: Hookctl) -> None:

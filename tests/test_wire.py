@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from hookctl import hosts
 from hookctl.checks import selftest
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.guard import events
+from hookctl.packs.programs import hook_program
 from hookctl.packs.settings import Settings
 
 from .test_project import HOOK
+
+
+def tables(name: str) -> Any:
+    """The hook's own tables, as it is installed for a host."""
+    hook = {"__name__": "hook"}
+    exec(hook_program(hosts.load(name)), hook)
+    return SimpleNamespace(**hook)
 
 
 @pytest.mark.parametrize("name", hosts.names())
 def test_the_hook_answers_in_the_words_of_the_hosts_file(name: str) -> None:
     about = hosts.load(name).data
     dialect = about["dialect"]
-    assert HOOK.HOSTS[name][:4] == (dialect["block"], dialect["release"], dialect["end"], dialect["refuse"])
-    project, session = HOOK.HOSTS[name][4:]
+    assert tables(name).HOSTS[name][:4] == (dialect["block"], dialect["release"], dialect["end"], dialect["refuse"])
+    project, session = tables(name).HOSTS[name][4:]
     assert project == about["environment"].get("project", "")
     assert session in ("", about["environment"].get("session", ""))  # where every payload has it, no variable is needed
 
@@ -27,14 +38,14 @@ def test_the_hook_answers_in_the_words_of_the_hosts_file(name: str) -> None:
 def test_the_hook_counts_the_cap_that_the_hosts_file_has(name: str) -> None:
     cap = hosts.load(name).cap
     if not cap or "field" in cap or cap.get("asks"):  # nothing that the hook could count
-        assert name not in HOOK.CAPS
+        assert name not in tables(name).CAPS
         return
-    variable, default, _ = HOOK.CAPS[name]
+    variable, default, _ = tables(name).CAPS[name]
     assert (variable, default) == (cap.get("key", ""), cap["default"])
 
 
 def test_the_hook_knows_no_host_without_a_file() -> None:
-    assert sorted(HOOK.HOSTS) == hosts.names()
+    assert HOOK.HOSTS.keys() <= set(hosts.names())
 
 
 def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() -> None:

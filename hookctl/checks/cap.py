@@ -23,13 +23,14 @@ _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard'
 class _Limits(NamedTuple):
     """How many blocks the guard gives without progress, and how many in a row the host takes; 0 or less: no end."""
 
-    key: str  # of the cap; empty where nothing sets it
+    key: str  # of the cap; empty where nothing of ours sets it
     path: str  # where the cap stands, or would
     limit: int
     cap: float
     attempts: bool  # whether the limit counts attempts to stop, one more than blocks
     wanted: str  # what the cap should be
     best: float  # the blocks that the host takes then
+    named: str  # what sets the cap, the operator's own setting too
 
     @property
     def blocks(self) -> int:
@@ -38,7 +39,7 @@ class _Limits(NamedTuple):
     @property
     def fix(self) -> str:
         """The one thing to do about a cap, whatever is wrong with it."""
-        return f"Set {self.key} to {self.wanted}."
+        return f"Set {self.named} to {self.wanted}."
 
 
 def check(scene: Scene) -> Iterator[Finding]:
@@ -71,7 +72,7 @@ def _limits(scene: Scene, mode: str, blocks: int, cap: Value, attempts: bool) ->
     key = host.cap_key or host.cap.get("field", "")
     return _Limits(
         key, cap.path or scene.path, blocks, read_cap(host, cap.text), attempts, wanted,
-        read_cap(host, wanted if key else ""),
+        read_cap(host, wanted if key else cap.text), key or ".".join(host.cap.get("setting", ())),
     )  # fmt: skip
 
 
@@ -82,7 +83,8 @@ def _kept_alive(scene: Scene, limits: _Limits, text: str, own: Any) -> Iterator[
         yield from _switched_off(scene, limits, text)
     elif limits.cap < wanted:
         message = f"the cap is {limits.cap:g}: keepalive lets go after {limits.cap:g} blocks in a row, not {wanted}"
-        fix = limits.fix if limits.cap < limits.best else f"Nothing: {scene.host.title} grants no more."
+        settable = limits.cap < limits.best or (limits.named and not limits.key)
+        fix = limits.fix if settable else f"Nothing: {scene.host.title} grants no more."
         yield scene.find("cap_below_limit", "warning", message, fix, limits.path)
 
 
@@ -117,7 +119,8 @@ def _masked(scene: Scene, found: list[Source], key: str) -> Iterator[Finding]:
 def _number(scene: Scene, limits: _Limits, cap: Value) -> Iterator[Finding]:
     off = "field" in scene.host.cap and cap.text == scene.host.cap["off"]
     if cap.there and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
-        message = f"{shown(limits.key, cap.text)} is not a whole number; {scene.host.title} reads it as {limits.cap:g}"
+        text = shown(limits.named, cap.text)
+        message = f"{text} is not a whole number; {scene.host.title} reads it as {limits.cap:g}"
         yield scene.find("cap_invalid", "warning", message, limits.fix, limits.path)
 
 
@@ -145,6 +148,8 @@ def _below(scene: Scene, limits: _Limits) -> Finding:
     if most >= limits.blocks:
         return scene.find("cap_below_limit", "warning", message, limits.fix, limits.path)
     fix = f"`{scene.install} --set {LIMIT_KEY}={most:g}` says what {scene.host.title} grants; it grants no more."
+    if limits.named and not limits.key:
+        fix = f"{limits.fix.removesuffix('.')}, or {LIMIT_KEY} to {most:g}."
     # Nobody asked for the default.
     level = "info" if limit == DEFAULT_LIMIT and cap == most else "warning"
     return scene.find("cap_below_limit", level, message, fix, limits.path)

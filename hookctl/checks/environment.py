@@ -26,14 +26,9 @@ def shown(name: str, value: str) -> str:
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
 
 
-def is_true(text: str) -> bool:
-    """Whether the hook takes a text for a yes."""
-    return text.strip().lower() in ("1", "true", "yes", "on")
-
-
 def switches_off(name: str, value: str, child_env: Sequence[str]) -> bool:
     """Whether a variable in the hook's environment makes it do nothing."""
-    return bool(guard.switches_off(name, value)) or (name in child_env and is_true(value))
+    return bool(guard.switches_off(name, value)) or (name in child_env and guard.is_true(value))
 
 
 def check(scene: Scene) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hookctl import files, interpreter, runtime_files
 from hookctl.checks import Finding, Scene, configuration, selftest
 from hookctl.errors import HookctlError
+from hookctl.packs.programs import hook_program
 from hookctl.packs.settings import settings_from
 
 PROGRAM = "hook.py"
@@ -67,6 +68,6 @@ def _program(scene: Scene, folder: str, sha: str) -> Iterator[Finding]:
     elif not runtime_files.is_ours(there, sha):
         message = "the hook's file is not as hookctl installed it; it was not tried"
         yield scene.find("hook_changed", "warning", message, f"`{scene.install} --force` puts ours back.", path)
-    elif there.data != runtime_files.program():
+    elif there.data != hook_program(scene.host):
         message = "the hook is of another version of hookctl" + ("; it was not tried" if scene.place.shared else "")
         yield scene.find("hook_old", "info", message, f"`{scene.install}` brings this version's.", path)

@@ -22,8 +22,8 @@ def check(scene: Scene) -> Iterator[Finding]:
         own = _own_guard(scene, other)
         if own:
             message = f"{other.title} reads this file too{only}, and has the guard in {own.path} as well"
-            fix = f"`hookctl uninstall --host {other.name} --scope {own.scope}` takes out one of the two."
-            yield scene.find("registered_twice", "warning", f"{message}; a stop is counted once", fix)
+            fix = f"Nothing has to be done; where {other.title} reads this file, its own guard may go."
+            yield scene.find("registered_twice", "info", f"{message}; both run, and a stop is counted once", fix)
         elif hosts.client(other, scene.folders.environ):
             message = f"{other.title} reads this file too{only}, and runs the hook as {scene.host.title} would"
             yield scene.find("also_read", "info", message, "Do not install the guard for both in one project.")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hookctl import scopes
 from hookctl.checks import Here, handlers
-from hookctl.checks.environment import is_true, variable
+from hookctl.checks.environment import variable
 from hookctl.hosts import shapes
 from hookctl.ledger import target_of
 from hookctl.model import PackRecord, Path
@@ -115,7 +115,7 @@ def at_work(here: Here) -> list[Guard]:
 
 def mode(here: Here, one: Guard) -> str:
     """What a guard does: the environment counts before its configuration, and without its file it is off."""
-    if is_true(variable(here, "HOOKCTL_DISABLE")) or not os.path.isfile(os.path.join(one.folder, "hook.py")):
+    if guard.is_true(variable(here, "HOOKCTL_DISABLE")) or not os.path.isfile(os.path.join(one.folder, "hook.py")):
         return "off"
     return variable(here, "HOOKCTL_MODE").strip() or str(one.config.get("mode", "breaker"))
 
@@ -126,5 +126,5 @@ def ends_chains(here: Here, one: Guard) -> bool:
     if not here.host.data["dialect"]["end"]:
         return False
     return mode(here, one) == "guard" or (
-        is_true(text) if text else one.config.get("end_foreign_chains") is not False
+        guard.is_true(text) if text else one.config.get("end_foreign_chains") is not False
     )

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from hookctl import clock, events, files, project
 from hookctl.checks import Finding, Here
-from hookctl.checks.environment import is_true, variable
+from hookctl.checks.environment import variable
 from hookctl.checks.registered import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
+from hookctl.packs import guard
 from hookctl.places import OWN
 
 _SOON = 30 * 60  # seconds
@@ -35,7 +36,7 @@ class _Work(NamedTuple):
     def must_be_armed(self) -> bool:
         mode = variable(self.here, "HOOKCTL_MODE") or self.config.get("mode")
         text = variable(self.here, "HOOKCTL_REQUIRE_ARM")
-        return mode == "keepalive" or (is_true(text) if text else self.config.get("require_arm") is True)
+        return mode == "keepalive" or (guard.is_true(text) if text else self.config.get("require_arm") is True)
 
     def find(self, code: str, level: str, message: str, fix: str, path: str) -> Finding:
         return self.here.find(code, level, message, fix, path)

@@ -79,16 +79,16 @@ def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     """The error for a value at path that an edit needs otherwise: `needed` says how."""
     name = ".".join(map(str, path)) or "the document"
     hint = f"Make it {needed}, then run the command again."
-    return _error(document, "wrong_shape", path, f"{name} is not {needed}", hint)
+    return _error("wrong_shape", document, path, f"{name} is not {needed}", hint)
 
 
 def unexpected(document: Document, path: Path, message: str) -> HookctlError:
     """The error for an edit that failed although it should not have: a fault of ours."""
-    error = _error(document, "unexpected", path, message, "Nothing was written. Please report this.")
+    error = _error("unexpected", document, path, message, "Nothing was written. Please report this.")
     error.exit_code = UNEXPECTED
     return error
 
 
-def _error(document: Document, code: str, path: Path, message: str, hint: str) -> HookctlError:
+def _error(code: str, document: Document, path: Path, message: str, hint: str) -> HookctlError:
     line, column = document.position(path)
     return HookctlError(code, message, path=document.where, line=line, column=column, hint=hint)

@@ -7,6 +7,8 @@ when the first file is read.
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -92,8 +94,9 @@ def reader(where: str = "") -> Any:
     try:
         import yaml
     except ImportError:
-        message = "this file is YAML, and reading YAML is an optional part of hookctl that is not installed"
-        hint = "Run pip install 'hookctl[yaml]', then the command again."
+        message = "settings here are YAML, and reading YAML is an optional part of hookctl that is not installed"
+        python = shlex.quote(sys.executable)
+        hint = f"Run `{python} -m pip install PyYAML`, or pip install 'hookctl[yaml]', then the command again."
         raise HookctlError("extra_missing", message, path=where, hint=hint) from None
     return yaml
 

@@ -19,7 +19,7 @@ EVENTS = (
     "session-end",
 )  # fmt: skip
 
-FOLDER = os.path.dirname(__file__)
+_FOLDER = os.path.dirname(__file__)
 _HUGE = 1e300  # no number any more, for the hook neither
 
 
@@ -74,7 +74,12 @@ class Host(NamedTuple):
 
 def names() -> list[str]:
     """Every host that hookctl knows, in alphabetical order."""
-    return sorted(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".toml"))
+    return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".toml"))
+
+
+def path_of(name: str) -> str:
+    """Where the file of a host lies."""
+    return os.path.join(_FOLDER, f"{name}.toml")
 
 
 def load(name: str) -> Host:
@@ -85,7 +90,7 @@ def load(name: str) -> Host:
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
     import tomllib
 
-    with open(os.path.join(FOLDER, f"{name}.toml"), "rb") as stream:
+    with open(path_of(name), "rb") as stream:
         data = tomllib.load(stream)
     return _host(data, "")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
-from hookctl.hosts import FOLDER, names
+from hookctl.hosts import names, path_of
 
 
 def faults() -> Iterator[HookctlError]:
@@ -19,7 +18,7 @@ def faults() -> Iterator[HookctlError]:
     with open(asset("schemas", "host.schema.json"), encoding="utf-8") as stream:
         validator = jsonschema.Draft202012Validator(json.load(stream))
     for name in names():
-        path = os.path.join(FOLDER, f"{name}.toml")
+        path = path_of(name)
         try:
             with open(path, "rb") as stream:
                 value = formats.parse("toml", stream.read(), where=path).value

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from hookctl.documents import MISSING, Document
@@ -47,11 +47,10 @@ def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> 
     return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def approvals(shape: Shape, file: str, root: Any, pack: str) -> Iterator[tuple[Path, str]]:
-    """For each hook of a pack in a settings file: where its approval stands, and the hash that approves it."""
-    ours = {element.path for element in shapes.elements(shape, root) if element.id.partition("/")[0] == pack}
+def approvals(shape: Shape, file: str, root: Any, paths: Container[Path]) -> Iterator[tuple[Path, str]]:
+    """For each hook at these paths of a settings file: where its approval stands, and the hash that approves it."""
     for path, handler, group in shapes.handlers(shape, root):
-        if path in ours and _is_loaded(handler):
+        if path in paths and _is_loaded(handler):
             yield state_path(file, path), trusted_hash(shapes.event_of(shape, path), group, handler)
 
 

@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
-from hookctl.model import AddElement, Edit, EditElement, Element, Path, Prune, Put
+from hookctl.model import AddElement, CloseGap, Edit, EditElement, Element, Path, Prune, Put
 from hookctl.model import Drop as DropLeaf
 from hookctl.model import DropElement as Removal
 
 _HEAD = re.compile(r": hookctl=([A-Za-z0-9._-]+/[A-Za-z0-9._-]+); ")
 _ANY = "{pack}"  # in a root: a key a pack
+_GAP: dict[str, Any] = {"hooks": []}  # a group that keeps the place of those behind it
 
 
 class Shape(NamedTuple):
@@ -81,6 +82,13 @@ def _handlers(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any], d
                 for h, handler in enumerate(inner if isinstance(inner, list) else ()):
                     if isinstance(handler, dict):
                         yield (*above, event, n, "hooks", h), handler, one
+
+
+def gaps(shape: Shape, root: Any) -> list[Path]:
+    """The event's list of every empty group that keeps the place of others, where a host knows hooks by their place."""
+    maps = event_maps(shape, root) if shape.positions else ()
+    return [(*above, event) for above, events in maps for event, listed in events.items()
+            for one in (listed if isinstance(listed, list) else ()) if one == _GAP]  # fmt: skip
 
 
 def event_maps(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -152,6 +160,11 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
     removals = [edit.element.path for edit in edits if isinstance(edit, Removal)]
     for path in sorted(removals, key=lambda path: [(isinstance(key, int), key) for key in path], reverse=True):
         document = _remove_element(shape, document, path)
+    for edit in edits:
+        if isinstance(edit, CloseGap):
+            listed = document.get(edit.path)
+            if isinstance(listed, list) and listed and listed[-1] == _GAP:
+                document = document.remove((*edit.path, len(listed) - 1))
     for edit in edits:
         if isinstance(edit, Prune) and _is_empty(document, edit.path):
             document = document.remove(edit.path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookctl.hosts import Host
+from hookctl.hosts import Host, read_cap
 from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, wanted_limit
 from hookctl.packs.settings import Settings
 
@@ -15,22 +15,22 @@ def shortcomings(host: Host) -> list[str]:
     return [*_unproven(host), *_cap(host), *_unanswered(host), *host.data.get("cannot", ())]
 
 
-def remarks_for(host: Host, settings: Settings) -> list[str]:
-    """What somebody who installs the guard with these settings there has to know."""
-    return [f"{host.title}: {said}" for said in _remarks(host, settings)]
+def remarks_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
+    """What somebody who installs the guard with these settings there has to know; `cap` is the operator's setting."""
+    return [f"{host.title}: {said}" for said in _remarks(host, settings, cap)]
 
 
-def _remarks(host: Host, settings: Settings) -> Iterator[str]:
+def _remarks(host: Host, settings: Settings, cap: str) -> Iterator[str]:
     yield from _unproven(host)
     if not settings.events:
         return
     yield from host.data.get("cannot", ())
-    yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective)
+    yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective, cap)
 
 
-def in_the_way(host: Host, mode: str, limit: int, knobs: Mapping[str, Any]) -> Iterator[str]:
-    """What keeps the guard from what its mode and its knobs say."""
-    most, dialect = _most(host), host.data["dialect"]
+def in_the_way(host: Host, mode: str, limit: int, knobs: Mapping[str, Any], cap: str = "") -> Iterator[str]:
+    """What keeps the guard from what its mode and its knobs say, where the operator's own cap is `cap`."""
+    most, dialect = _most(host, cap), host.data["dialect"]
     limit = int(UNLIMITED_CAP) if mode == "keepalive" else limit
     if mode in ("breaker", "keepalive") and 0 < most < limit:
         yield f"it grants no more than {most} blocks in a row, so the guard lets go after {most} and not {limit}"
@@ -46,17 +46,21 @@ def _unproven(host: Host) -> Iterator[str]:
         yield f"not proven: what hookctl knows of it is from {words[host.data['sure']]}, and no client was run"
 
 
-def _most(host: Host) -> int:
-    """The most blocks in a row that no setting of ours lifts; 0: there is no such bound."""
+def _most(host: Host, text: str = "") -> int:
+    """The most blocks in a row that nothing of ours lifts, `text` being the operator's setting; 0: no such bound."""
     cap = host.cap
     if not cap or "field" in cap or ("key" in cap and "most" not in cap):
         return 0
+    if "key" not in cap:
+        return int(read_cap(host, text))
     return cap.get("most", cap["default"]) - cap.get("overrides_last", False)
 
 
 def _cap(host: Host) -> Iterator[str]:
     if _most(host):
-        yield f"grants at most {_most(host)} blocks in a row, whatever is set"
+        named = "" if "key" in host.cap else ".".join(host.cap.get("setting", ()))
+        unless = f"if {named} does not say otherwise" if named else "whatever is set"
+        yield f"grants at most {_most(host)} blocks in a row, {unless}"
 
 
 def _unanswered(host: Host) -> Iterator[str]:

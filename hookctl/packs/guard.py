@@ -154,9 +154,14 @@ def is_limit(text: str) -> bool:
     return bool(re.fullmatch(r"-?[0-9]{1,18}", text.strip()))
 
 
+def is_true(text: str) -> bool:
+    """Whether the hook takes a text for a yes."""
+    return WORDS.get(text.strip().lower(), False)
+
+
 def switches_off(name: str, value: str) -> bool:
     """Whether a variable in the hook's environment makes it do nothing."""
-    return name == "HOOKCTL_DISABLE" and WORDS.get(value.strip().lower(), False)
+    return name == "HOOKCTL_DISABLE" and is_true(value)
 
 
 def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:

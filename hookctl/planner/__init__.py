@@ -37,6 +37,7 @@ class FilePlan(NamedTuple):
     key: str = ""  # of the ledger's page so far; another one where links have moved the file
     rmdirs: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
+    commands: frozenset[tuple[str, str]] = frozenset()  # event and command of the hooks that the pack wants
 
     @property
     def settings(self) -> Change | None:

@@ -18,10 +18,11 @@ from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.model import Pack
+from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, all_files, in_sh, pack_folder, require_inside, top
-from hookctl.planner import FilePlan, Plan, assemble, is_exact, next_record, page_for, with_own_folders, with_top
+from hookctl.planner import FilePlan, Plan, assemble, gaps, is_exact, next_record, page_for, with_own_folders, with_top
 from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
@@ -67,17 +68,20 @@ def plan_install(
     places = tuple(places)
     check(pack, choice.settings)
     records = project_ledger.read(folders, [place.project for place in places if place.shared])
-    approvals, plans = Approvals(folders), []
+    plans = []
     for place in places:
         if looking:
             looking(place)
         try:
-            plan = _one(folders, records, pack, place, choice)
+            plans.append(_one(folders, records, pack, place, choice))
         except HookctlError as error:
             if len(places) > 1:
                 error.hint = f"{error.hint}\n  Nothing was written for other hosts either; --host names some of them."
             raise
-        plans.append(plan if plan.decision.conflicts else approvals.install(plan, pack.name, ask=choice.trust))
+    approvals = Approvals(folders, records, plans)
+    for n, plan in enumerate(plans):
+        if not plan.decision.conflicts:
+            plans[n] = approvals.install(plan, pack.name, ask=choice.trust)
     return assemble(folders, records, approvals.finish(plans), install=True)
 
 
@@ -126,13 +130,15 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     edited = formats.renewed(shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
-    if place.shared and (wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)):
+    adds = wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)
+    if place.shared and (adds or choice.trust):
         _require_own_programs(pack, runtime)
     page = PackRecord(pack.version, content.settings, folder, runtime.written)
     after = snapshot.data if edited is document else edited.data
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
     result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
+    result = result._replace(gaps=gaps.left(record, place.host, document, edited))
     if record is None and result.created_file:
         made = dict.fromkeys((*result.created_dirs, *_also_made(folders, records, place, snapshot.path)))
         result = result._replace(created_dirs=tuple(made))
@@ -142,15 +148,21 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if edited is not document and not decision.edits:
         action = runtime_files.file_action("replace-file", snapshot.path, "its code was an earlier version's")
         runtime = runtime._replace(actions=(*runtime.actions, (snapshot.path, action)))
-    hidden = _hidden(folders, place) if snapshot.data is None and after is not None else ()
-    messages = (*_switched_off(place, document), *hidden, *_where_it_holds(place, pack), *content.messages)
+    makes = snapshot.data is None and after is not None
+    new = (*_hidden(folders, place), *_behind_a_link(place, snapshot.path)) if makes else ()
+    messages = (*_switched_off(place, document), *new, *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
-                    runtime.rmdirs, messages)  # fmt: skip
+                    runtime.rmdirs, messages, _commands(place, content.wants))  # fmt: skip
+
+
+def _commands(place: Place, wants: list[Want]) -> frozenset[tuple[str, str]]:
+    shape = place.host.shape
+    return frozenset((shapes.event_of(shape, want.path), want.value["command"]) for want in wants if want.id)
 
 
 def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
-    """A repository must not bring the program that a new registration of ours runs."""
+    """A repository must not bring the program that a registration of ours, new or approved now, runs."""
     if runtime.foreign:
         message = f"{pack.name} would run this file, which hookctl has not written"
         hint = "Look at it, then remove it, or install with --force: either puts ours there."
@@ -186,12 +198,23 @@ def _hidden(folders: Folders, place: Place) -> tuple[str, ...]:
     return (f"{place.host.title} then reads no hook of {users} in this project: it reads only the first file there is",)
 
 
-def _where_it_holds(place: Place, pack: Pack) -> tuple[str, ...]:
-    """A host that reads only the folder it is started in must be started there."""
-    if place.scope == "user" or not place.host.data["scopes"]["start_folder_only"]:
+def _behind_a_link(place: Place, path: str) -> tuple[str, ...]:
+    """A file that is made where a link leads to: perhaps its disk is not there yet."""
+    if not os.path.islink(place.path):
         return ()
-    return (f"{place.host.title} reads {place.scope} settings only where it is started: {pack.name} works in "
-            f"{place.project}, not in the folders below it",)  # fmt: skip
+    return (f"{place.path} is a link to {path}, which does not exist, so it is made there",)
+
+
+def _where_it_holds(place: Place, pack: Pack) -> tuple[str, ...]:
+    """A host that knows only the folder it is started in must be started there."""
+    title, data = place.host.title, place.host.data
+    if place.scope != "user" and data["scopes"]["start_folder_only"]:
+        why = f"{title} reads {place.scope} settings only where it is started"
+    elif place.shared and data["environment"].get("project_is_start"):
+        why = f"{title} tells a hook where it was started, and not where the project is"
+    else:
+        return ()
+    return (f"{why}: {pack.name} works in {place.project}, not in the folders below it",)
 
 
 def _pack(desk: _Desk) -> Content:
@@ -215,7 +238,7 @@ def _guard(desk: _Desk) -> Content:
     recorded = settings_from(known.settings if known else {})
     base = Settings(python=recorded.python) if choice.reset else recorded
     settings = choose(base, choice.settings)
-    messages = (*remarks(settings, choice.settings), *remarks_for(place.host, settings))
+    messages = (*remarks(settings, choice.settings), *remarks_for(place.host, settings, _own_cap(desk)))
     if place.shared:
         require_portable(settings)
         settings = settings._replace(python="")
@@ -231,8 +254,8 @@ def _guard(desk: _Desk) -> Content:
     if settings.events or wrapped.entries:
         before = known.settings.get("config", {}) if known else {}
         config = runtime_files.configuration(os.path.join(desk.folder, CONFIG), before, wanted, choice.force)
-        contents = {"hook.py": File(runtime_files.program()), CONFIG: config}
-        contents |= {PROGRAM: File(runtime_files.program(PROGRAM))} if wrapped.entries else {}
+        contents = {"hook.py": File(hook_program(place.host)), CONFIG: config}
+        contents |= {PROGRAM: File(wrapper_program())} if wrapped.entries else {}
         wants = _guard_wants(desk, settings, json.loads(config.data))
     page = {**settings._asdict(), "config": wanted}
     page = page if settings.preset else {name: value for name, value in page.items() if name != "preset"}
@@ -257,7 +280,7 @@ def _guard_wants(desk: _Desk, settings: Settings, config: Mapping[str, Any]) -> 
 
 
 def _own_cap(desk: _Desk) -> str:
-    """The operator's cap, where it stands in a setting that the variable of ours would beat."""
+    """The operator's cap, where it stands in a setting; a variable of ours would beat that."""
     path = tuple(desk.place.host.cap.get("setting", ()))
     value = desk.document.get(path) if path else MISSING
     return str(value) if type(value) is int else ""

@@ -21,10 +21,12 @@ from hookctl.live import look, read_document
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard, wrapping
 from hookctl.packs.pack import load_file, read_files
+from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
-from hookctl.planner import FilePlan, Plan, assemble, next_record, page_for, with_own_folders
+from hookctl.planner import FilePlan, Plan, assemble, gaps, next_record, page_for, with_own_folders
+from hookctl.planner.trust import Approvals
 from hookctl.runtime_files import CONFIG, File, Runtime
 
 _PROGRAM = "hook.py"
@@ -54,7 +56,11 @@ def plan_repair(folders: Folders, places: Iterable[Place]) -> Plan:
     for place in readable:
         with contextlib.suppress(HookctlError):
             plans += _one(folders, records, place)
-    return assemble(folders, records, plans, install=True)
+    approvals = Approvals(folders, records, plans)
+    for n, plan in enumerate(plans):
+        for pack in plan.record.packs if plan.record and plan.commands else ():
+            plans[n] = approvals.install(plans[n], pack, ask=False)
+    return assemble(folders, records, approvals.finish(plans), install=True)
 
 
 def _records(folders: Folders, places: list[Place]) -> tuple[dict[str, Record], list[Place]]:
@@ -89,10 +95,18 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     after = edited.data if decision.edits else snapshot.data
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(desk.entries, live)
     result = next_record(record, place, snapshot, after, decision, desk.pages, anew=anew)
+    result = result._replace(gaps=gaps.left(record, place.host, document, edited))
     if runtime.changes or record is None:
         result = with_own_folders(folders, records, place, result, lost=record is None)
     yield FilePlan(place, document, after, snapshot.path, snapshot.data, result, decision,
-                   runtime.changes, runtime.actions, key)  # fmt: skip
+                   runtime.changes, runtime.actions, key, commands=_commands(place, result))  # fmt: skip
+
+
+def _commands(place: Place, record: Record) -> frozenset[tuple[str, str]]:
+    """What approvals are kept up for: what this machine wrote, and not what a committed ledger says."""
+    shape, entries = place.host.shape, () if place.shared else record.entries
+    written = ((entry.path, entry.written["command"]) for entry in entries if entry.kind == "element")
+    return frozenset((shapes.event_of(shape, path), command) for path, command in written)
 
 
 # Entries
@@ -129,7 +143,7 @@ def _all_ours(desk: _Desk) -> bool:
     good = [(want.path, want.value) for want in wants]
     ours = [entry for entry in desk.entries if entry.kind != "container" and not wraps(entry.id)]
     wishes = [(e.path, wish.value) for e in ours for wish in e.owners.values()]
-    return program in (None, runtime_files.program()) and all(wish in good for wish in wishes)
+    return program in (None, hook_program(desk.place.host)) and all(wish in good for wish in wishes)
 
 
 def _new_commands(desk: _Desk) -> tuple[str, dict[str, str]]:
@@ -269,8 +283,8 @@ def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
         return {}
     config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state, desk.place.host)
     data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)
-    found = {_PROGRAM: File(runtime_files.program()), CONFIG: data}
-    return found | ({wrapping.PROGRAM: File(runtime_files.program(wrapping.PROGRAM))} if wrapped else {})
+    found = {_PROGRAM: File(hook_program(desk.place.host)), CONFIG: data}
+    return found | ({wrapping.PROGRAM: File(wrapper_program())} if wrapped else {})
 
 
 def _packs_files(desk: _Desk, name: str, page: PackRecord) -> dict[str, File]:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import files
+from hookctl import files, gates, ledger
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import codex, config_folder
+from hookctl.hosts import codex, config_folder, shapes
 from hookctl.live import read_document
-from hookctl.model import Action, Change, Decision, Path
+from hookctl.model import Action, Change, Decision, Element, Path, Record
 from hookctl.places import Place
 from hookctl.planner import FilePlan
 
@@ -35,10 +35,12 @@ class _Config(NamedTuple):
 
 
 class Approvals:
-    """The approvals that one run writes and takes out."""
+    """The approvals that one run writes and takes out, beside its plans of settings files."""
 
-    def __init__(self, folders: Folders) -> None:
+    def __init__(self, folders: Folders, records: Mapping[str, Record], plans: Iterable[FilePlan]) -> None:
         self.folders = folders
+        self._records = records
+        self._plans = {plan.path: plan for plan in plans}
         self._memory = files.read(folders.approvals)
         self._ours, self._made = _parse(self._memory)
         self._configs: dict[str, _Config] = {}
@@ -51,25 +53,36 @@ class Approvals:
             return plan._replace(messages=(*plan.messages, *(said if ask else ())))
         step = f"{gate['gate']}: {gate['action']}"
         if "config" not in gate:
-            return plan._replace(messages=(*plan.messages, *([step] if plan.settings or ask else ())))
-        needed = self._needed(plan, pack)
+            said = [step] if ask or self._is_shut(plan) else []
+            return plan._replace(messages=(*plan.messages, *said))
         config = self._config(plan, must=ask)
         if config is None:
             return plan._replace(messages=(*plan.messages, step))
-        if ask or self._of(config, plan, pack):
-            return self._edit(plan, config, pack, needed)
-        missing = any(codex.approved(config.document, path) != digest for path, digest in needed.items())
-        return plan._replace(messages=(*plan.messages, *([step] if missing else ())))
+        needed, others = self._needed(plan, pack)
+        if ask or self._keeps(config, plan, pack):
+            self._edit(plan, config, pack, needed)
+        now = self._configs[config.path].document
+        missing = any(codex.approved(now, path) != digest for path, digest in needed.items())
+        edited = [f"{element.id} is not as {pack} wants it, so it is not approved" for element in others if ask]
+        return plan._replace(messages=(*plan.messages, *edited, *([step] if missing or edited else ())))
 
-    def uninstall(self, plan: FilePlan, packs: Iterable[str]) -> FilePlan:
+    def _is_shut(self, plan: FilePlan) -> bool:
+        """Whether somebody has to open a gate that only the host can open; where nobody can tell, after every edit."""
+        host, environ, gate = plan.place.host, self.folders.environ, plan.place.host.data["trust"]
+        if "memory" in gate:
+            root = formats.parse(host.format, plan.after or b"", where=plan.path).value or {}
+            return bool(gates.closed(host, plan.place.path, root, environ))
+        folder = plan.place.project or self.folders.cwd
+        return bool(plan.settings) or gates.is_untrusted(host, plan.place.scope, folder, environ)
+
+    def uninstall(self, plan: FilePlan, packs: Iterable[str]) -> None:
         """Take out what we approved for these packs; a file that cannot be read keeps it, which does no harm."""
         if "config" in plan.place.host.data.get("trust", {}):
             config = self._config(plan, must=False)
             for pack in packs if config else ():
                 config = self._configs[config.path]
                 if self._of(config, plan, pack):
-                    plan = self._edit(plan, config, pack, {})
-        return plan
+                    self._edit(plan, config, pack, {})
 
     def finish(self, plans: list[FilePlan]) -> list[FilePlan]:
         """The plans, with the files that approvals stand in; one that is planned already gets them on top."""
@@ -79,16 +92,23 @@ class Approvals:
                 n = by_path[config.path]
                 plans[n] = _on_top(plans[n], config)
             else:
-                plans.append(
-                    FilePlan(config.place, config.before, self._bytes(config), config.path, config.old, None,
-                             Decision(actions=config.actions), key=config.path)
-                )  # fmt: skip
+                plans.append(self._plan(config))
         value = {"approved": self._ours, "made": sorted(self._made)}
         new = (json.dumps(value, indent=1, sort_keys=True) + "\n").encode() if self._ours else None
         if plans and new != self._memory.data and (new or self._memory.data):
             memory = Change(self._memory.path, self._memory.data, new)
             plans[0] = plans[0]._replace(runtime=(*plans[0].runtime, memory))
         return plans
+
+    def _plan(self, config: _Config) -> FilePlan:
+        """The plan of a file that only approvals change; what is installed in it stays so."""
+        key, record = ledger.page_of(self._records, config.path)
+        after = self._bytes(config)
+        if record:
+            # The text from before our first write has none of these approvals: an uninstall must not put it back.
+            record = record._replace(sha256_before="", sha256_after=files.digest(after))
+        return FilePlan(config.place, config.before, after, config.path, config.old, record,
+                        Decision(actions=config.actions), key=key)  # fmt: skip
 
     def _bytes(self, config: _Config) -> bytes | None:
         """The file's bytes to come; none where we have made it and nothing is left in it."""
@@ -99,9 +119,14 @@ class Approvals:
             return None
         return config.document.data
 
-    def _needed(self, plan: FilePlan, pack: str) -> dict[Path, str]:
+    def _needed(self, plan: FilePlan, pack: str) -> tuple[dict[Path, str], list[Element]]:
+        """The approvals that a pack's hooks need, and those of its hooks that somebody else wrote: they get none."""
+        shape = plan.place.host.shape
         root = formats.parse(plan.place.host.format, plan.after or b"", where=plan.path).value or {}
-        return dict(codex.approvals(plan.place.host.shape, plan.place.path, root, pack))
+        ours = [element for element in shapes.elements(shape, root) if element.id.partition("/")[0] == pack]
+        fitting = {e.path for e in ours if (shapes.event_of(shape, e.path), e.fields["command"]) in plan.commands}
+        others = [element for element in ours if element.path not in fitting]
+        return dict(codex.approvals(shape, plan.place.path, root, fitting)), others
 
     def _config(self, plan: FilePlan, *, must: bool) -> _Config | None:
         """The file with the approvals; None, or a refusal where it must be edited, if it cannot be read."""
@@ -109,11 +134,10 @@ class Approvals:
         path = plan.place.host.data["trust"]["config"].format(config=folder)
         with contextlib.suppress(HookctlError) if not must else contextlib.nullcontext():
             real = files.real(path)
-            if real == plan.path:
-                document = formats.parse(_FORMAT, plan.after or b"", where=path)
-                known = self._configs.get(real)
-                here = known or _Config(plan.place, real, plan.old, plan.before, document)
-                return self._configs.setdefault(real, here)
+            if real not in self._configs and real in self._plans:
+                its = self._plans[real]
+                document = formats.parse(_FORMAT, its.after or b"", where=path)
+                self._configs[real] = _Config(its.place, real, its.old, its.before, document)
             if real not in self._configs:
                 there, document = read_document(path, _FORMAT)
                 host = plan.place.host._replace(format=_FORMAT)
@@ -126,7 +150,13 @@ class Approvals:
         """What we approved in a file for one pack in one settings file: the hook's key to its hash."""
         return self._ours.get(config.path, {}).get(plan.path, {}).get(pack, {})
 
-    def _edit(self, plan: FilePlan, config: _Config, pack: str, needed: dict[Path, str]) -> FilePlan:
+    def _keeps(self, config: _Config, plan: FilePlan, pack: str) -> bool:
+        """Whether we approved hooks here, and the operator has taken none of that back."""
+        ours = self._of(config, plan, pack)
+        state = ("hooks", "state")
+        return bool(ours) and all(codex.approved(config.document, (*state, key)) == ours[key] for key in ours)
+
+    def _edit(self, plan: FilePlan, config: _Config, pack: str, needed: dict[Path, str]) -> None:
         """Make the approvals of a pack those that are needed."""
         ours, document, actions = self._of(config, plan, pack), config.document, []
         kept = {}
@@ -139,12 +169,11 @@ class Approvals:
                 kept[path[-1]] = digest
         for key in ours.keys() - kept.keys():
             path: Path = ("hooks", "state", key)
-            if path not in needed and codex.approved(document, path) == ours[key]:
+            if codex.approved(document, path) == ours[key]:
                 document = _without(document, path)
                 actions.append(Action("remove", path, "leaf", owners=(pack,)))
         self._remember(config.path, plan.path, pack, kept)
         self._configs[config.path] = config._replace(document=document, actions=(*config.actions, *actions))
-        return plan
 
     def _remember(self, config: str, settings: str, pack: str, kept: dict[Any, str]) -> None:
         self._ours.setdefault(config, {}).setdefault(settings, {})[pack] = kept

@@ -13,13 +13,13 @@ from hookctl.folders import Folders
 from hookctl.hosts import Host, shapes
 from hookctl.live import look, read_document
 from hookctl.masking import masked, masked_text
-from hookctl.model import Action, Decision, DropElement, Entry, PackRecord, Record, Want
+from hookctl.model import Action, Decision, DropElement, Entry, PackRecord, Path, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, in_sh, pack_folder
-from hookctl.planner import FilePlan, Plan, assemble, is_exact, next_record, page_for, with_top
+from hookctl.planner import FilePlan, Plan, assemble, gaps, is_exact, next_record, page_for, with_top
 from hookctl.planner.trust import Approvals
 from hookctl.planner.wraps import unwrap
 
@@ -37,8 +37,11 @@ def plan_uninstall(
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
     records = project_ledger.read(folders, projects)
-    approvals, leaving = Approvals(folders), tuple(leaving)
-    plans = [approvals.uninstall(_one(folders, records, one, loaded), one.packs) for one in leaving]
+    leaving = tuple(leaving)
+    plans = [_one(folders, records, one, loaded) for one in leaving]
+    approvals = Approvals(folders, records, plans)
+    for plan, one in zip(plans, leaving, strict=True):
+        approvals.uninstall(plan, one.packs)
     return assemble(folders, records, approvals.finish(plans), install=False)
 
 
@@ -63,8 +66,9 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
     exact = record is not None and is_exact(record, snapshot)
     for pack in reversed(leaving.packs):
         wants = _wants(folders, records, place, record, loaded.get(pack), orphaned, key)
+        ours = gaps.left(record, place.host, document, edited)
         try:
-            edited, step = _leave(place.host, edited, decision.entries, pack, wants, record is not None, exact)
+            edited, step = _leave(place.host, edited, decision.entries, pack, wants, record is not None, exact, ours)
         except HookctlError as error:
             raise _by_hand(error, decision.entries, leaving.packs) from None
         decision = _then(decision, step)
@@ -74,6 +78,7 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
     if record is None and not after and place.host.format == "plugin":
         after = None  # nobody but us writes such a file
     result = next_record(record, place, snapshot, after, decision, left) if record and left else None
+    result = result._replace(gaps=gaps.left(record, place.host, document, edited)) if result else None
     runtime = _files(folders, records, leaving, key, record, orphaned, bool(decision.edits))
     dirs = sorted(record.created_dirs, key=len, reverse=True) if record and not left else ()
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
@@ -100,15 +105,16 @@ def _wants(
 
 
 def _leave(
-    host: Host, document: Document, entries: tuple[Entry, ...], pack: str, wants: list[Want], known: bool, exact: bool
-) -> tuple[Document, Decision]:
+    host: Host, document: Document, entries: tuple[Entry, ...], pack: str, wants: list[Want], known: bool,
+    exact: bool, ours: tuple[Path, ...],
+) -> tuple[Document, Decision]:  # fmt: skip
     """The document without one pack."""
     # Without a page in the ledger only an element of ours can be told; then nothing else must have a shape.
     root = document.value if isinstance(document.value, dict) else {}
     there = {element.id for element in shapes.elements(host.shape, root)}
     strict = wants if not known and any(want.id in there for want in wants) else ()
     decision = engine.uninstall(entries, look(host, document, strict, entries), pack, wants)
-    decision = decision if exact else with_top(host, document, decision)
+    decision = gaps.closing(ours, decision if exact else with_top(host, document, decision))
     return shapes.apply(host.shape, document, decision.edits) if decision.edits else document, decision
 
 

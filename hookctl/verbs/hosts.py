@@ -73,5 +73,5 @@ def _lines(page: dict[str, Any]) -> list[str]:
 def _cap(cap: dict[str, Any] | None) -> str:
     if cap is None:
         return "none: it takes as many blocks as come"
-    named = cap.get("key") or cap.get("field")
+    named = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ()))
     return f"{named or 'fixed'}, default {cap['default']} blocks in a row"

@@ -19,7 +19,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import Request as Chosen
 from hookctl.packs.settings import Settings, choose, require_portable
 from hookctl.packs.wants import wants as pack_wants
-from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder
+from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder, require_scope
 from hookctl.planner.install import check
 from hookctl.runtime_files import CONFIG, configuration
 
@@ -41,7 +41,7 @@ def only(names: list[str], scope: str) -> str:
     if len(names) == 1 and names[0] != "all":
         return names[0]
     _require_known(scope)
-    can = [name for name in known.names() if scope in _scopes(known.load(name))]
+    can = [name for name in known.names() if scope in known.load(name).data["files"]]
     hint = f"Name it with --host; those that have {scope} settings are: {', '.join(can)}."
     raise HookctlError("usage", "which host? render prints the text of one", hint=hint, exit_code=USAGE)
 
@@ -52,16 +52,11 @@ def _require_known(scope: str) -> None:
         raise HookctlError("usage", f"unknown scope {scope!r}", hint=hint, exit_code=USAGE)
 
 
-def _scopes(host: Host) -> list[str]:
-    return [*host.scopes, *(["managed"] if "managed" in host.data["files"] else [])]
-
-
 def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
     """The text that an install into an empty settings file of this scope would write."""
     _require_known(request.scope)
-    if request.scope not in _scopes(host):
-        message, hint = f"{host.title} has no {request.scope} settings", f"Its scopes: {', '.join(_scopes(host))}."
-        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    if request.scope != "managed":
+        require_scope(host, request.scope)
     place = Place(host, request.scope, "", "/" if request.scope == "project" else "")
     folder = _folder(folders, place, pack, request)
     if request.python and not os.path.isabs(request.python):
@@ -137,9 +132,10 @@ def _configuration(settings: Settings, folder: str, host: Host) -> str:
 def _where(folders: Folders, host: Host, scope: str) -> str:
     if scope != "managed":
         return f"{host.title} reads it from {known.settings_path(host, scope, folders.environ, '<project>')}"
-    managed = host.data["files"]["managed"]
-    system = sys.platform if sys.platform in managed else next(iter(managed))
-    return f"{host.title} reads it from {managed[system][0]}" + (f" ({system})" if system != sys.platform else "")
+    paths = host.data["files"].get("managed", {}).get(sys.platform, [])
+    if not paths:
+        return f"hookctl knows of no managed settings of {host.title} on this system, so nothing may read it"
+    return f"{host.title} reads it from {paths[0]}"
 
 
 def _source(pack: Pack, name: str) -> str:

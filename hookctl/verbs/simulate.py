@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from hookctl import events, files, hosts, interpreter, report, runtime_files
+from hookctl import events, files, hosts, interpreter, report
 from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Result
 from hookctl.packs import guard
+from hookctl.packs.programs import hook_program
 from hookctl.packs.settings import Request, Settings, choose, remarks
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
@@ -127,7 +128,7 @@ class _Stage:
         # With the limit, which is in no env here.
         config = guard.configuration(settings._replace(mode="guard"), "", hosts.load("claude"))
         self.write(os.path.join(self.hook, "config.json"), json.dumps({**config, "mode": settings.mode}))
-        self.write(os.path.join(self.hook, "hook.py"), runtime_files.program().decode())
+        self.write(os.path.join(self.hook, "hook.py"), hook_program(*map(hosts.load, hosts.names())).decode())
 
     def write(self, path: str, text: str | None) -> None:
         if text is not None:

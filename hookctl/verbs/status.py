@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hookctl import effects, engine, errors, files, ledger, project, project_ledger, report, scopes
+from hookctl import effects, engine, errors, files, gates, ledger, project, project_ledger, report, scopes
 from hookctl import hosts as known
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
@@ -20,7 +20,7 @@ from hookctl.packs.abilities import in_the_way
 from hookctl.packs.knobs import in_effect
 from hookctl.packs.sentence import sentence as describe
 from hookctl.packs.settings import LIMIT_KEY, settings_from
-from hookctl.places import of_file, standing
+from hookctl.places import GUARD, of_file, standing
 from hookctl.scopes import Source
 
 
@@ -30,7 +30,9 @@ def status(folders: Folders) -> Result:
     What cannot be read is an error, and keeps nothing else from being shown.
     """
     records, problems = project_ledger.read_known(folders)
-    pages = [_page(folders, ledger.place_of(records, path), record) for path, record in sorted(records.items())]
+    order = {name: n for n, name in enumerate(known.names())}
+    found = sorted(records.items(), key=lambda page: (order.get(page[1].host, len(order)), page[0]))
+    pages = [_page(folders, ledger.place_of(records, path), record) for path, record in found]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
@@ -87,12 +89,14 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
     user = path if record.scope == "user" else standing(host, "user", folders.environ)[1]
     found = scopes.sources(folders, host, user, record.project or folders.cwd)
     page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry, live)) for entry in _shown(record)]
-    if "guard" in record.packs:
+    if GUARD in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
         off = effects.disabling(effects.with_switches(folders, host, found, record.project or folders.cwd))
         own = [source for source in found if source.path == path] if host.env_field else []
-        said = sentence(host, record.packs["guard"], document, states, own or found, _switched_off(off, path, found))
-        page["guard"] = said + _limited(page["entries"])
+        shut = _switched_off(off, path, found)
+        waiting = {one.id for one in gates.closed(host, path, document.value, folders.environ)}
+        said = sentence(host, record.packs[GUARD], document, states, own or found, shut, waiting)
+        page["guard"] = said + _limited(page["entries"]) + _untrusted(folders, host, record)
     return page
 
 
@@ -132,26 +136,31 @@ def _entry(entry: Entry, live: Live, stronger: Source | None) -> dict[str, Any]:
 
 
 def sentence(
-    host: Host, pack: PackRecord, document: Document, states: dict[str, str], found: list[Source], off: str
+    host: Host, pack: PackRecord, document: Document, states: dict[str, str], found: list[Source], off: str,
+    waiting: set[str],
 ) -> str:  # fmt: skip
     """What the guard will do in this host, in one sentence, from what is really there and in effect.
 
-    `off` says what switches all hooks off; empty if nothing does.
+    `off` says what switches all hooks off, empty if nothing does; `waiting` are the hooks that nobody has approved.
     """
     texts = effects.variables(found)
     idle = _idle(host, pack, document, states, texts, off)
+    if not idle and f"{GUARD}/stop" in waiting:
+        idle = f"{host.title} waits for an approval ({host.data['trust']['action']})"
     if idle:
         return f"does nothing: {idle}"
     knobs = in_effect(guard.live_configuration(pack), texts)
     mode, limit = guard.mode_of(knobs, texts), guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks"))
     missing = _missing(host, pack, states)
     mode = "off" if "stop" in missing else mode
-    short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs)]
+    short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs, effects.cap(host, found, {}).text)]
     knobs |= {"dispatch_tools": []} if "pre-tool" in missing or not guard.can_refuse(host) else {}
     said = describe(mode, knobs, limit, effects.blocks(host, found, {}), host.title) + "".join(short)
     preset = settings_from(pack.settings).preset
     said += f" (preset {preset})" if preset else ""
-    return said + (f" (its hook for {' and '.join(missing)} is not registered)" if missing else "")
+    said += f" (its hook for {' and '.join(missing)} is not registered)" if missing else ""
+    mute = [event for event in guard.events(settings_from(pack.settings), host) if f"{GUARD}/{event}" in waiting]
+    return said + (f" (its hook for {' and '.join(mute)} waits for an approval)" if mute else "")
 
 
 def _limited(entries: list[dict[str, Any]]) -> str:
@@ -204,6 +213,13 @@ def _switched_off(switch: effects.Switch | None, path: str, found: list[Source])
         if key and source.scope == "managed" and source.document.get((key,)) is True:
             return f"{key} is true in {source.path}"
     return ""
+
+
+def _untrusted(folders: Folders, host: Host, record: Record) -> str:
+    """What is said of a folder that the host has not been told to trust."""
+    if not record.project or not gates.is_untrusted(host, record.scope, record.project, folders.environ):
+        return ""
+    return f"; {host.title} has not been told to trust {record.project}, and runs no hook there as long as it is not"
 
 
 def _instead(entry: dict[str, Any]) -> str:

@@ -1,0 +1,110 @@
+"""What a host wants approved before it runs a hook, as far as its own files show: the hook itself, and the folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from hookctl.documents import MISSING, Document
+from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
+from hookctl.model import Path
+from hookctl.packs.guard import is_true
+from hookctl.places import readable
+
+UNKNOWN, CHANGED, OFF = "unknown", "changed", "off"  # nobody approved it; since then it was changed; switched off
+
+
+class Closed(NamedTuple):
+    """A hook of a pack that the host passes over until somebody approves it."""
+
+    id: str
+    why: str
+    state: Path = ()  # where the host has the word on it
+
+    @property
+    def pack(self) -> str:
+        return self.id.partition("/")[0]
+
+
+def closed(host: Host, path: str, root: Any, environ: Mapping[str, str]) -> list[Closed]:
+    """The hooks of ours in a settings file that wait for an approval, by its path and what it says."""
+    about = host.data.get("trust", {})
+    ids = {element.path: element.id for element in shapes.elements(host.shape, root)}
+    if "config" in about:
+        return list(_unapproved(host, path, root, ids, environ))
+    return list(_not_agreed(host, root, ids, environ)) if "memory" in about else []
+
+
+def _unapproved(
+    host: Host, path: str, root: Any, ids: Mapping[Path, str], environ: Mapping[str, str]
+) -> Iterator[Closed]:
+    """Each hook against the approvals that the host keeps by position."""
+    config = _read(host, host.data["trust"]["config"], "toml", environ)
+    places = {codex.state_path(path, place): id for place, id in ids.items()}
+    for state, digest in codex.approvals(host.shape, path, root, ids):
+        known = codex.approved(config, state) if config else None
+        if config and config.get((*state, "enabled")) is False:
+            yield Closed(places[state], OFF, state)
+        if known != digest:
+            yield Closed(places[state], UNKNOWN if known is None else CHANGED, state)
+
+
+def _not_agreed(host: Host, root: Any, ids: Mapping[Path, str], environ: Mapping[str, str]) -> Iterator[Closed]:
+    """Each hook against the commands that were agreed to, unless the host agrees by itself."""
+    about = host.data["trust"]
+    said = about.get("unasked", {})
+    if is_true(environ.get(said.get("variable", ""), "")) or is_true(str(root.get(said.get("key")))):
+        return
+    memory = _read(host, about["memory"], "json", environ)
+    listed = memory.get(("approvals",)) if memory else ()
+    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    known = [(one.get("event"), one.get("command")) for one in entries]
+    for path, handler, _ in shapes.handlers(host.shape, root):
+        if path in ids and (shapes.event_of(host.shape, path), handler["command"]) not in known:
+            yield Closed(ids[path], UNKNOWN)
+
+
+def is_untrusted(host: Host, scope: str, folder: str, environ: Mapping[str, str]) -> bool:
+    """Whether the host runs no hook of a scope in a folder, since nobody told it to trust that."""
+    about = host.data.get("folder_trust")
+    if not about or scope not in about["scopes"] or not _is_on(host, about, environ):
+        return False
+    document = _read(host, about["file"], about["format"], environ)
+    return document is None or not _is_trusted(about, _words(about, document), folder)
+
+
+def _read(host: Host, name: str, format: str, environ: Mapping[str, str]) -> Document | None:
+    return readable(name.format(config=config_folder(host, environ)), format)
+
+
+def _is_on(host: Host, about: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+    path = tuple(about.get("switch", ()))
+    if not path:
+        return bool(about["on"])
+    host = load(host.name)
+    document = readable(settings_path(host, "user", environ), host.format)
+    said = document.get(path) if document else MISSING
+    return said if isinstance(said, bool) else bool(about["on"])
+
+
+def _words(about: Mapping[str, Any], document: Document) -> dict[str, Any]:
+    """What the host was told of folders."""
+    found = document.get(tuple(about.get("folders", ())))
+    words = found if isinstance(found, dict) else {}
+    if "level" in about:
+        return {name: one.get(about["level"]) for name, one in words.items() if isinstance(one, dict)}
+    return words
+
+
+def _is_trusted(about: Mapping[str, Any], words: Mapping[str, Any], folder: str) -> bool:
+    """The word on the folder itself, or where folders inside go with it, that of the nearest one."""
+    folder, best = os.path.realpath(folder), ("", None)
+    for name, word in words.items():
+        if "\0" in name:
+            continue
+        above = os.path.realpath(os.path.dirname(name) if word == about.get("parent") else name)
+        inside = about["inherited"] and folder.startswith(f"{above.rstrip('/')}/")
+        if (above == folder or inside) and len(name) > len(best[0]):
+            best = name, word
+    return best[1] in about["trusted"]

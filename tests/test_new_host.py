@@ -1,0 +1,71 @@
+"""A host is one data file: the example in docs/adding-a-host.md works as it is put beside the others."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hookctl import hosts
+from tests.conftest import Hookctl, put
+
+ROOT = Path(__file__).parents[1]
+MINE = '{\n\t"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}\n}\n'
+
+
+@pytest.fixture
+def robin(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings file of a host that nobody knew before, with a hook in it."""
+    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "adding-a-host.md").read_text(), re.S)
+    folder = shutil.copytree(hosts._FOLDER, isolated / "hosts")
+    text = text.replace('block = \'{"decision":"block","reason":%s}\'', 'block = \'{"verdict":"go on","because":%s}\'')
+    put(folder / "robin.toml", text + '\n[cap]\nkey = "ROBIN_CAP"\ndefault = 6\noff = "0"\n')
+    monkeypatch.setattr(hosts, "_FOLDER", folder)
+    return put(isolated / "home" / ".robin" / "hooks.json", MINE)
+
+
+def stop(settings: Path, isolated: Path) -> str:
+    """What the guard's hook says to a stop of the new host, by the command that stands in its file."""
+    (command,) = re.findall(r'"(: hookctl=guard/stop; (?:[^"\\]|\\.)*)"', settings.read_text())
+    payload = json.dumps({"session_id": "s", "cwd": str(isolated / "work")})
+    done = subprocess.run(json.loads(f'"{command}"'), shell=True, input=payload, capture_output=True, text=True)
+    return done.stdout
+
+
+def test_the_guard_speaks_the_words_of_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "robin").code == 0
+    assert hookctl("run", "remaining", "3").code == 0
+    said = [stop(robin, isolated) for _ in range(6)]
+    assert [json.loads(text)["verdict"] for text in said[:5]] == ["go on"] * 5
+    assert "Work remains (3)" in json.loads(said[0])["because"]
+    assert list(json.loads(said[5])) == ["systemMessage"]
+
+
+def test_a_cap_of_a_new_host_is_kept(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "robin", "--set", "max_stop_blocks=20").code == 0
+    assert hookctl("run", "remaining", "3").code == 0
+    said = [stop(robin, isolated) for _ in range(7)]
+    assert ["verdict" in text for text in said] == [True] * 6 + [False]
+    assert "after 6 blocks in a row, since the host would override the next one" in said[6]
+
+
+def test_all_verbs_know_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
+    assert "Robin" in hookctl("hosts").out
+    assert hookctl("install", "--host", "robin").code == 0
+    assert "Robin (user)" in hookctl("status").out
+    assert [one["code"] for one in hookctl("doctor", "--host", "robin", "--json").data["findings"]
+            if one["level"] != "info"] == []  # fmt: skip
+    assert hookctl("install", "--host", "robin").out == "nothing to do\n"
+    assert hookctl("uninstall", "--host", "robin").code == 0
+    assert robin.read_text() == MINE
+
+
+def test_the_hook_of_the_hosts_that_it_knows_is_the_template() -> None:
+    from hookctl.packs.programs import hook_program
+
+    template = (ROOT / "templates" / "guard" / "hook.py").read_bytes()
+    assert all(hook_program(hosts.load(name)) == template for name in hosts.names())
