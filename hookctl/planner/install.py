@@ -72,12 +72,7 @@ def plan_install(
     for place in places:
         if looking:
             looking(place)
-        try:
-            plans.append(_one(folders, records, pack, place, choice))
-        except HookctlError as error:
-            if len(places) > 1:
-                error.hint = f"{error.hint}\n  Nothing was written for other hosts either; --host names some of them."
-            raise
+        plans.append(_one(folders, records, pack, place, choice))
     approvals = Approvals(folders, records, plans)
     for n, plan in enumerate(plans):
         if not plan.decision.conflicts:
