@@ -216,3 +216,11 @@ def test_timeouts_are_in_the_hosts_unit() -> None:
     host = hosts.load("claude")
     assert hosts.timeout(host, 10) == 10
     assert hosts.timeout(host._replace(data={**host.data, "timeout_unit": "milliseconds"}), 10) == 10_000
+
+
+def test_hosts_names_the_other_files_that_hooks_may_stand_in(hookctl: Hookctl) -> None:
+    pages = {page["host"]: page["also"] for page in hookctl("hosts", "--json").data["hosts"]}
+    assert [path.rsplit("/", 2)[1:] for path in pages["codex"]] == [[".codex", "config.toml"]] * 2
+    assert [path.rsplit("/", 2)[1:] for path in pages["droid"]] == [[".factory", "hooks.json"]] * 2
+    assert [host for host, files in pages.items() if files] == ["codex", "droid"]
+    assert "or        ~/.codex/config.toml, where hooks count from there" in hookctl("hosts").out

@@ -30,6 +30,7 @@ def _page(host: Host, folders: Folders) -> dict[str, Any]:
         "format": host.format,
         "comments": host.comments,
         "files": {scope: known.settings_path(host, scope, folders.environ, _PROJECT) for scope in host.scopes},
+        "also": _also(host, folders),
         "scopes_supported": [*host.scopes],
         "events": events,
         "cap": host.cap or None,
@@ -38,6 +39,14 @@ def _page(host: Host, folders: Folders) -> dict[str, Any]:
         "cannot": shortcomings(host),
         "detected": known.detected(host, folders.environ),
     }
+
+
+def _also(host: Host, folders: Folders) -> list[str]:
+    """Other files of the same scopes, in which hooks are registered where the host reads them from there."""
+    usual = {known.settings_path(host, scope, folders.environ, _PROJECT) for scope in host.scopes}
+    found = (known.settings_path(other, scope, folders.environ, _PROJECT)
+             for _, other in known.variants(host) for scope in host.scopes)  # fmt: skip
+    return [path for path in dict.fromkeys(found) if path not in usual]
 
 
 def _sure(host: Host, event: str) -> str:
@@ -62,6 +71,7 @@ def _lines(page: dict[str, Any]) -> list[str]:
         "",
         f"{page['host']}: {page['title']}, facts seen on version {page['client_seen']}",
         *(f"  {scope:9} {report.tilde(page['files'][scope])} ({form})" for scope in page["scopes_supported"]),
+        *(f"  or        {report.tilde(path)}, where hooks count from there" for path in page["also"]),
         f"  detected  {report.tilde(page['detected']) or 'no'}",
         f"  cap       {_cap(page['cap'])}",
         f"  events    {names}",
