@@ -114,12 +114,8 @@ def pending(folders: Folders) -> Journal | None:
         before = {path: ledger.record_from(record) for path, record in page.get("before", {}).items()}
         return Journal(steps, records, left, tuple(page.get("unswept", ())), before)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise HookctlError(
-            "ledger_unreadable",
-            f"the journal of an interrupted run cannot be read ({type(error).__name__}: {error})",
-            path=folders.journal,
-            hint="Move it away and run `hookctl doctor`.",
-        ) from None
+        hint = "Move it away and run `hookctl doctor`."
+        raise ledger.unreadable("the journal of an interrupted run", error, folders.journal, hint) from None
 
 
 def recover(folders: Folders) -> list[str]:

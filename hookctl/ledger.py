@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,12 +42,26 @@ def parse(data: bytes | None, path: str, page_from: Callable[[str, Any], tuple[s
             )
         return dict(page_from(name, page) for name, page in text["files"].items())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise HookctlError(
-            "ledger_unreadable",
-            f"the ledger cannot be read ({type(error).__name__}: {error})",
-            path=path,
-            hint="Move it away; `hookctl install` then takes back the hooks that it finds by their names.",
-        ) from None
+        hint = "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
+        raise unreadable("the ledger", error, path, hint) from None
+
+
+def unreadable(what: str, error: Exception, path: str, hint: str) -> HookctlError:
+    """The refusal of a file of hookctl's own, with the place where there is one."""
+    line, column = (error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else (0, 0)
+    message = f"{what} cannot be read: {_wrong(error)}"
+    return HookctlError("ledger_unreadable", message, path=path, line=line, column=column, hint=hint)
+
+
+def _wrong(error: Exception) -> str:
+    """What is wrong, in words; Python's own are for whoever knows Python."""
+    if isinstance(error, json.JSONDecodeError):
+        return "this is no JSON"
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    own = {UnicodeDecodeError: "it is no UTF-8", RecursionError: "it is nested too deeply"}
+    python = re.search(r"object|indices|argument|must be|invalid literal|conversion", str(error))
+    return own.get(type(error), "a part of it is of a wrong kind" if python else str(error))
 
 
 def _no_constant(name: str) -> None:

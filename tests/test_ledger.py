@@ -154,6 +154,45 @@ def broken_pages() -> list[tuple[str, Any]]:
     return found
 
 
+PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", "attribute")
+
+
+@pytest.mark.parametrize(
+    ("data", "place", "said"),
+    [
+        (b"no ledger", (1, 1), "this is no JSON"), (b'{"files":\n 1 2}', (2, 4), "this is no JSON"),
+        (b"\xff\xfe\xfa", (0, 0), "it is no UTF-8"), (b"[" * 100_000, (0, 0), "it is nested too deeply"),
+        (b"[]", (0, 0), "a part of it is of a wrong kind"), (b'{"ledger_version": 1}', (0, 0), "files is missing"),
+        (b'{"ledger_version": NaN}', (0, 0), "NaN is no JSON"),
+        (b"1" * 5_000, (0, 0), "a part of it is of a wrong kind"),
+    ],
+    ids=["no JSON", "no JSON further on", "no UTF-8", "deep", "a list", "no files", "NaN", "huge"],
+)  # fmt: skip
+def test_what_is_wrong_with_a_ledger_is_said_in_words(
+    data: bytes, place: tuple[int, int], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(HookctlError) as caught:
+        ledger.load(str(put(tmp_path / "ledger.json", data)))
+    assert caught.value.message == f"the ledger cannot be read: {said}"
+    assert (caught.value.line, caught.value.column) == place
+
+
+def test_what_is_wrong_with_a_journal_is_said_in_words_too(isolated: Path) -> None:
+    put(isolated / "state" / "journal.json", '{\n"journal_version" 1}')
+    with pytest.raises(HookctlError) as caught:
+        apply.pending(folders.here())
+    assert caught.value.message == "the journal of an interrupted run cannot be read: this is no JSON"
+    assert (caught.value.line, caught.value.column) == (2, 19)
+
+
+@pytest.mark.parametrize(("name", "what"), [("ledger", "the ledger"), ("journal", "the journal of an interrupted run")])
+def test_doctor_says_where_a_ledger_or_journal_is_no_json(
+    isolated: Path, hookctl: Hookctl, name: str, what: str
+) -> None:
+    path = put(isolated / "state" / f"{name}.json", "{\n]")
+    assert f"{path}: line 2, column 1: {what} cannot be read: this is no JSON [" in hookctl("doctor").out
+
+
 def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     for name, page in broken_pages():
@@ -163,6 +202,7 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
         except HookctlError as error:
             assert error.code in ("ledger_unreadable", "ledger_newer"), name
             assert (error.exit_code, error.path) == (4, str(path))
+            assert not any(word in error.message for word in PYTHONS_OWN), name
         else:
             for record in records.values():
                 engine.uninstall(record.entries, plain.live({}), "guard")

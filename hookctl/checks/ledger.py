@@ -19,7 +19,7 @@ def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
     try:
         pages = ledger.load(folders.ledger)
     except HookctlError as error:
-        return {}, [*found, Finding(error.code, "error", error.message, "", error.path, error.hint)]
+        return {}, [*found, _unreadable(error)]
     records = {key: page for key, page in pages.items() if page.scope != "project"}
     here = project.find(folders.cwd, folders.environ)
     found += [_gone(key, page) for key, page in pages.items() if _is_gone(page)]
@@ -28,12 +28,17 @@ def check(folders: Folders) -> tuple[dict[str, Record], list[Finding]]:
         try:
             records |= project_ledger.read(folders, [root])
         except HookctlError as error:
-            found.append(Finding(error.code, "error", error.message, "", error.path, error.hint))
+            found.append(_unreadable(error))
     records = {key: page for key, page in records.items() if not _is_gone(page)}
     for path in [path for path, record in records.items() if not _fits(record)]:
         message, fix = f"the guard's settings for {path} are of a wrong kind", "Move the ledger away and install again."
         found.append(Finding("ledger_unreadable", "error", message, records.pop(path).host, folders.ledger, fix))
     return records, found
+
+
+def _unreadable(error: HookctlError) -> Finding:
+    where = f"line {error.line}, column {error.column}: " if error.line else ""
+    return Finding(error.code, "error", where + error.message, "", error.path, error.hint)
 
 
 def _is_gone(page: Record) -> bool:
@@ -60,7 +65,7 @@ def _journal(folders: Folders) -> Iterator[Finding]:
     try:
         pending = apply.pending(folders)
     except HookctlError as error:
-        yield Finding(error.code, "error", error.message, "", error.path, error.hint)
+        yield _unreadable(error)
         return
     if pending:
         names = ", ".join(step.path for step in pending.steps)
