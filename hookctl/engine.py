@@ -216,7 +216,7 @@ class _Desk:
         copies = _copies(self.live, entry)
         for element in _all(self.live, entry.id):
             if element not in copies:
-                self.keep(entry, "edited copy", "its command was edited, so it stays; our file that it calls goes")
+                self.keep(entry, "edited copy", "its command was edited, so it stays")
             elif entry.before is not None and element == copies[0]:
                 # A command of the operator's that --force took over; its mark made it ours to find.
                 self.edits.append(Put(element.path, raw=entry.before))
