@@ -127,6 +127,7 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if record is not None and not is_exact(record, snapshot):
         decision = with_top(place.host, document, decision)
     decision = wrapped.beside(decision)
+    decision = gaps.closing(place.host, document, decision, record.gaps) if record and decision.edits else decision
     edited = formats.renewed(shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
@@ -138,7 +139,7 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
     result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
-    result = result._replace(gaps=gaps.left(record, place.host, document, edited))
+    result = result._replace(gaps=gaps.left(record.gaps if record else (), place.host, document, edited))
     if record is None and result.created_file:
         made = dict.fromkeys((*result.created_dirs, *_also_made(folders, records, place, snapshot.path)))
         result = result._replace(created_dirs=tuple(made))

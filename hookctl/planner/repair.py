@@ -95,7 +95,7 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     after = edited.data if decision.edits else snapshot.data
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(desk.entries, live)
     result = next_record(record, place, snapshot, after, decision, desk.pages, anew=anew)
-    result = result._replace(gaps=gaps.left(record, place.host, document, edited))
+    result = result._replace(gaps=gaps.left(record.gaps if record else (), place.host, document, edited))
     if runtime.changes or record is None:
         result = with_own_folders(folders, records, place, result, lost=record is None)
     yield FilePlan(place, document, after, snapshot.path, snapshot.data, result, decision,
