@@ -29,7 +29,7 @@ class Closed(NamedTuple):
 
 def closed(host: Host, path: str, root: Any, environ: Mapping[str, str]) -> list[Closed]:
     """The hooks of ours in a settings file that wait for an approval, by its path and what it says."""
-    about = host.data.get("trust", {})
+    about, root = host.data.get("trust", {}), {} if root is MISSING else root
     ids = {element.path: element.id for element in shapes.elements(host.shape, root)}
     if "config" in about:
         return list(_unapproved(host, path, root, ids, environ))

@@ -70,7 +70,7 @@ def _no_constant(name: str) -> None:
 
 def stub(record: Record) -> Record:
     """What of a page of project scope holds on this machine only: hashes for the first backup, and where it is."""
-    return record._replace(created_file=False, created_dirs=(), packs={}, entries=())
+    return record._replace(created_file=False, created_dirs=(), packs={}, entries=(), gaps=())
 
 
 def shared(record: Record) -> Record:

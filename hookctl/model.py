@@ -120,7 +120,7 @@ class DropElement(NamedTuple):
 
 
 class CloseGap(NamedTuple):
-    """Take a group out that keeps a place in an array, if it is empty and nothing stands behind it any more."""
+    """Take out the last group of an array: an empty one, that keeps a place which nothing stands behind any more."""
 
     path: Path
 

@@ -109,3 +109,55 @@ def test_what_the_operator_left_empty_is_not_ours(hookctl: Hookctl, isolated: Pa
     for pack in ("guard", *OTHERS):
         assert hookctl("uninstall", pack, "--host", "codex").code == 0
     assert json.loads(path.read_text()) == {"hooks": {"Stop": [GAP]}, "mine": 1}
+
+
+def test_a_gap_between_two_hooks_of_one_pack_goes_with_them(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
+    path = put(folder / "hooks.json", JSON)
+    for pack in OTHERS:
+        assert hookctl("install", str(isolated / f"{pack}.toml"), "--host", "codex").code == 0
+    first = PACK.format("one").replace("1.0.0", "2.0.0").replace("event =", 'id = "stop"\nevent =')
+    put(isolated / "one.toml", f'{first}\n[[hooks]]\nid = "again"\nevent = "stop"\ncommand = "true again"\n')
+    assert hookctl("install", str(isolated / "one.toml"), "--host", "codex").code == 0
+    for pack in reversed(OTHERS):
+        assert hookctl("uninstall", pack, "--host", "codex").code == 0
+    assert path.read_text() == JSON
+
+
+@pytest.mark.parametrize("text", [JSON, ""], ids=["with a hook of theirs", "without"])
+def test_the_last_pack_may_leave_by_being_switched_off(
+    hookctl: Hookctl, isolated: Path, folder: Path, text: str
+) -> None:
+    path = folder / "hooks.json"
+    if text:
+        path.write_text(text)
+    assert hookctl("install", str(isolated / "one.toml"), "--host", "codex").code == 0
+    assert hookctl("install", "--host", "codex").code == 0
+    assert hookctl("uninstall", "one", "--host", "codex").code == 0
+    assert hookctl("install", "--host", "codex", "--mode", "off").code == 0
+    assert hookctl("uninstall", "--host", "codex").code == 0
+    assert (path.read_text() if path.exists() else "") == text
+
+
+def test_a_gap_goes_too_where_the_hook_behind_it_was_taken_out_by_hand(
+    hookctl: Hookctl, isolated: Path, folder: Path
+) -> None:
+    path = put(folder / "hooks.json", JSON)
+    for pack in OTHERS:
+        assert hookctl("install", str(isolated / f"{pack}.toml"), "--host", "codex").code == 0
+    assert hookctl("uninstall", "one", "--host", "codex").code == 0
+    page = json.loads(path.read_text())
+    page["hooks"]["Stop"].pop()
+    path.write_text(json.dumps(page))
+    assert hookctl("uninstall", "two", "--host", "codex").code == 0
+    assert json.loads(path.read_text()) == json.loads(JSON)
+
+
+def test_a_gap_in_a_committed_file_is_in_the_committed_ledger_alone(
+    hookctl: Hookctl, isolated: Path, folder: Path
+) -> None:
+    project = ("--scope", "project", "--project", str(isolated / "site"))
+    (isolated / "site" / ".git").mkdir(parents=True)
+    install(hookctl, isolated, *project)
+    assert hookctl("uninstall", "guard", "--host", "codex", *project).code == 0
+    assert '"gaps"' in (isolated / "site" / ".hookctl" / "ledger.json").read_text()
+    assert '"gaps"' not in (isolated / "state" / "ledger.json").read_text()

@@ -67,3 +67,12 @@ def test_hosts_stand_in_the_order_of_every_other_table(isolated: Path, hookctl: 
     pages = hookctl("status", "--json").data["files"]
     assert [page["host"] for page in pages] == ["antigravity", "claude"]
     assert pages[1]["file"] < pages[0]["file"], "not in that of their paths"
+
+
+def test_an_empty_file_of_a_host_that_agrees_to_commands_is_no_fault(isolated: Path, hookctl: Hookctl) -> None:
+    path = put(isolated / "home" / ".hermes" / "config.yaml", "model: m\n")
+    assert hookctl("install", "--host", "hermes").code == 0
+    path.write_text("")
+    done = hookctl("status")
+    assert (done.code, done.err) == (0, "")
+    assert "lets every stop pass (its hook for stop and post-tool is not registered)" in done.out

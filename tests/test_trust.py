@@ -313,3 +313,50 @@ def test_a_file_without_backups_is_torn_if_its_own_format_does_not_read_it(
     found = files.Snapshot("x", data, 2)
     assert apply._is_torn(folders.here(), found, step, Record("codex", "user", format)) == torn
     assert not apply._is_torn(folders.here(), found, step, None)
+
+
+OTHER = '[pack]\nname = "other"\nversion = "1.0.0"\n\n[[hooks]]\nevent = "stop"\ncommand = "true other"\n'
+
+
+@pytest.mark.parametrize("verb", [("doctor", "--fix"), INSTALL, ("install", "other.toml", *CODEX)], ids=" ".join)
+@pytest.mark.parametrize("theirs", [True, False], ids=["with a hook of theirs", "without"])
+def test_where_a_file_was_lost_the_approvals_of_every_pack_follow(
+    isolated: Path, hookctl: Hookctl, config: Path, verb: tuple[str, ...], theirs: bool
+) -> None:
+    put(isolated / "work" / "other.toml", OTHER)
+    assert hookctl(*TRUST).code == hookctl("install", "other.toml", *CODEX, "--trust").code == 0
+    group = {"hooks": [{"type": "command", "command": "true"}]}
+    config.with_name("hooks.json").write_text(json.dumps({"hooks": {"Stop": [group]} if theirs else {}}))
+    hookctl(*verb)
+    where = [f"hooks.json:stop:{n + theirs}:0" for n in (0, 1)]
+    assert sorted(approved(config)) == where
+    findings = hookctl("doctor", "--json").data["findings"]
+    assert not [finding for finding in findings if finding["code"] == "not_approved"]
+    assert hookctl("uninstall", "--all", "--json").code == 0
+    assert config.read_text() == CONFIG.replace("\r\n", "\n")
+
+
+def test_an_approval_of_another_pack_that_was_taken_back_does_not_follow(
+    isolated: Path, hookctl: Hookctl, config: Path
+) -> None:
+    put(isolated / "work" / "other.toml", OTHER)
+    assert hookctl(*TRUST).code == hookctl("install", "other.toml", *CODEX, "--trust").code == 0
+    text = config.read_text()
+    config.write_text(text[: text.index("[hooks.state", text.index("[hooks.state") + 1)])
+    config.with_name("hooks.json").unlink()
+    assert hookctl(*INSTALL).code == 0
+    assert list(approved(config)) == ["hooks.json:stop:0:0"]
+
+
+@pytest.mark.parametrize("asked", [("--all", "--json"), ("--scope", "project", *CODEX)], ids=["all", "a project"])
+def test_an_approval_goes_wherever_the_settings_of_codex_are_now(
+    isolated: Path, hookctl: Hookctl, config: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
+) -> None:
+    (isolated / "work" / ".git").mkdir()
+    scope = ("--scope", "project") if "project" in asked else ()
+    assert hookctl(*TRUST, *scope).code == 0
+    assert "hooks.state" in config.read_text()
+    monkeypatch.setenv("CODEX_HOME", str(isolated / "elsewhere"))
+    assert hookctl("uninstall", *asked).code == 0
+    assert config.read_text() == CONFIG.replace("\r\n", "\n")
+    assert not (isolated / "state" / "approvals.json").exists()

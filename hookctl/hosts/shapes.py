@@ -7,6 +7,7 @@ else. To the rest of hookctl a command is always plain sh: for a host without a 
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterator
@@ -91,6 +92,12 @@ def gaps(shape: Shape, root: Any) -> list[Path]:
             for one in (listed if isinstance(listed, list) else ()) if one == _GAP]  # fmt: skip
 
 
+def gaps_at_the_end(document: Document, path: Path) -> int:
+    """How many groups of an event's list keep the place of nothing, since they are its last and empty."""
+    listed = document.get(path)
+    return len(list(itertools.takewhile(_GAP.__eq__, reversed(listed)))) if isinstance(listed, list) else 0
+
+
 def event_maps(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The maps of events in a file: one, or one a pack."""
     yield from _event_maps(shape.root, (), root)
@@ -162,9 +169,7 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
         document = _remove_element(shape, document, path)
     for edit in edits:
         if isinstance(edit, CloseGap):
-            listed = document.get(edit.path)
-            if isinstance(listed, list) and listed and listed[-1] == _GAP:
-                document = document.remove((*edit.path, len(listed) - 1))
+            document = document.remove((*edit.path, len(document.get(edit.path)) - 1))
     for edit in edits:
         if isinstance(edit, Prune) and _is_empty(document, edit.path):
             document = document.remove(edit.path)

@@ -6,19 +6,25 @@ One goes with the last pack that stands behind it; behind hooks of others it sta
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from hookctl.documents import Document
 from hookctl.hosts import Host, shapes
-from hookctl.model import CloseGap, Decision, Path, Record
+from hookctl.model import CloseGap, Decision, Path
 
 
-def left(record: Record | None, host: Host, before: Document, after: Document) -> tuple[Path, ...]:
+def left(known: Iterable[Path], host: Host, before: Document, after: Document) -> tuple[Path, ...]:
     """Our gaps after an edit, by the arrays that they are in: those of before, and those that it has made."""
     there, then = Counter(shapes.gaps(host.shape, before.value)), Counter(shapes.gaps(host.shape, after.value))
-    known = Counter(record.gaps if record else ())
-    return tuple(sorted(((known + then - there) & then).elements()))
+    return tuple(sorted(((Counter(known) + then - there) & then).elements()))
 
 
-def closing(gaps: tuple[Path, ...], decision: Decision) -> Decision:
-    """The same, and the gaps that nothing stands behind any more go."""
-    return decision._replace(edits=(*decision.edits, *map(CloseGap, gaps))) if decision.edits else decision
+def closing(host: Host, document: Document, decision: Decision, known: Iterable[Path]) -> Decision:
+    """The same, and our gaps that nothing stands behind any more go, those that the decision itself makes too."""
+    if not host.shape.positions:
+        return decision
+    edited = shapes.apply(host.shape, document, decision.edits)
+    mine = Counter(left(known, host, document, edited))
+    going = {path: min(count, shapes.gaps_at_the_end(edited, path)) for path, count in mine.items()}
+    edits = [CloseGap(path) for path, count in going.items() for _ in range(count)]
+    return decision._replace(edits=(*decision.edits, *edits))

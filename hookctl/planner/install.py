@@ -23,7 +23,7 @@ from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks
 from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, all_files, in_sh, pack_folder, require_inside, top
 from hookctl.planner import FilePlan, Plan, assemble, gaps, is_exact, next_record, page_for, with_own_folders, with_top
-from hookctl.planner.trust import Approvals
+from hookctl.planner.trust import Approvals, written
 from hookctl.planner.wraps import Asked, Wrapped, wrap
 from hookctl.runtime_files import CONFIG, File
 
@@ -77,6 +77,9 @@ def plan_install(
     for n, plan in enumerate(plans):
         if not plan.decision.conflicts:
             plans[n] = approvals.install(plan, pack.name, ask=choice.trust)
+            for other in plan.record.packs if plan.record else ():
+                if other != pack.name:
+                    approvals.follow(plan, other)
     return assemble(folders, records, approvals.finish(plans), install=True)
 
 
@@ -122,6 +125,7 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     if record is not None and not is_exact(record, snapshot):
         decision = with_top(place.host, document, decision)
     decision = wrapped.beside(decision)
+    decision = gaps.closing(place.host, document, decision, record.gaps) if record and decision.edits else decision
     edited = formats.renewed(shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
@@ -133,13 +137,14 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
     result = next_record(record, place, snapshot, after, decision, packs_now, anew=anew)
-    result = result._replace(gaps=gaps.left(record, place.host, document, edited))
+    result = result._replace(gaps=gaps.left(record.gaps if record else (), place.host, document, edited))
     if record is None and result.created_file:
         made = dict.fromkeys((*result.created_dirs, *_also_made(folders, records, place, snapshot.path)))
         result = result._replace(created_dirs=tuple(made))
     lost = any(action.action == "take-back" for action in decision.actions)
     if runtime.changes or lost or (place.shared and record is None):
         result = with_own_folders(folders, records, place, result, lost=lost)
+    others = tuple(entry for entry in decision.entries if pack.name not in entry.owners)
     if edited is not document and not decision.edits:
         action = runtime_files.file_action("replace-file", snapshot.path, "its code was an earlier version's")
         runtime = runtime._replace(actions=(*runtime.actions, (snapshot.path, action)))
@@ -148,7 +153,7 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     messages = (*_switched_off(place, document), *new, *_where_it_holds(place, pack), *content.messages)
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
-                    runtime.rmdirs, messages, _commands(place, content.wants))  # fmt: skip
+                    runtime.rmdirs, messages, _commands(place, content.wants) | written(place, others))  # fmt: skip
 
 
 def _commands(place: Place, wants: list[Want]) -> frozenset[tuple[str, str]]:

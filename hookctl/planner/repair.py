@@ -26,7 +26,7 @@ from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, gaps, next_record, page_for, with_own_folders
-from hookctl.planner.trust import Approvals
+from hookctl.planner.trust import Approvals, written
 from hookctl.runtime_files import CONFIG, File, Runtime
 
 _PROGRAM = "hook.py"
@@ -95,18 +95,11 @@ def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Itera
     after = edited.data if decision.edits else snapshot.data
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(desk.entries, live)
     result = next_record(record, place, snapshot, after, decision, desk.pages, anew=anew)
-    result = result._replace(gaps=gaps.left(record, place.host, document, edited))
+    result = result._replace(gaps=gaps.left(record.gaps if record else (), place.host, document, edited))
     if runtime.changes or record is None:
         result = with_own_folders(folders, records, place, result, lost=record is None)
     yield FilePlan(place, document, after, snapshot.path, snapshot.data, result, decision,
-                   runtime.changes, runtime.actions, key, commands=_commands(place, result))  # fmt: skip
-
-
-def _commands(place: Place, record: Record) -> frozenset[tuple[str, str]]:
-    """What approvals are kept up for: what this machine wrote, and not what a committed ledger says."""
-    shape, entries = place.host.shape, () if place.shared else record.entries
-    written = ((entry.path, entry.written["command"]) for entry in entries if entry.kind == "element")
-    return frozenset((shapes.event_of(shape, path), command) for path, command in written)
+                   runtime.changes, runtime.actions, key, commands=written(place, result.entries))  # fmt: skip
 
 
 # Entries

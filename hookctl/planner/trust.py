@@ -16,7 +16,7 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import codex, config_folder, shapes
 from hookctl.live import read_document
-from hookctl.model import Action, Change, Decision, Element, Path, Record
+from hookctl.model import Action, Change, Decision, Element, Entry, Path, Record
 from hookctl.places import Place
 from hookctl.planner import FilePlan
 
@@ -75,13 +75,24 @@ class Approvals:
         folder = plan.place.project or self.folders.cwd
         return bool(plan.settings) or gates.is_untrusted(host, plan.place.scope, folder, environ)
 
+    def follow(self, plan: FilePlan, pack: str) -> None:
+        """Keep up what we approved for a pack whose hooks another one's install has put into other places."""
+        config = self._config(plan, must=False) if "config" in plan.place.host.data.get("trust", {}) else None
+        if config and self._keeps(config, plan, pack):
+            needed = self._needed(plan, pack)[0]
+            if needed:
+                self._edit(plan, config, pack, needed)
+
     def uninstall(self, plan: FilePlan, packs: Iterable[str]) -> None:
-        """Take out what we approved for these packs; a file that cannot be read keeps it, which does no harm."""
-        if "config" in plan.place.host.data.get("trust", {}):
-            config = self._config(plan, must=False)
-            for pack in packs if config else ():
-                config = self._configs[config.path]
-                if self._of(config, plan, pack):
+        """Take out what we approved for these packs, wherever the host's own folder is now.
+
+        A file that cannot be read keeps it, which does no harm.
+        """
+        packs = tuple(packs)
+        for path in [path for path, pages in self._ours.items() if plan.path in pages]:
+            for pack in packs:
+                config = self._config_at(plan, path, must=False)
+                if config and self._of(config, plan, pack):
                     self._edit(plan, config, pack, {})
 
     def finish(self, plans: list[FilePlan]) -> list[FilePlan]:
@@ -131,7 +142,9 @@ class Approvals:
     def _config(self, plan: FilePlan, *, must: bool) -> _Config | None:
         """The file with the approvals; None, or a refusal where it must be edited, if it cannot be read."""
         folder = config_folder(plan.place.host, self.folders.environ)
-        path = plan.place.host.data["trust"]["config"].format(config=folder)
+        return self._config_at(plan, plan.place.host.data["trust"]["config"].format(config=folder), must=must)
+
+    def _config_at(self, plan: FilePlan, path: str, *, must: bool) -> _Config | None:
         with contextlib.suppress(HookctlError) if not must else contextlib.nullcontext():
             real = files.real(path)
             if real not in self._configs and real in self._plans:
@@ -154,7 +167,8 @@ class Approvals:
         """Whether we approved hooks here, and the operator has taken none of that back."""
         ours = self._of(config, plan, pack)
         state = ("hooks", "state")
-        return bool(ours) and all(codex.approved(config.document, (*state, key)) == ours[key] for key in ours)
+        # As it was before this run: what is approved for one pack may have taken the place of another's.
+        return bool(ours) and all(codex.approved(config.before, (*state, key)) == ours[key] for key in ours)
 
     def _edit(self, plan: FilePlan, config: _Config, pack: str, needed: dict[Path, str]) -> None:
         """Make the approvals of a pack those that are needed."""
@@ -167,7 +181,7 @@ class Approvals:
                 kept[path[-1]] = digest
             elif path[-1] in ours:
                 kept[path[-1]] = digest
-        for key in ours.keys() - kept.keys():
+        for key in sorted(ours.keys() - kept.keys()):
             path: Path = ("hooks", "state", key)
             if codex.approved(document, path) == ours[key]:
                 document = _without(document, path)
@@ -183,6 +197,12 @@ class Approvals:
             if (pages := {path: some for path, packs in found.items()
                           if (some := {one: keys for one, keys in packs.items() if keys})})
         }  # fmt: skip
+
+
+def written(place: Place, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
+    """What approvals are kept up for: what this machine wrote, and not what a committed ledger says."""
+    elements = [entry for entry in entries if entry.kind == "element" and not place.shared]
+    return frozenset((shapes.event_of(place.host.shape, one.path), one.written["command"]) for one in elements)
 
 
 def _parse(there: files.Snapshot) -> tuple[dict[str, dict[str, dict[str, dict[str, str]]]], set[str]]:

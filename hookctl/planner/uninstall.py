@@ -64,9 +64,10 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
         edited = shapes.apply(place.host.shape, document, wrapped.edits)
         decision = wrapped.beside(Decision(entries=wrapped.others))
     exact = record is not None and is_exact(record, snapshot)
+    known = record.gaps if record else ()
     for pack in reversed(leaving.packs):
         wants = _wants(folders, records, place, record, loaded.get(pack), orphaned, key)
-        ours = gaps.left(record, place.host, document, edited)
+        ours = gaps.left(known, place.host, document, edited)
         try:
             edited, step = _leave(place.host, edited, decision.entries, pack, wants, record is not None, exact, ours)
         except HookctlError as error:
@@ -78,7 +79,7 @@ def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, load
     if record is None and not after and place.host.format == "plugin":
         after = None  # nobody but us writes such a file
     result = next_record(record, place, snapshot, after, decision, left) if record and left else None
-    result = result._replace(gaps=gaps.left(record, place.host, document, edited)) if result else None
+    result = result._replace(gaps=gaps.left(known, place.host, document, edited)) if result else None
     runtime = _files(folders, records, leaving, key, record, orphaned, bool(decision.edits))
     dirs = sorted(record.created_dirs, key=len, reverse=True) if record and not left else ()
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
@@ -114,7 +115,9 @@ def _leave(
     there = {element.id for element in shapes.elements(host.shape, root)}
     strict = wants if not known and any(want.id in there for want in wants) else ()
     decision = engine.uninstall(entries, look(host, document, strict, entries), pack, wants)
-    decision = gaps.closing(ours, decision if exact else with_top(host, document, decision))
+    decision = decision if exact else with_top(host, document, decision)
+    if decision.edits or decision.entries != entries:
+        decision = gaps.closing(host, document, decision, ours)
     return shapes.apply(host.shape, document, decision.edits) if decision.edits else document, decision
 
 
