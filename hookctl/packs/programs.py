@@ -27,7 +27,7 @@ def _template(name: str) -> bytes:
 
 
 def _taught(text: bytes, host: Host) -> bytes:
-    """The hook with a host in its tables; of what no data file says, that with which it lets go too early at worst."""
+    """The hook with a host in its tables, and for what its data file does not say the careful guess."""
     cap, name = host.cap, ascii(host.name)
     text = _behind(text, "\nHOSTS = {", f"\n    {name}: {_words(host)!a},")
     if cap and "field" not in cap and not cap.get("asks"):
