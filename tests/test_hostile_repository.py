@@ -404,7 +404,8 @@ def test_the_time_for_many_entries_grows_no_faster_than_they_do() -> None:
         engine.install([*leaves, *containers], Live({}, {}, ()), "guard", "1", ())
         return time.process_time() - start
 
-    assert min(seconds(4000) for _ in range(3)) < 10 * min(seconds(1000) for _ in range(3))
+    # A square fails each time; whatever else the machine does at that moment, it does not do five times.
+    assert any(seconds(4000) < 10 * seconds(1000) for _ in range(5))
 
 
 # What a well-formed ledger may lead to

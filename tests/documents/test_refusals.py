@@ -252,4 +252,5 @@ def test_no_text_takes_more_than_its_length(make: Callable[[int], str]) -> None:
             pass
         return time.process_time() - start
 
-    assert min(taken(40_000) for _ in range(2)) < 9 * min(taken(10_000) for _ in range(3)) + 0.05
+    # A square fails each time; whatever else the machine does at that moment, it does not do five times.
+    assert any(taken(40_000) < 9 * taken(10_000) + 0.05 for _ in range(5))
