@@ -20,15 +20,18 @@ class Part(NamedTuple):
 
 
 def refusal(error: HookctlError, parts: Iterable[Part], command: Callable[[list[str]], list[str]]) -> Result:
-    """The refusal of all for what some cannot do; `command` has the words of a call for the rest, by its options."""
+    """The refusal of all for what some cannot do; `command` has the words of a call for the rest, by its options.
+
+    What is wrong with a single part, or with none when it is planned alone, is raised again.
+    """
     parts, problems, bad = list(parts), {}, []
-    for part in parts:
+    for part in parts if len(parts) > 1 else ():
         try:
             part.plan()
         except HookctlError as problem:
             problems[str(problem)] = problem  # what is wrong for all, such as a ledger, is said once
             bad.append(part)
-    if not bad:
+    if str(error) not in problems:
         raise error
     calls = _rest([part for part in parts if part not in bad], bad)
     if calls:
