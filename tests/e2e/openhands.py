@@ -9,6 +9,15 @@ from .clients import Client
 from .dialects import Call, chat
 
 _AGENT = Path(__file__).parent / "openhands_agent.py"
+# Without the first, a thread of the client fetches prices, and where there is no network it may end the process.
+QUIET = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "TERM": "dumb",
+    "OPENHANDS_SUPPRESS_BANNER": "1",
+    "DO_NOT_TRACK": "1",
+    "POSTHOG_DISABLED": "1",
+    "LOG_LEVEL": "ERROR",
+}
 
 
 class Place(agent.Place):
@@ -34,15 +43,7 @@ def make_place(root: Path, *, own_folders: bool = False) -> Place:
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    environment = {
-        "TERM": "dumb",
-        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-        "OPENHANDS_SUPPRESS_BANNER": "1",
-        "DO_NOT_TRACK": "1",
-        "POSTHOG_DISABLED": "1",
-        "LOG_LEVEL": "ERROR",
-    }
-    return Start([*client.command, "-I", str(_AGENT), url, prompt], environment)
+    return Start([*client.command, "-I", str(_AGENT), url, prompt], QUIET)
 
 
 DRIVER = Driver(chat, _call, Run)

@@ -10,7 +10,7 @@ import pytest
 from .clients import Client
 from .hooks import GUARDED, group, in_turn, lost_fields, say, verdict
 from .model_server import Script
-from .openhands import Place, Run, make_place, play, shell
+from .openhands import QUIET, Place, Run, make_place, play, shell
 from .probe import Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
@@ -157,6 +157,8 @@ def test_how_strict_it_is_with_its_file(openhands: Client, place: Place) -> None
         paths[name] = place.root / f"{number}.json"
         paths[name].write_text(text)
     words = [*openhands.command, "-I", "-c", _LOAD, *map(str, paths.values())]
-    done = subprocess.run(words, env=place.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    environment = {**place.environment(), **QUIET}
+    done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert {name: said[str(path)] for name, path in paths.items()} == {name: want for name, (_, want) in files.items()}

@@ -219,7 +219,10 @@ def test_the_transcript_holds_the_turn_s_tool_calls_as_parts_of_the_model_s_mess
     qwen: Client, place: Place
 ) -> None:
     seen = place.root / "seen.jsonl"
-    write_settings(place.settings, Stop=[group(f"cp {place.home}/.qwen/projects/*/chats/*.jsonl {seen}")])
+    chats = f"{place.home}/.qwen/projects/*/chats/*.jsonl"
+    # It is written beside the hook, and not before.
+    wait = f"for n in $(seq 40); do grep -q functionCall {chats} && break; sleep 0.1; done"
+    write_settings(place.settings, Stop=[group(f"{wait}; cp {chats} {seen}")])
     play(qwen, place, [shell("true 1"), "done"], YOLO)
     entries = [json.loads(line) for line in seen.read_text("utf-8").splitlines()]
     parts = [part for entry in entries if entry["type"] == "assistant" for part in entry["message"]["parts"]]
