@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
-from hookctl.model import Path
+from hookctl.model import Element, Path
 from hookctl.packs.guard import is_true
 from hookctl.places import readable
 
@@ -18,31 +18,27 @@ UNKNOWN, CHANGED, OFF = "unknown", "changed", "off"  # nobody approved it; since
 class Closed(NamedTuple):
     """A hook of a pack that the host passes over until somebody approves it."""
 
-    id: str
+    element: Element
     why: str
     state: Path = ()  # where the host has the word on it
-
-    @property
-    def pack(self) -> str:
-        return self.id.partition("/")[0]
 
 
 def closed(host: Host, path: str, root: Any, environ: Mapping[str, str]) -> list[Closed]:
     """The hooks of ours in a settings file that wait for an approval, by its path and what it says."""
     about, root = host.data.get("trust", {}), {} if root is MISSING else root
-    ids = {element.path: element.id for element in shapes.elements(host.shape, root)}
+    ours = {element.path: element for element in shapes.elements(host.shape, root)}
     if "config" in about:
-        return list(_unapproved(host, path, root, ids, environ))
-    return list(_not_agreed(host, root, ids, environ)) if "memory" in about else []
+        return list(_unapproved(host, path, root, ours, environ))
+    return list(_not_agreed(host, root, ours, environ)) if "memory" in about else []
 
 
 def _unapproved(
-    host: Host, path: str, root: Any, ids: Mapping[Path, str], environ: Mapping[str, str]
+    host: Host, path: str, root: Any, ours: Mapping[Path, Element], environ: Mapping[str, str]
 ) -> Iterator[Closed]:
     """Each hook against the approvals that the host keeps by position."""
     config = _read(host, host.data["trust"]["config"], "toml", environ)
-    places = {codex.state_path(path, place): id for place, id in ids.items()}
-    for state, digest in codex.approvals(host.shape, path, root, ids):
+    places = {codex.state_path(path, place): element for place, element in ours.items()}
+    for state, digest in codex.approvals(host.shape, path, root, ours):
         known = codex.approved(config, state) if config else None
         if config and config.get((*state, "enabled")) is False:
             yield Closed(places[state], OFF, state)
@@ -50,7 +46,7 @@ def _unapproved(
             yield Closed(places[state], UNKNOWN if known is None else CHANGED, state)
 
 
-def _not_agreed(host: Host, root: Any, ids: Mapping[Path, str], environ: Mapping[str, str]) -> Iterator[Closed]:
+def _not_agreed(host: Host, root: Any, ours: Mapping[Path, Element], environ: Mapping[str, str]) -> Iterator[Closed]:
     """Each hook against the commands that were agreed to, unless the host agrees by itself."""
     about = host.data["trust"]
     said = about.get("unasked", {})
@@ -61,8 +57,8 @@ def _not_agreed(host: Host, root: Any, ids: Mapping[Path, str], environ: Mapping
     entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     known = [(one.get("event"), one.get("command")) for one in entries]
     for path, handler, _ in shapes.handlers(host.shape, root):
-        if path in ids and (shapes.event_of(host.shape, path), handler["command"]) not in known:
-            yield Closed(ids[path], UNKNOWN)
+        if path in ours and (shapes.event_of(host.shape, path), handler["command"]) not in known:
+            yield Closed(ours[path], UNKNOWN)
 
 
 def is_untrusted(host: Host, scope: str, folder: str, environ: Mapping[str, str]) -> bool:

@@ -27,6 +27,11 @@ class Element(NamedTuple):
     id: str
     fields: dict[str, Any]
 
+    @property
+    def pack(self) -> str:
+        """The pack that it belongs to, by its id."""
+        return self.id.partition("/")[0]
+
 
 class Live(NamedTuple):
     """What a settings file has now, as far as it concerns us: parsed values, never bytes."""

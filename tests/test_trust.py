@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hookctl import apply, files, folders, hosts, interpreter, packs, places
+from hookctl.documents.yaml import YamlDocument
 from hookctl.hosts import codex
 from hookctl.model import Record
 from hookctl.packs import guard
@@ -270,6 +271,27 @@ def test_where_the_memory_cannot_be_read_every_approval_counts_as_the_operators(
     assert hookctl(*INSTALL).code == 0
     assert hookctl(*UNINSTALL).code == 0
     assert config.read_bytes() == theirs
+
+
+AGREED = "shell-hooks-allowlist.json"
+
+
+def test_a_gate_is_told_as_long_as_it_is_shut(isolated: Path, hookctl: Hookctl) -> None:
+    hermes, words = ("install", "--host", "hermes"), "start `hermes` and agree"
+    assert [words in hookctl(*hermes).err for _ in range(2)] == [True, True]
+    path = isolated / "home" / ".hermes" / "config.yaml"
+    hooks = YamlDocument.parse(path.read_bytes()).value["hooks"]
+    agreed = [{"event": event, "command": one["command"]} for event in hooks for one in hooks[event]]
+    put(path.with_name(AGREED), json.dumps({"approvals": agreed}))
+    assert words not in hookctl(*hermes, "--set", "latch=no").err
+
+
+def test_a_folder_that_is_not_trusted_is_told_every_time(isolated: Path, hookctl: Hookctl) -> None:
+    gemini, words = ("install", "--host", "gemini"), "trust the folder"
+    assert [words in hookctl(*gemini).err for _ in range(2)] == [True, True]
+    trusted = {str(isolated / "work"): "TRUST_FOLDER"}
+    put(isolated / "home" / ".gemini" / "trustedFolders.json", json.dumps(trusted))
+    assert words not in hookctl(*gemini).err
 
 
 def test_where_nothing_is_to_be_approved_that_is_said(hookctl: Hookctl) -> None:

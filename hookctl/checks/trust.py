@@ -14,12 +14,12 @@ def check(scene: Scene) -> Iterator[Finding]:
     """The gates in front of what the ledger has in this file: of its folder, and of each hook."""
     packs = scene.record.packs if scene.record else {}
     elements = scene.live.elements if scene.live else ()
-    if scene.document is None or not any(element.id.partition("/")[0] in packs for element in elements):
+    if scene.document is None or not any(element.pack in packs for element in elements):
         return
     about = scene.host.data.get("trust", {})
     yield from _folder(scene)
     for one in gates.closed(scene.host, scene.path, scene.document.value, scene.folders.environ):
-        if one.pack in packs:
+        if one.element.pack in packs:
             yield _closed(scene, one)
     nobody_knows = about.keys().isdisjoint(("config", "memory")) and "folder_trust" not in scene.host.data
     if nobody_knows and scene.place.scope in about.get("scopes", ()):
@@ -28,7 +28,7 @@ def check(scene: Scene) -> Iterator[Finding]:
 
 def _closed(scene: Scene, one: Closed) -> Finding:
     about, title = scene.host.data["trust"], scene.host.title
-    pack = "the guard" if one.pack == GUARD else one.pack
+    pack = "the guard" if one.element.pack == GUARD else one.element.pack
     if one.why == gates.OFF:
         where = about["config"].format(config=hosts.config_folder(scene.host, scene.folders.environ))
         message = f"{title} has this hook of {pack} switched off, under {'.'.join(map(str, one.state))}"

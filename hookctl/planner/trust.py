@@ -134,7 +134,7 @@ class Approvals:
         """The approvals that a pack's hooks need, and those of its hooks that somebody else wrote: they get none."""
         shape = plan.place.host.shape
         root = formats.parse(plan.place.host.format, plan.after or b"", where=plan.path).value or {}
-        ours = [element for element in shapes.elements(shape, root) if element.id.partition("/")[0] == pack]
+        ours = [element for element in shapes.elements(shape, root) if element.pack == pack]
         fitting = {e.path for e in ours if (shapes.event_of(shape, e.path), e.fields["command"]) in plan.commands}
         others = [element for element in ours if element.path not in fitting]
         return dict(codex.approvals(shape, plan.place.path, root, fitting)), others

@@ -94,7 +94,7 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
         off = effects.disabling(effects.with_switches(folders, host, found, record.project or folders.cwd))
         own = [source for source in found if source.path == path] if host.env_field else []
         shut = _switched_off(off, path, found)
-        waiting = {one.id for one in gates.closed(host, path, document.value, folders.environ)}
+        waiting = {one.element.id for one in gates.closed(host, path, document.value, folders.environ)}
         said = sentence(host, record.packs[GUARD], document, states, own or found, shut, waiting)
         page["guard"] = said + _limited(page["entries"]) + _untrusted(folders, host, record)
     return page
