@@ -7,10 +7,12 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookctl import hosts
+from hookctl.packs.programs import hook_program
 from tests.conftest import Hookctl, put
 
 ROOT = Path(__file__).parents[1]
@@ -23,6 +25,7 @@ def robin(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "adding-a-host.md").read_text(), re.S)
     folder = shutil.copytree(hosts._FOLDER, isolated / "hosts")
     text = text.replace('block = \'{"decision":"block","reason":%s}\'', 'block = \'{"verdict":"go on","because":%s}\'')
+    text = text.replace('# project = "ROBIN_PROJECT"', 'project = "ROBIN_PROJECT"')
     put(folder / "robin.toml", text + '\n[cap]\nkey = "ROBIN_CAP"\ndefault = 6\noff = "0"\n')
     monkeypatch.setattr(hosts, "_FOLDER", folder)
     return put(isolated / "home" / ".robin" / "hooks.json", MINE)
@@ -64,8 +67,15 @@ def test_all_verbs_know_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl
     assert robin.read_text() == MINE
 
 
-def test_the_hook_of_the_hosts_that_it_knows_is_the_template() -> None:
-    from hookctl.packs.programs import hook_program
+def test_the_tables_of_the_hook_have_what_the_file_says(robin: Path) -> None:
+    hook: dict[str, Any] = {"__name__": "hook"}
+    exec(hook_program(hosts.load("robin")), hook)
+    said = ('{"verdict":"go on","because":%s}', '{"systemMessage":%s}', "", "")
+    assert hook["HOSTS"]["robin"] == (*said, "ROBIN_PROJECT", "")
+    assert hook["CAPS"]["robin"] == ("ROBIN_CAP", 6, False)
+    assert "robin" in hook["FLAGLESS"] and "claude" in hook["HOSTS"]
 
+
+def test_the_hook_of_the_hosts_that_it_knows_is_the_template() -> None:
     template = (ROOT / "templates" / "guard" / "hook.py").read_bytes()
     assert all(hook_program(hosts.load(name)) == template for name in hosts.names())

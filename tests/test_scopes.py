@@ -349,6 +349,7 @@ def test_install_says_where_a_projects_hook_does_not_run(host: str, isolated: Pa
         assert (done.code, "not in the folders below it" in done.err) == (0, host in said)
     done = hookctl("install", "--host", host)
     assert (done.code, "not in the folders below it" in done.err) == (0, False)
+    assert "is a link" not in done.err
 
 
 def test_a_submodule_is_a_project_of_its_own(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:

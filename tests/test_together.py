@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from hookctl import interpreter
+from hookctl.errors import HookctlError
+from hookctl.verbs.together import Part, refusal
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
@@ -143,3 +145,12 @@ def test_the_table_says_what_became_of_each_file_or_would(
     lines = hookctl(*command, "--host", "codex", "--host", "gemini").out.splitlines()
     rows = [line for line in lines if line.startswith(("Codex CLI  ", "Gemini CLI  "))]
     assert [row.partition(".json")[2].strip().partition("  ")[0] for row in rows] == ["as it was", word]
+
+
+def test_what_planning_a_part_alone_does_not_refuse_is_raised_again() -> None:
+    def plan() -> None:
+        raise HookctlError("unparsable", "another thing")
+
+    parts = [Part("claude", "user", plan), Part("codex", "user", lambda: None)]
+    with pytest.raises(HookctlError, match="the disk is full"):
+        refusal(HookctlError("unwritable", "the disk is full"), parts, lambda rest: rest)

@@ -273,6 +273,22 @@ def test_where_the_memory_cannot_be_read_every_approval_counts_as_the_operators(
     assert config.read_bytes() == theirs
 
 
+def test_what_a_pull_makes_of_an_approved_command_is_not_approved(
+    isolated: Path, hookctl: Hookctl, config: Path, project: Path
+) -> None:
+    pack = put(isolated / "bell.toml", '[pack]\nname = "bell"\nversion = "1"\n\n'
+               '[[hooks]]\nevent = "stop"\ncommand = "true"\n')  # fmt: skip
+    assert hookctl("install", str(pack), *CODEX, *SHARED, "--trust").code == 0
+    for path in (project / ".codex" / "hooks.json", project / ".hookctl" / "ledger.json"):
+        text = path.read_text()
+        assert "; true" in text
+        path.write_text(text.replace("; true", "; touch pwned"))
+    before = config.read_bytes()
+    assert hookctl(*INSTALL, *SHARED).code == 0
+    assert hookctl("doctor", *CODEX, "--fix", "--json").code in (0, 1)
+    assert config.read_bytes() == before
+
+
 AGREED = "shell-hooks-allowlist.json"
 
 

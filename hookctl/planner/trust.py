@@ -116,8 +116,7 @@ class Approvals:
         key, record = ledger.page_of(self._records, config.path)
         after = self._bytes(config)
         if record:
-            # The text from before our first write has none of these approvals: an uninstall must not put it back.
-            record = record._replace(sha256_before="", sha256_after=files.digest(after))
+            record = record._replace(sha256_after=files.digest(after))
         return FilePlan(config.place, config.before, after, config.path, config.old, record,
                         Decision(actions=config.actions), key=key)  # fmt: skip
 
