@@ -406,6 +406,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "completion": (
         _completion, "Print a script that completes hookctl in a shell; it edits no file of yours.",
+        "  mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc\n"
         "  hookctl completion bash > ~/.local/share/bash-completion/completions/hookctl\n"
         "  hookctl completion zsh > ~/.zfunc/_hookctl\n"
         "  hookctl completion fish > ~/.config/fish/completions/hookctl.fish",
