@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookctl.model import Result
     from hookctl.packs.settings import Request
     from hookctl.places import Place
-    from hookctl.planner.install import Choice
+    from hookctl.planner.content import Choice
 
 _Pack = Annotated[str, typer.Argument(help="A built-in pack, or the path of a pack file or its folder.")]
 _Hosts = Annotated[
@@ -433,7 +433,7 @@ def _settings(
 
 
 def _choice(settings: Request, reset: bool, force: bool, trust: bool) -> Choice:
-    from hookctl.planner.install import Choice
+    from hookctl.planner.content import Choice
 
     return Choice(settings, reset, force, trust)
 

@@ -50,13 +50,8 @@ def install(
 
     Without `others`, it writes back nothing of another pack after a wipe: what a stranger's ledger names.
     """
-    desk = _Desk(entries, live)
-    wanted = {_name(want) for want in wants}
-    for entry in desk.of(pack):
-        if _name(entry) not in wanted:
-            desk.leave(pack, entry)  # 8
-    # Over all packs and after the pruning, else a second install would differ from the first.
-    wiped = desk.wiped()
+    desk, wanted = _Desk(entries, live), {_name(want) for want in wants}
+    wiped = _leave_unwanted(desk, pack, wanted)
     conflicts = () if force else tuple(_conflicts(desk, pack, wants, wiped))
     if conflicts:
         return Decision(entries=tuple(entries), conflicts=conflicts)
@@ -66,6 +61,18 @@ def install(
     if wiped and others:
         desk.write_back(wanted)  # 12: one pack alone would turn the others' entries into single removals
     return desk.decision()
+
+
+def leaf_after_install(
+    entries: Sequence[Entry], live: Live, pack: str, wants: Sequence[Want], path: Path, *, force: bool = False
+) -> Any:  # fmt: skip
+    """The value that the leaf at `path`, one of the wants, has after such an install; None if it has none."""
+    desk = _Desk(entries, live)
+    wiped = _leave_unwanted(desk, pack, {_name(want) for want in wants})
+    want = next(want for want in wants if want.path == path)
+    _install_leaf(desk, want, pack, "", force=force, wiped=wiped)
+    put = [edit for edit in desk.edits if isinstance(edit, Put) and edit.path == path]
+    return put[-1].value if put else live.values.get(path)
 
 
 def uninstall(entries: Sequence[Entry], live: Live, pack: str, wants: Sequence[Want] = ()) -> Decision:
@@ -252,6 +259,15 @@ class _Desk:
                 self.edits.append(Prune(path))
         entries = (*self.entries.values(), *self.containers.values())
         return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
+
+
+def _leave_unwanted(desk: _Desk, pack: str, wanted: set[_Name]) -> bool:
+    """Take out what the pack does not want any more (8); whether the rest of ours was wiped, over all packs."""
+    for entry in desk.of(pack):
+        if _name(entry) not in wanted:
+            desk.leave(pack, entry)
+    # After the pruning, else a second install would differ from the first.
+    return desk.wiped()
 
 
 def _conflicts(desk: _Desk, pack: str, wants: Sequence[Want], wiped: bool) -> Iterable[Conflict]:

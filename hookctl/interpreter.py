@@ -47,6 +47,11 @@ def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
     return (f"there is no python3 {needed} or later on PATH, so the hook does nothing until there is one",)
 
 
+def runs(program: str) -> bool:
+    """Whether a recorded interpreter is still there, as a program."""
+    return bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)
+
+
 def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     """What a Python says of itself, its sys.executable and its version; None if it does not run."""
     import subprocess

@@ -1,4 +1,4 @@
-"""What a settings file says now, as far as it concerns us: read with care, compared by meaning."""
+"""What one command reads: each file once a plan, and bytes that are still the same parsed only once."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from hookctl import files
+from hookctl import files, interpreter
 from hookctl.documents import MISSING, Document, formats, wrong_shape
 from hookctl.errors import HookctlError
+from hookctl.folders import Folders
 from hookctl.hosts import Host, shapes
 from hookctl.model import Entry, Live, Path, Want
 
@@ -16,10 +17,45 @@ READ_AGAIN = 5  # times, since a file that does not parse is most likely being w
 READ_PAUSE = 0.05  # seconds
 
 
-def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
-    """The file and its document; one that does not parse is read again, since somebody may be writing it."""
+class Sources:
+    """The settings files that a command plans with, and the Python that its hooks run with."""
+
+    def __init__(self, folders: Folders) -> None:
+        self.folders = folders
+        self._read: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
+        self._parsed: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
+        self._python: tuple[str, str] | None = None
+
+    def forget(self) -> None:
+        """Look at every file again; what has the same bytes then is not parsed again."""
+        self._parsed |= self._read
+        self._read = {}
+
+    def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
+        """The file and its document, as they were when this plan first asked for them."""
+        key = path, format
+        if key not in self._read:
+            self._read[key] = read_document(path, format, self._parsed.get(key))
+        return self._read[key]
+
+    def python(self) -> tuple[str, str]:
+        """The Python for the hooks, and a warning or an empty text; looked for once a command."""
+        if self._python is None:
+            self._python = interpreter.choose(self.folders.environ)
+        return self._python
+
+
+def read_document(
+    path: str, format: str, known: tuple[files.Snapshot, Document] | None = None
+) -> tuple[files.Snapshot, Document]:
+    """The file and its document; one that does not parse is read again, since somebody may be writing it.
+
+    `known` is what an earlier look gave: its document is used again where the bytes are the same.
+    """
     for rest in reversed(range(READ_AGAIN)):
         snapshot = files.read(path)
+        if known and (known[0].path, known[0].data) == (snapshot.path, snapshot.data):
+            return snapshot, known[1]
         try:
             return snapshot, formats.parse(format, snapshot.data or b"", where=path)
         except HookctlError:

@@ -14,7 +14,7 @@ from hookctl.masking import by_look, is_secret, masked_text, veiled
 from hookctl.model import Action, Result
 
 if TYPE_CHECKING:
-    from hookctl.planner import FilePlan, Plan
+    from hookctl.planner.plan import FilePlan, Plan
 
 ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file for somebody else, who could not use it masked

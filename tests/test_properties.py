@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from hookctl import files, hosts, interpreter, ledger, live, packs, places
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
+from hookctl.live import Sources
 from hookctl.packs.settings import Request
-from hookctl.planner.install import Choice, plan_install
+from hookctl.planner.content import Choice
+from hookctl.planner.install import plan_install
 from hookctl.verbs.install import install
 from hookctl.verbs.uninstall import What, uninstall
 from tests.conftest import put
@@ -228,7 +230,7 @@ def test_the_operators_edits_survive_everything(
 def test_a_dry_run_says_what_would_be_done_and_writes_nothing(tmp_path_factory: Any, data: bytes) -> None:
     with place(tmp_path_factory.getbasetemp()) as here:
         put(here.settings, data)
-        plan = plan_install(here.folders, here.pack, here.places, Choice())
+        plan = plan_install(Sources(here.folders), here.pack, here.places, Choice())
         assert here.settings.read_bytes() == data
         assert not os.path.exists(here.folders.state)
         assert not os.path.exists(here.folders.data)

@@ -18,7 +18,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Decision, Result
 from hookctl.places import Place
-from hookctl.planner import FilePlan
+from hookctl.planner.plan import FilePlan
 
 SECRET = [
     "ANTHROPIC_API_KEY", "apiKey", "api-key", "APIKEY", "OPENAI_TOKEN", "token", "authToken", "CLIENT_SECRET", "passwd",

@@ -6,9 +6,13 @@ import os
 
 import pytest
 
-from hookctl import folders, hosts, interpreter, packs, places, planner, project_ledger
+from hookctl import folders, hosts, interpreter, packs, places, project_ledger
+from hookctl.live import Sources
 from hookctl.model import Record
-from hookctl.planner.install import Choice, plan_install
+from hookctl.planner.content import Choice
+from hookctl.planner.install import plan_install
+from hookctl.planner.plan import Plan
+from hookctl.planner.records import _moved
 from hookctl.verbs import run
 
 ROOT = "/"
@@ -24,10 +28,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
 
 
-def planned(scope: str) -> planner.Plan:
+def planned(scope: str) -> Plan:
     here = folders.here()
     place = places.find(hosts.load("claude"), scope, here, ROOT)
-    return plan_install(here, packs.load("guard"), [place], Choice())
+    return plan_install(Sources(here), packs.load("guard"), [place], Choice())
 
 
 def test_its_committed_ledger_is_read_as_it_was_written() -> None:
@@ -49,7 +53,7 @@ def test_every_path_of_it_begins_with_one_slash(scope: str) -> None:
 def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
     old = Record("claude", "local", "json", created_dirs=("/.claude",), project=ROOT)
     place = places.Place(hosts.load("claude"), "local", "/app/.claude/settings.local.json", "/app")
-    assert planner._moved(old, place).created_dirs == ("/app/.claude",)
+    assert _moved(old, place).created_dirs == ("/app/.claude",)
 
 
 def test_a_run_of_it_lies_within_it() -> None:

@@ -261,18 +261,6 @@ def test_an_approval_of_another_text_is_the_operators(hookctl: Hookctl, config: 
     assert config.read_bytes() == theirs
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"approved": {"a": {"b": 5}}, "made": []}', '{"approved": {}}'])
-def test_where_the_memory_cannot_be_read_every_approval_counts_as_the_operators(
-    isolated: Path, hookctl: Hookctl, config: Path, text: str
-) -> None:
-    hookctl(*TRUST)
-    theirs = config.read_bytes()
-    put(isolated / "state" / "approvals.json", text)
-    assert hookctl(*INSTALL).code == 0
-    assert hookctl(*UNINSTALL).code == 0
-    assert config.read_bytes() == theirs
-
-
 def test_what_a_pull_makes_of_an_approved_command_is_not_approved(
     isolated: Path, hookctl: Hookctl, config: Path, project: Path
 ) -> None:

@@ -12,12 +12,14 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import interpreter
+from hookctl import files, folders, interpreter
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import load, shapes
 from hookctl.hosts.shapes import Shape
+from hookctl.live import Sources
 from hookctl.packs import wrapping
 from hookctl.places import Place
+from hookctl.planner.draft import Draft
 from hookctl.planner.wraps import Asked, unwrap, wrap
 from tests.conftest import put
 from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
@@ -57,6 +59,13 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(verb: tuple[str, .
     assert at > 30
 
 
+def drafted(document: JsonDocument) -> Draft:
+    """A settings file in the middle of a plan; only the text matters here."""
+    target = Place(load("claude"), "user", "settings.json")
+    snapshot = files.Snapshot(target.path, document.data)
+    return Draft(Sources(folders.here()), target, snapshot, document, target.path, None)
+
+
 @examples(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
 @given(
     command=st.text(st.characters(exclude_characters="\0"), min_size=1),
@@ -71,13 +80,15 @@ def test_any_command_comes_back_as_it_was_written(command: str, escaped: bool, i
     handler = {"type": "command", "command": command, "timeout": 5}
     text = json.dumps({"hooks": {"Stop": [{"hooks": [handler]}] * copies}}, ensure_ascii=escaped, indent=indent)
     document = JsonDocument.parse(text.encode())
-    place = Place(load("claude"), "user", "settings.json")
     asked = Asked(command, "1", tempfile.gettempdir(), "/usr/bin/python3")
     if shapes.is_ours(command):
         return
-    done = wrap(document, (), place, asked)
-    after = shapes.apply(Shape(), document, done.edits)
-    handlers = [handler for _, handler, _ in shapes.handlers(Shape(), after.value)]
+    draft = drafted(document)
+    wrap(draft, asked)
+    handlers = [handler for _, handler, _ in shapes.handlers(Shape(), draft.document.value)]
     assert [wrapping.original_of(handler["command"]) for handler in handlers] == [command] * copies
-    assert wrap(after, done.entries, place, asked).edits == ()
-    assert shapes.apply(Shape(), after, unwrap(load("claude"), after, done.entries).edits).data == text.encode()
+    wrapped = draft.document
+    wrap(draft, asked)
+    assert draft.document is wrapped
+    unwrap(draft)
+    assert draft.document.data == text.encode()

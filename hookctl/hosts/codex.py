@@ -14,7 +14,7 @@ from typing import Any
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.model import Path
+from hookctl.model import Entry, Path
 
 DEFAULT_TIMEOUT = 600  # seconds
 _SHORT = {"SessionEnd": (1, 3), "Interrupt": (1, 3)}  # seconds that the client gives unasked, and at most
@@ -58,6 +58,11 @@ def _is_loaded(handler: dict[str, Any]) -> bool:
     """Whether the client can read a hook at all; if not, it runs none of the file, approved or not."""
     seconds, said = handler.get("timeout"), handler.get("statusMessage")
     return (seconds is None or type(seconds) is int) and (said is None or isinstance(said, str))
+
+
+def is_approval(entry: Entry) -> bool:
+    """Whether an entry is the approval of a hook, as config.toml has it."""
+    return entry.kind == "leaf" and entry.path[:2] == ("hooks", "state")
 
 
 def approved(config: Document, path: Path) -> str | None:

@@ -9,15 +9,15 @@ import contextlib
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from functools import partial
 
 from hookctl import engine, files, interpreter, packs, project_ledger, runtime_files
-from hookctl.documents import MISSING, Document
+from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import reading, shapes
-from hookctl.live import look, read_document
+from hookctl.live import Sources
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard, wrapping
 from hookctl.packs.pack import load_file, read_files
@@ -25,46 +25,34 @@ from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
-from hookctl.planner import FilePlan, Plan, assemble, gaps, next_record, page_for, with_own_folders
-from hookctl.planner.trust import Approvals, written
+from hookctl.planner.approvals import Approvals, written_hooks
+from hookctl.planner.draft import Draft, finish, settle
+from hookctl.planner.plan import Plan, assemble
 from hookctl.runtime_files import CONFIG, File, Runtime
 
 _PROGRAM = "hook.py"
 
 
-class _Desk(NamedTuple):
-    """One settings file while its repair is planned."""
-
-    folders: Folders
-    place: Place
-    snapshot: files.Snapshot
-    document: Document
-    key: str
-    record: Record | None
-    pages: dict[str, PackRecord]  # as they will be
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        return self.record.entries if self.record else ()
-
-
-def plan_repair(folders: Folders, places: Iterable[Place]) -> Plan:
-    """What mending these settings files, their ledger pages and the files that they run would do."""
+def plan_repair(sources: Sources, places: Iterable[Place]) -> Plan:
+    """What mending these settings files, their records and the files that they run would do."""
+    folders = sources.folders
     places = [place for place in places if not place.project or os.path.isdir(place.project)]
     records, readable = _records(folders, places)
-    plans = []
+    drafts = []
     for place in readable:
         with contextlib.suppress(HookctlError):
-            plans += _one(folders, records, place)
-    approvals = Approvals(folders, records, plans)
-    for n, plan in enumerate(plans):
-        for pack in plan.record.packs if plan.record and plan.commands else ():
-            plans[n] = approvals.install(plans[n], pack, ask=False)
-    return assemble(folders, records, approvals.finish(plans), install=True)
+            draft = settle(sources, records, place, partial(_decide, records))
+            if draft.actions or draft.file_actions:
+                drafts.append(draft)
+    approvals = Approvals(sources, records, drafts)
+    for draft in drafts:
+        for pack in draft.packs if draft.commands else ():
+            approvals.install(draft, pack, ask=False)
+    return assemble(folders, records, [finish(records, draft) for draft in approvals.drafts], install=True)
 
 
 def _records(folders: Folders, places: list[Place]) -> tuple[dict[str, Record], list[Place]]:
-    """The pages of all ledgers that can be read, and the places whose ledger is among them."""
+    """The records of all ledgers that can be read, and the places whose ledger is among them."""
     records, hopeless = project_ledger.read(folders), set()
     for project in dict.fromkeys(place.project for place in places if place.shared):
         try:
@@ -74,89 +62,76 @@ def _records(folders: Folders, places: list[Place]) -> tuple[dict[str, Record], 
     return records, [place for place in places if not (place.shared and place.project in hopeless)]
 
 
-def _one(folders: Folders, records: Mapping[str, Record], place: Place) -> Iterator[FilePlan]:
-    """The plan for one settings file; none where there is nothing to mend."""
+def _decide(records: Mapping[str, Record], draft: Draft) -> None:
+    """Decide what is to be mended in one settings file, and in the files that it runs."""
+    place = draft.target
     if place.project:
         require_inside(place.project, place.path)
-    snapshot, document = read_document(place.path, place.host.format)
-    reading.require(place.host, document)
-    key, record, _ = page_for(folders, records, place, document)
-    if record is not None and record.scope != place.scope:
+    reading.require(place.host, draft.before)
+    if draft.record is not None and draft.record.scope != place.scope:
         return
-    desk = _Desk(folders, place, snapshot, document, key, record, dict(record.packs) if record else {})
-    orphan = _orphan(desk, records)
-    wants = [want for _, wants in orphan.values() for want in wants]
-    live = look(place.host, document, wants, desk.entries)
-    decision = _decide(desk, live, orphan)
-    runtime = _runtime(desk)
-    if not decision.actions and not runtime.actions:
-        return
-    edited = shapes.apply(place.host.shape, document, decision.edits) if decision.edits else document
-    after = edited.data if decision.edits else snapshot.data
-    anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(desk.entries, live)
-    result = next_record(record, place, snapshot, after, decision, desk.pages, anew=anew)
-    result = result._replace(gaps=gaps.left(record.gaps if record else (), place.host, document, edited))
-    if runtime.changes or record is None:
-        result = with_own_folders(folders, records, place, result, lost=record is None)
-    yield FilePlan(place, document, after, snapshot.path, snapshot.data, result, decision,
-                   runtime.changes, runtime.actions, key, commands=written(place, result.entries))  # fmt: skip
+    orphan = _orphan(records, draft)
+    current = draft.look([want for _, wants in orphan.values() for want in wants])
+    draft.made_anew = draft.was_written_since and engine.wiped(draft.own_entries(), current)
+    _repair_entries(draft, current, orphan)
+    _repair_files(draft)
+    draft.adds_files = True
+    draft.commands = written_hooks(place, draft.own_entries())
 
 
 # Entries
 
 
-def _decide(desk: _Desk, live: Live, orphan: Mapping[str, tuple[str, list[Want]]]) -> Decision:
-    """What is to be edited: wiped entries, doubled ones, a Python that is gone; nothing in a read-only file."""
-    python, commands = _new_commands(desk)
-    entries = desk.entries
-    if engine.wiped(entries, live):
+def _repair_entries(draft: Draft, current: Live, orphan: Mapping[str, tuple[str, list[Want]]]) -> None:
+    """Wiped entries, doubled ones, a Python that is gone; nothing in a read-only file."""
+    python, commands = _new_commands(draft)
+    visible = entries = draft.own_entries()
+    if engine.wiped(entries, current):
+        if draft.target.shared and not _are_all_ours(draft):
+            return
         entries = tuple(_wishing(entry, commands) for entry in entries)
-        if desk.place.shared and not _all_ours(desk):
-            return Decision(entries=desk.entries)
-    decision = _recalled(engine.repair(entries, live, orphan), live, commands)
-    if decision.edits and desk.snapshot.data is not None and files.is_read_only(desk.snapshot.path):
-        desk.pages.clear()
-        desk.pages.update(desk.record.packs if desk.record else {})
-        return Decision(entries=desk.entries)
+    decision = _recalled(engine.repair(entries, current, orphan), current, commands)
+    if decision.edits and draft.snapshot.data is not None and files.is_read_only(draft.snapshot.path):
+        draft.packs = dict(draft.record.packs) if draft.record else {}
+        return
     if commands and any(_calls(entry, commands) for entry in decision.entries):
-        page = desk.pages[GUARD]
-        desk.pages[GUARD] = page._replace(settings={**page.settings, "python": python})
-    return decision
+        page = draft.packs[GUARD]
+        draft.packs[GUARD] = page._replace(settings={**page.settings, "python": python})
+    draft.take(decision, visible)
 
 
-def _all_ours(desk: _Desk) -> bool:
+def _are_all_ours(draft: Draft) -> bool:
     """Whether a committed ledger, a stranger's word, wants nothing but the guard's own entries and program again."""
-    page = desk.pages.get(GUARD)
-    if page is None or set(desk.pages) != {GUARD}:
+    page = draft.packs.get(GUARD)
+    if page is None or set(draft.packs) != {GUARD}:
         return False
     program = files.read(os.path.join(page.folder, _PROGRAM)).data
     settings = settings_from(page.settings)
     limit = guard.wanted_limit(settings)
-    wants = guard.wants(settings, desk.place, packs.load(GUARD), page.folder, limit)
+    wants = guard.wants(settings, draft.target, packs.load(GUARD), page.folder, limit)
     good = [(want.path, want.value) for want in wants]
-    ours = [entry for entry in desk.entries if entry.kind != "container" and not wraps(entry.id)]
+    ours = [entry for entry in draft.own_entries() if entry.kind != "container" and not wraps(entry.id)]
     wishes = [(e.path, wish.value) for e in ours for wish in e.owners.values()]
-    return program in (None, hook_program(desk.place.host)) and all(wish in good for wish in wishes)
+    return program in (None, hook_program(draft.target.host)) and all(wish in good for wish in wishes)
 
 
-def _new_commands(desk: _Desk) -> tuple[str, dict[str, str]]:
+def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
     """Another Python and the guard's commands with it, by their id; none where the one that they name is there."""
-    page = desk.pages.get(GUARD)
+    page = draft.packs.get(GUARD)
     settings = settings_from(page.settings) if page else Settings(mode="off")
-    wrapped = {entry.id: wrapping.original_of(entry.written["command"]) for entry in desk.entries if wraps(entry.id)}
-    if page is None or not (settings.events or wrapped) or desk.place.shared or _runs(settings.python):
+    wrapped = {}
+    for entry in draft.own_entries():
+        if wraps(entry.id):
+            wrapped[entry.id] = wrapping.original_of(entry.written["command"])
+    if page is None or not (settings.events or wrapped) or draft.target.shared or interpreter.runs(settings.python):
         return "", {}
-    python, _ = interpreter.choose(desk.folders.environ)
-    wants = guard.wants(settings._replace(python=python), desk.place, packs.load(GUARD), page.folder, "")
+    python, _ = draft.sources.python()
+    wants = guard.wants(settings._replace(python=python), draft.target, packs.load(GUARD), page.folder, "")
     found = {want.id: want.value["command"] for want in wants if want.id}
     for id, original in wrapped.items():
         if original is not None:
-            found[id] = wrapping.command(original, desk.place, page.folder, python)
+            found[id] = wrapping.command(original, draft.target, page.folder, python)
     return python, found
-
-
-def _runs(python: str) -> bool:
-    return bool(python) and os.path.isfile(python) and os.access(python, os.X_OK)
 
 
 def _wishing(entry: Entry, commands: Mapping[str, str]) -> Entry:
@@ -202,88 +177,87 @@ def _python_of(command: str, place: Place) -> str:
     return ""
 
 
-def _orphan(desk: _Desk, records: Mapping[str, Record]) -> dict[str, tuple[str, list[Want]]]:
+def _orphan(records: Mapping[str, Record], draft: Draft) -> dict[str, tuple[str, list[Want]]]:
     """The guard, where one of its hooks stands in the file and the ledger has no page of it (row 15)."""
-    if GUARD in desk.pages:
+    if GUARD in draft.packs:
         return {}
-    root = {} if desk.document.value is MISSING else desk.document.value
+    root = {} if draft.document.value is MISSING else draft.document.value
     pack = packs.load(GUARD)
     events = {f"{GUARD}/{hook.id}": hook.event for hook in pack.hooks}
-    for element in shapes.elements(desk.place.host.shape, root):
+    for element in shapes.elements(draft.target.host.shape, root):
         command = str(element.fields.get("command"))
-        hook = guard.hook_path(command, element.id, events[element.id], desk.place) if element.id in events else ""
-        if hook and _is_own_folder(desk, records, os.path.dirname(hook)):
-            page = _new_page(desk, os.path.dirname(hook), _python_of(command, desk.place), pack.version)
-            settings, limit = settings_from(page.settings), _limit(desk)
-            desk.pages[GUARD] = page
-            return {GUARD: (pack.version, guard.wants(settings, desk.place, pack, page.folder, limit))}
+        hook = guard.hook_path(command, element.id, events[element.id], draft.target) if element.id in events else ""
+        if hook and _is_own_folder(records, draft, os.path.dirname(hook)):
+            page = _new_page(draft, os.path.dirname(hook), _python_of(command, draft.target), pack.version)
+            settings, limit = settings_from(page.settings), _limit(draft)
+            draft.packs[GUARD] = page
+            return {GUARD: (pack.version, guard.wants(settings, draft.target, pack, page.folder, limit))}
     return {}
 
 
-def _is_own_folder(desk: _Desk, records: Mapping[str, Record], folder: str) -> bool:
+def _is_own_folder(records: Mapping[str, Record], draft: Draft, folder: str) -> bool:
     """Whether a registration's folder is one that hookctl makes, and no other registration's."""
-    if desk.place.shared:
-        return folder == pack_folder(desk.folders, desk.place, GUARD, {}, "")
+    if draft.target.shared:
+        return folder == pack_folder(draft.folders, draft.target, GUARD, {}, "")
     taken = {page.folder for record in records.values() for page in record.packs.values()}
-    return os.path.dirname(folder) == os.path.join(desk.folders.data, GUARD) and folder not in taken
+    return os.path.dirname(folder) == os.path.join(draft.folders.data, GUARD) and folder not in taken
 
 
-def _new_page(desk: _Desk, folder: str, python: str, version: str) -> PackRecord:
+def _new_page(draft: Draft, folder: str, python: str, version: str) -> PackRecord:
     """A page from what is there; the knobs that were chosen are not known any more, and stay in config.json."""
     found = guard.live_configuration(PackRecord("", {}, folder)).get("mode")
     chosen = found if found in MODES and found != "off" else Settings().mode
     return PackRecord(version, {"mode": chosen, "knobs": {}, "python": python, "config": {}}, folder)
 
 
-def _limit(desk: _Desk) -> str:
-    path = desk.place.host.env_leaf(LIMIT_KEY)
-    value = desk.document.get(path) if path else ""
+def _limit(draft: Draft) -> str:
+    path = draft.target.host.env_leaf(LIMIT_KEY)
+    value = draft.document.get(path) if path else ""
     return value if isinstance(value, str) else ""
 
 
 # Files
 
 
-def _runtime(desk: _Desk) -> Runtime:
-    """The files that are missing put back; `desk.pages` then say so."""
-    found = Runtime()
-    for name, page in list(desk.pages.items()):
-        one, wanted = Runtime(), {}
+def _repair_files(draft: Draft) -> None:
+    """Put the files back that are missing; the draft's packs then say so."""
+    for name, page in list(draft.packs.items()):
+        put_back, wanted = Runtime(), {}
         with contextlib.suppress(HookctlError):  # a folder where a file should be, a link that leads out
-            wanted = _guards_files(desk, page) if name == GUARD else _packs_files(desk, name, page)
-            one = _put_back(desk, page, wanted)
-        if one.actions or (name == GUARD and not page.files):
-            desk.pages[name] = page._replace(files={**dict.fromkeys(wanted, ""), **page.files, **one.written})
-        found = Runtime((*found.changes, *one.changes), (*found.actions, *one.actions))
-    return found
+            wanted = _guards_files(draft, page) if name == GUARD else _packs_files(draft, name, page)
+            put_back = _put_back(draft, page, wanted)
+        if put_back.actions or (name == GUARD and not page.files):
+            files_now = {**dict.fromkeys(wanted, ""), **page.files, **put_back.written}
+            draft.packs[name] = page._replace(files=files_now)
+        draft.use_files(Runtime(put_back.changes, put_back.actions))
 
 
-def _put_back(desk: _Desk, page: PackRecord, wanted: Mapping[str, File]) -> Runtime:
+def _put_back(draft: Draft, page: PackRecord, wanted: Mapping[str, File]) -> Runtime:
     """Those that are missing; one that is there is noted as ours if it has our bytes, and else left alone."""
     fitting = {}
     for name, file in wanted.items():
         with contextlib.suppress(HookctlError):
             if files.read(os.path.join(page.folder, name)).data in (None, file.data):
                 fitting[name] = file
-    return runtime_files.install(desk.folders, desk.place, page.folder, page._replace(files={}), fitting, False)
+    return runtime_files.install(draft.folders, draft.target, page.folder, page._replace(files={}), fitting, False)
 
 
-def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
+def _guards_files(draft: Draft, page: PackRecord) -> dict[str, File]:
     settings = settings_from(page.settings)
-    root = {} if desk.document.value is MISSING else desk.document.value
-    wrapped = any(wraps(element.id) for element in shapes.elements(desk.place.host.shape, root))
+    root = {} if draft.document.value is MISSING else draft.document.value
+    wrapped = any(wraps(element.id) for element in shapes.elements(draft.target.host.shape, root))
     if not settings.events and not wrapped:
         return {}
-    config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state, desk.place.host)
+    config = guard.configuration(settings, "" if draft.target.shared else draft.folders.state, draft.target.host)
     data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)
-    found = {_PROGRAM: File(hook_program(desk.place.host)), CONFIG: data}
+    found = {_PROGRAM: File(hook_program(draft.target.host)), CONFIG: data}
     return found | ({wrapping.PROGRAM: File(wrapper_program())} if wrapped else {})
 
 
-def _packs_files(desk: _Desk, name: str, page: PackRecord) -> dict[str, File]:
+def _packs_files(draft: Draft, name: str, page: PackRecord) -> dict[str, File]:
     """A pack's files as they were installed, if its own file is still where it was and says the same version."""
     source = page.settings.get("source")
-    if desk.place.shared or not isinstance(source, str) or not source or not _any_missing(page):
+    if draft.target.shared or not isinstance(source, str) or not source or not _any_missing(page):
         return {}
     pack = load_file(source)
     if (pack.name, pack.version) != (name, page.version):

@@ -11,48 +11,54 @@ from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.files import Backup, Snapshot
 from hookctl.folders import Folders
-from hookctl.live import look
-from hookctl.model import Action, Decision, Entry, Live, Record
+from hookctl.live import Sources, look
+from hookctl.model import Action, Entry, Live, Record
 from hookctl.packs import guard
 from hookctl.places import GUARD, Place, find, of_page, standing
-from hookctl.planner import FilePlan, Plan, assemble
+from hookctl.planner.draft import Draft, finish
+from hookctl.planner.plan import Plan, assemble
 
 
-def plan_restore(folders: Folders, path: str, backup: Backup) -> Plan:
+def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     """What putting a backup back does to the file, to the ledger, and to files of packs that it has no more."""
-    data, then = backup.data, ledger.parse_page(backup.page)
+    folders, record_then = sources.folders, ledger.parse_page(backup.page)
     try:
         records = project_ledger.read(folders, [project.find(os.path.dirname(path), folders.environ)])
     except HookctlError:  # a stranger's ledger that is none must not keep anybody from an earlier text
-        records, then = project_ledger.read(folders), None
+        records, record_then = project_ledger.read(folders), None
     key, record = ledger.page_of(records, path)
-    place = _place(folders, records, key, record or then, path)
-    snapshot = files.read(place.path)
-    known = _as_known_then(record, then, snapshot) if then else record
-    live = _live(data, place, known)
-    kept = _entries(place, known, live)
-    left = _standing(kept, live)
-    kept = tuple(entry for entry in kept if entry.kind == "container" or entry.owners.keys() & left)
-    kept = tuple(entry._replace(owners={p: w for p, w in entry.owners.items() if p in left}) for entry in kept)
-    gone = {name: page for name, page in (record.packs if record else {}).items() if name not in left}
-    others = {page.folder for name, other in records.items() if name != key for page in other.packs.values()}
-    runtime = [runtime_files.uninstall(folders, place, page, others) for page in gone.values()]
+    target = _target(folders, records, key, record or record_then, path)
+    snapshot = files.read(target.path)
+    draft = Draft(sources, target, snapshot, _document(snapshot.data, target), key, record)
+    _decide(records, draft, backup.data, record_then)
+    return assemble(folders, records, [finish(records, draft)], install=False)
+
+
+def _decide(records: Mapping[str, Record], draft: Draft, data: bytes, record_then: Record | None) -> None:
+    """Keep what the restored text has of ours on record, and take out the files of packs that it has not."""
+    record = draft.record
+    known = _as_known_then(record, record_then, draft.snapshot) if record_then else record
+    current = _live(data, draft.target, known)
+    kept = _entries(draft.target, known, current)
+    staying = _standing(kept, current)
+    kept = tuple(entry for entry in kept if entry.kind == "container" or entry.owners.keys() & staying)
+    kept = tuple(entry._replace(owners={p: w for p, w in entry.owners.items() if p in staying}) for entry in kept)
+    in_use = {pack.folder for name, other in records.items() if name != draft.key for pack in other.packs.values()}
+    for name, pack in draft.packs.items():
+        if name not in staying:
+            draft.use_files(runtime_files.uninstall(draft.folders, draft.target, pack, in_use))
     result = None
-    if known and left:
-        result = known._replace(packs={name: page for name, page in known.packs.items() if name in left}, entries=kept)
-        if then is None:
+    if known and staying:
+        result = known._replace(packs={n: pack for n, pack in known.packs.items() if n in staying}, entries=kept)
+        if record_then is None:
             # Who wrote it is not known: the text from before our first write is not what an uninstall may put back.
             result = result._replace(sha256_before="", sha256_after=files.digest(data))
-    made = record.created_dirs if record and result is None else ()
-    plan = FilePlan(
-        place, _document(snapshot.data, place), data, snapshot.path, snapshot.data, result,
-        Decision((), kept, _actions(record, kept, live), tuple(line for one in runtime for line in one.kept)),
-        tuple(change for one in runtime for change in one.changes),
-        tuple(action for one in runtime for action in one.actions), key,
-        (*(folder for one in runtime for folder in one.rmdirs), *made),
-        (*_orphans(live, kept), *_without_files(record, result)),
-    )  # fmt: skip
-    return assemble(folders, records, [plan], install=False)
+    elif record:
+        draft.rmdirs += record.created_dirs
+    draft.actions += _actions(record, kept, current)
+    draft.messages += [*_orphans(current, kept), *_without_files(record, result)]
+    draft.entries = kept
+    draft.restore(data, result)
 
 
 def _standing(entries: tuple[Entry, ...], live: Live) -> set[str]:
@@ -63,7 +69,7 @@ def _standing(entries: tuple[Entry, ...], live: Live) -> set[str]:
     return elements | {owner for entry in values for owner in entry.owners}
 
 
-def _place(folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str) -> Place:
+def _target(folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str) -> Place:
     if record is not None:
         return of_page(hosts.load(record.host), record, ledger.place_of(records, key) if key in records else path)
     root = project.find(os.path.dirname(path), folders.environ)

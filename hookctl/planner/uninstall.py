@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from hookctl import engine, files, ledger, project_ledger, runtime_files
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
-from hookctl.hosts import Host, shapes
-from hookctl.live import look, read_document
+from hookctl.hosts import shapes
+from hookctl.live import Sources
 from hookctl.masking import masked, masked_text
-from hookctl.model import Action, Decision, DropElement, Entry, PackRecord, Path, Record, Want
+from hookctl.model import Action, DropElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, in_sh, pack_folder
-from hookctl.planner import FilePlan, Plan, assemble, gaps, is_exact, next_record, page_for, with_top
-from hookctl.planner.trust import Approvals
-from hookctl.planner.wraps import unwrap
+from hookctl.planner.approvals import Approvals
+from hookctl.planner.draft import Draft, finish, settle
+from hookctl.planner.plan import Plan, assemble
+from hookctl.planner.wraps import entries_but_wraps, unwrap
 
 
 class Leaving(NamedTuple):
-    """A place that packs leave, and the key of its page where it goes by that."""
+    """A settings file that packs leave, and the key of its record where it goes by that."""
 
     place: Place
     packs: tuple[str, ...]
@@ -33,154 +34,111 @@ class Leaving(NamedTuple):
 
 
 def plan_uninstall(
-    folders: Folders, leaving: Iterable[Leaving], loaded: Mapping[str, Pack], projects: Iterable[str] = ()
+    sources: Sources, leaving: Iterable[Leaving], loaded: Mapping[str, Pack], projects: Iterable[str] = ()
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
+    folders = sources.folders
     records = project_ledger.read(folders, projects)
     leaving = tuple(leaving)
-    plans = [_one(folders, records, one, loaded) for one in leaving]
-    approvals = Approvals(folders, records, plans)
-    for plan, one in zip(plans, leaving, strict=True):
-        approvals.uninstall(plan, one.packs)
-    return assemble(folders, records, approvals.finish(plans), install=False)
+    drafts = [_draft(sources, records, each, loaded) for each in leaving]
+    approvals = Approvals(sources, records, drafts)
+    for draft, each in zip(drafts, leaving, strict=True):
+        approvals.uninstall(draft, each.packs)
+    return assemble(folders, records, [finish(records, draft) for draft in approvals.drafts], install=False)
 
 
-def _one(folders: Folders, records: Mapping[str, Record], leaving: Leaving, loaded: Mapping[str, Pack]) -> FilePlan:
+def _draft(
+    sources: Sources, records: Mapping[str, Record], leaving: Leaving, loaded: Mapping[str, Pack]
+) -> Draft:  # fmt: skip
+    """The draft of one settings file without the packs; a refusal names what to remove by hand."""
     place = leaving.place
+    decide = partial(_decide, records, leaving.packs, loaded)
     key, record = ledger.page_of(records, place.path)
     if leaving.key and key != leaving.key:
-        # The file of another page stands where this one's was: there is nothing left to edit.
-        key, record, orphaned = leaving.key, records[leaving.key], ""
-        snapshot, document = files.Snapshot(key, None), formats.parse(place.host.format, b"", where=key)
-    else:
-        try:
-            snapshot, document = read_document(place.path, place.host.format)
-        except HookctlError as error:
-            raise _by_hand(error, record.entries if record else (), leaving.packs) from None
-        key, record, orphaned = page_for(folders, records, place, document)
-    edited, decision = document, Decision(entries=record.entries if record else ())
-    if GUARD in leaving.packs:
-        wrapped = unwrap(place.host, document, decision.entries)
-        edited = shapes.apply(place.host.shape, document, wrapped.edits)
-        decision = wrapped.beside(Decision(entries=wrapped.others))
-    exact = record is not None and is_exact(record, snapshot)
-    known = record.gaps if record else ()
-    for pack in reversed(leaving.packs):
-        wants = _wants(folders, records, place, record, loaded.get(pack), orphaned, key)
-        ours = gaps.left(known, place.host, document, edited)
-        try:
-            edited, step = _leave(place.host, edited, decision.entries, pack, wants, record is not None, exact, ours)
-        except HookctlError as error:
-            raise _by_hand(error, decision.entries, leaving.packs) from None
-        decision = _then(decision, step)
-    decision = decision._replace(kept=(*decision.kept, *_placeholders(place.host, decision, edited)))
-    left = {name: page for name, page in (record.packs if record else {}).items() if name not in leaving.packs}
-    after = _bytes_after(folders, snapshot, edited, decision, record, left)
-    if record is None and not after and place.host.format == "plugin":
-        after = None  # nobody but us writes such a file
-    result = next_record(record, place, snapshot, after, decision, left) if record and left else None
-    result = result._replace(gaps=gaps.left(known, place.host, document, edited)) if result else None
-    runtime = _files(folders, records, leaving, key, record, orphaned, bool(decision.edits))
-    dirs = sorted(record.created_dirs, key=len, reverse=True) if record and not left else ()
-    return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
-                    decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
-                    (*runtime.rmdirs, *dirs))  # fmt: skip
+        # The file of another record stands where this one's was: there is nothing left to edit.
+        document = formats.parse(place.host.format, b"", where=leaving.key)
+        draft = Draft(sources, place, files.Snapshot(leaving.key, None), document, leaving.key, records[leaving.key])
+        decide(draft)
+        return draft
+    try:
+        sources.read(place.path, place.host.format)
+    except HookctlError as error:
+        raise _by_hand(error, record.entries if record else (), leaving.packs) from None
+    return settle(sources, records, place, decide)
 
 
-def _wants(
-    folders: Folders, records: Mapping[str, Record], place: Place, record: Record | None, pack: Pack | None,
-    orphaned: str, key: str,
-) -> list[Want]:  # fmt: skip
-    """What the pack would want here, which tells its elements where the ledger is lost."""
+def _decide(
+    records: Mapping[str, Record], packs: tuple[str, ...], loaded: Mapping[str, Pack], draft: Draft
+) -> None:  # fmt: skip
+    """Take the packs out, the last one in the file first, and then their files."""
+    known = dict(draft.packs)
+    if GUARD in packs:
+        unwrap(draft)
+    for name in reversed(packs):
+        wants = _wants(records, draft, loaded.get(name))
+        try:
+            _take_out(draft, name, wants)
+        except HookctlError as error:
+            raise _by_hand(error, draft.entries, packs) from None
+        draft.packs.pop(name, None)
+    draft.kept += _places_kept_empty(draft)
+    _remove_files(records, packs, known, draft)
+
+
+def _wants(records: Mapping[str, Record], draft: Draft, pack: Pack | None) -> list[Want]:
+    """What the pack would want here, which tells its hooks where the ledger is lost."""
     if pack is None:
         return []
-    known = record.packs.get(pack.name) if record else None
+    known = draft.packs.get(pack.name)
     if pack.name != GUARD:
         from hookctl.packs.wants import wants as pack_wants
 
-        folder = known.folder if known else pack_folder(folders, place, pack.name, records, key)
-        return pack_wants(pack, place.host, in_sh(place, folder))[0]
-    folder = known.folder if known else orphaned or pack_folder(folders, place, GUARD, records, key)
+        folder = known.folder if known else _usual_folder(records, draft, pack.name)
+        return pack_wants(pack, draft.host, in_sh(draft.target, folder))[0]
+    folder = known.folder if known else draft.orphaned or _usual_folder(records, draft, GUARD)
     settings = guard.everything(settings_from(known.settings if known else {}))
-    return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings))
+    return guard.wants(settings, draft.target, pack, folder, guard.wanted_limit(settings))
 
 
-def _leave(
-    host: Host, document: Document, entries: tuple[Entry, ...], pack: str, wants: list[Want], known: bool,
-    exact: bool, ours: tuple[Path, ...],
-) -> tuple[Document, Decision]:  # fmt: skip
-    """The document without one pack."""
-    # Without a page in the ledger only an element of ours can be told; then nothing else must have a shape.
-    root = document.value if isinstance(document.value, dict) else {}
-    there = {element.id for element in shapes.elements(host.shape, root)}
-    strict = wants if not known and any(want.id in there for want in wants) else ()
-    decision = engine.uninstall(entries, look(host, document, strict, entries), pack, wants)
-    decision = decision if exact else with_top(host, document, decision)
-    if decision.edits or decision.entries != entries:
-        decision = gaps.closing(host, document, decision, ours)
-    return shapes.apply(host.shape, document, decision.edits) if decision.edits else document, decision
+def _usual_folder(records: Mapping[str, Record], draft: Draft, pack: str) -> str:
+    return pack_folder(draft.folders, draft.target, pack, records, draft.key)
 
 
-def _placeholders(host: Host, decision: Decision, edited: Document) -> list[Action]:
-    """What stays empty where ours were, since the host knows the hooks behind them by their places."""
-    gone = [edit.element for edit in decision.edits if isinstance(edit, DropElement)] if host.shape.positions else []
-    stays = [element for element in gone if edited.get(element.path[:-2]) is not MISSING]
-    reason = f"an empty place stays, since {host.title} trusts the hooks behind it by their position"
+def _take_out(draft: Draft, pack: str, wants: list[Want]) -> None:
+    """Decide what one pack leaves behind in the file."""
+    # Without a record only a hook of ours can be told; then nothing else must have a shape.
+    root = draft.document.value if isinstance(draft.document.value, dict) else {}
+    ids = {element.id for element in shapes.elements(draft.host.shape, root)}
+    is_orphan = draft.record is None and any(want.id in ids for want in wants)
+    visible = entries_but_wraps(draft)
+    current = draft.look(wants if is_orphan else (), visible)
+    draft.take(engine.uninstall(visible, current, pack, wants), visible)
+
+
+def _places_kept_empty(draft: Draft) -> list[Action]:
+    """A line for each place that stays empty where a hook was, since the host knows those behind it by their places."""
+    if not draft.host.shape.positions:
+        return []
+    gone = [edit.element for edit in draft.edits if isinstance(edit, DropElement)]
+    stays = [element for element in gone if draft.document.get(element.path[:-2]) is not MISSING]
+    reason = f"an empty place stays, since {draft.host.title} trusts the hooks behind it by their position"
     return [Action("keep", element.path, "element", element.id, "owned", "free", reason) for element in stays]
 
 
-def _then(first: Decision, second: Decision) -> Decision:
-    return Decision((*first.edits, *second.edits), second.entries, (*first.actions, *second.actions),
-                    (*first.kept, *second.kept))  # fmt: skip
-
-
-def _files(
-    folders: Folders, records: Mapping[str, Record], leaving: Leaving, key: str, record: Record | None, orphaned: str,
-    edited: bool,
-) -> runtime_files.Runtime:  # fmt: skip
+def _remove_files(
+    records: Mapping[str, Record], packs: tuple[str, ...], known: Mapping[str, PackRecord], draft: Draft
+) -> None:  # fmt: skip
     """The packs' files go, unless another registration uses them."""
-    others = {page.folder for name, other in records.items() if name != key for page in other.packs.values()}
-    found = runtime_files.Runtime()
-    for pack in leaving.packs:
-        known: PackRecord | None = record.packs.get(pack) if record else None
-        if known is None and pack == GUARD and edited:
-            folder = orphaned or pack_folder(folders, leaving.place, GUARD, records, key)
-            known = runtime_files.unknown_page(folders, leaving.place, folder)
+    in_use = {pack.folder for key, record in records.items() if key != draft.key for pack in record.packs.values()}
+    for name in packs:
+        installed = known.get(name)
+        if installed is None and name == GUARD and draft.edits:
+            folder = draft.orphaned or _usual_folder(records, draft, GUARD)
+            installed = runtime_files.unknown_page(draft.folders, draft.target, folder)
             # Nobody knows any more who made the topmost one.
-            found = found._replace(rmdirs=(runtime_files.own_top(folders, leaving.place),))
-        if known is not None:
-            one = runtime_files.uninstall(folders, leaving.place, known, others)
-            found = runtime_files.Runtime(
-                (*found.changes, *one.changes), (*found.actions, *one.actions), (*found.kept, *one.kept),
-                rmdirs=(*found.rmdirs, *one.rmdirs),
-            )  # fmt: skip
-    return found
-
-
-def _bytes_after(
-    folders: Folders, snapshot: files.Snapshot, edited: Document, decision: Decision, record: Record | None,
-    packs_left: dict[str, PackRecord],
-) -> bytes | None:  # fmt: skip
-    """The very bytes from before us where nobody else wrote since; else the file without exactly our entries."""
-    if snapshot.data is None or record is None or packs_left:
-        return edited.data if decision.edits else snapshot.data
-    if is_exact(record, snapshot):
-        backup = files.find_backup(folders.state, record.sha256_before)
-        if backup is not None and _means(record.format, backup, edited):
-            return backup
-    ours = bool(decision.edits) or snapshot.sha == record.sha256_after  # else somebody has made it anew
-    if record.created_file and ours and edited.data.strip() in (b"", b"{}"):
-        return None
-    return edited.data if decision.edits else snapshot.data
-
-
-def _means(format: str, backup: bytes, edited: Document) -> bool:
-    """Whether the backup says the same as the structural removal: an empty file and {} do."""
-    try:
-        value = formats.parse(format, backup).value
-    except HookctlError:
-        return False
-    return (value or {}) == (edited.value or {})
+            draft.rmdirs.append(runtime_files.own_top(draft.folders, draft.target))
+        if installed is not None:
+            draft.use_files(runtime_files.uninstall(draft.folders, draft.target, installed, in_use))
 
 
 def _by_hand(error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]) -> HookctlError:

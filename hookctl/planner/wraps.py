@@ -7,35 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
-from hookctl.model import Action, Decision, Edit, Element, Entry, Path, Put, Wish
+from hookctl.model import Action, Decision, Element, Entry, Path, Put, Wish
 from hookctl.packs import wrapping
 from hookctl.places import GUARD, Place
-
-
-class Wrapped(NamedTuple):
-    """What happens to wrapped hooks; `others` are the entries that are none."""
-
-    others: tuple[Entry, ...]
-    edits: tuple[Edit, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    actions: tuple[Action, ...] = ()
-    kept: tuple[Action, ...] = ()
-
-    def beside(self, decision: Decision) -> Decision:
-        """The decision on all entries, of which the engine knows the others only."""
-        return decision._replace(
-            edits=(*self.edits, *decision.edits),
-            entries=(*self.entries, *decision.entries),  # an order that every other decision keeps
-            actions=(*self.actions, *decision.actions),
-            kept=(*self.kept, *decision.kept),
-        )
+from hookctl.planner.draft import Draft
 
 
 class Asked(NamedTuple):
@@ -48,11 +30,13 @@ class Asked(NamedTuple):
     force: bool = False
 
 
-def unwrap(host: Host, document: Document, entries: Iterable[Entry]) -> Wrapped:
-    """Every wrapped hook with its own command again, byte for byte where the ledger knows it."""
-    known, others = _split(entries)
+def unwrap(draft: Draft) -> None:
+    """Give every wrapped hook its own command again, byte for byte where the ledger knows it."""
+    visible = _wraps(draft)
+    known = {entry.id: entry for entry in visible}
     edits, actions, kept = [], [], []
-    for element in _elements(host, document):
+    elements = _elements(draft.host, draft.document)
+    for element in elements:
         original, entry = wrapping.original_of(str(element.fields["command"])), known.get(element.id)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
@@ -61,34 +45,50 @@ def unwrap(host: Host, document: Document, entries: Iterable[Entry]) -> Wrapped:
             edits.append(Put((*element.path, "command"), raw=_source(entry, original)))
             reason = f"back to {masked_text(original)}"
             actions.append(_line("replace", element.path[:2], element.id, "owned", "foreign", reason))
-    gone = known.keys() - {element.id for element in _elements(host, document)}
+    gone = known.keys() - {element.id for element in elements}
     actions += [_line("drop", known[id].path, id, "missing", "free", "it was gone already") for id in sorted(gone)]
-    return Wrapped(others, tuple(edits), (), tuple(actions), tuple(kept))
+    draft.take(Decision(tuple(edits), (), tuple(actions), tuple(kept)), visible)
 
 
-def wrap(document: Document, entries: Iterable[Entry], place: Place, wish: Asked) -> Wrapped:
-    """The hooks that are wrapped already, brought up to date, and the one that the operator names.
+def wrap(draft: Draft, wish: Asked) -> None:
+    """Bring the hooks that are wrapped already up to date, and wrap the one that the operator names.
 
     A usage error says which hooks there are, if the text names none or several.
     """
     if wish.text == "":
-        return unwrap(place.host, document, entries)
-    if wish.text and not place.host.data["registration"].get("wraps"):
-        message = f"--wrap is not proven for {place.host.title}, so nothing is wrapped there"
+        unwrap(draft)
+        return
+    if wish.text and not draft.host.data["registration"].get("wraps"):
+        message = f"--wrap is not proven for {draft.host.title}, so nothing is wrapped there"
         hint = "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-    known, others = _split(entries)
-    desk = _Desk(document, place, wish, known)
-    for element in _elements(place.host, document):
-        desk.renew(element)
-    for entry in known.values():
-        desk.follow(entry)
+    visible = _wraps(draft)
+    wraps = _Wraps(draft.document, draft.target, wish, {entry.id: entry for entry in visible})
+    for element in _elements(draft.host, draft.document):
+        wraps.renew(element)
+    for entry in visible:
+        wraps.follow(entry)
     if wish.text:
-        desk.add(wish.text)
-    return Wrapped(others, tuple(desk.edits), tuple(desk.entries.values()), tuple(desk.actions), tuple(desk.kept))
+        wraps.add(wish.text)
+    entries = tuple(wraps.entries.values())
+    draft.take(Decision(tuple(wraps.edits), entries, tuple(wraps.actions), tuple(wraps.kept)), visible)
 
 
-class _Desk:
+def entries_but_wraps(draft: Draft) -> tuple[Entry, ...]:
+    """The entries that are a pack's own, without those of other tools' hooks."""
+    return draft.visible_entries([entry for entry in draft.own_entries() if not wrapping.wraps(entry.id)])
+
+
+def has_wraps(draft: Draft) -> bool:
+    """Whether another tool's hook runs through the guard."""
+    return bool(_wraps(draft))
+
+
+def _wraps(draft: Draft) -> tuple[Entry, ...]:
+    return tuple(entry for entry in draft.entries if wrapping.wraps(entry.id))
+
+
+class _Wraps:
     """The entries and edits of one settings file while its wraps are being planned."""
 
     def __init__(self, document: Document, place: Place, wish: Asked, known: dict[str, Entry]) -> None:
@@ -182,11 +182,6 @@ class _Desk:
         where = self.document.where
         hint = "Wrap plain commands only."
         return HookctlError("usage", message, path=where, line=line, column=column, hint=hint, exit_code=USAGE)
-
-
-def _split(entries: Iterable[Entry]) -> tuple[dict[str, Entry], tuple[Entry, ...]]:
-    known = {entry.id: entry for entry in entries if wrapping.wraps(entry.id)}
-    return known, tuple(entry for entry in entries if not wrapping.wraps(entry.id))
 
 
 def _elements(host: Host, document: Document) -> list[Element]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from hookctl import apply, errors, hosts, planner, report
+from hookctl import apply, errors, hosts, report
 from hookctl.checks import Finding, ledger
 from hookctl.checks.survey import findings_of, places_of
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
+from hookctl.live import Sources
 from hookctl.model import Result
+from hookctl.planner.plan import Plan
 from hookctl.planner.repair import plan_repair
+from hookctl.planner.run import carry_out
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
@@ -46,15 +49,17 @@ def _in_use(folders: Folders) -> list[Host]:
     return [host for host in map(hosts.load, hosts.names()) if places_of(folders, host, records)]
 
 
-def _fix(folders: Folders, wanted: list[Host]) -> tuple[planner.Plan | None, list[Finding]]:
+def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Finding]]:
     """What was repaired, and why it could not be."""
 
-    def plan() -> planner.Plan:
+    sources = Sources(folders)
+
+    def plan() -> Plan:
         records, _ = ledger.check(folders)
-        return plan_repair(folders, [place for host in wanted for place in places_of(folders, host, records)])
+        return plan_repair(sources, [place for host in wanted for place in places_of(folders, host, records)])
 
     try:
-        return planner.carry_out(folders, plan, report.say), []
+        return carry_out(sources, plan, report.say), []
     except HookctlError as error:
         message = f"nothing could be repaired: {error.message}"
         return None, [Finding("fix_failed", "error", message, "", error.path, error.hint)]
@@ -78,7 +83,7 @@ def _pending(folders: Folders) -> list[dict[str, object]]:
     return actions
 
 
-def _repaired(plan: planner.Plan, interrupted: list[dict[str, object]]) -> list[str]:
+def _repaired(plan: Plan, interrupted: list[dict[str, object]]) -> list[str]:
     lines = [f"{report.tilde(str(action['file']))}: {action['reason']}" for action in interrupted]
     if plan.empty:
         return lines or ["nothing to repair"]

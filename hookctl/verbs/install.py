@@ -7,15 +7,19 @@ import os
 import time
 from functools import partial
 
-from hookctl import errors, planner, report
+from hookctl import errors, report
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
+from hookctl.live import Sources
 from hookctl.masking import masked
 from hookctl.model import Conflict, Result
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import GUARD, Place
-from hookctl.planner.install import Choice, plan_install
+from hookctl.planner.content import Choice
+from hookctl.planner.install import plan_install
+from hookctl.planner.plan import Plan
+from hookctl.planner.run import carry_out
 from hookctl.verbs.together import Part, refusal
 
 _SILENT = 1.0  # seconds before somebody who waits is told what goes on
@@ -29,19 +33,19 @@ _FIRST_STEPS = {
 def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *, dry_run: bool) -> Result:
     """Install the pack at these places, or with `dry_run` only say what would change."""
 
-    begin = time.monotonic()
+    begin, sources = time.monotonic(), Sources(folders)
 
     def looking(place: Place) -> None:
         if time.monotonic() - begin > _SILENT:
             report.progress(f"{places.index(place) + 1} of {len(places)}: {place.host.title}")
 
-    def make() -> planner.Plan:
-        return plan_install(folders, pack, places, choice, looking)
+    def make() -> Plan:
+        return plan_install(sources, pack, places, choice, looking)
 
     try:
-        plan = make() if dry_run else planner.carry_out(folders, make, report.say)
+        plan = make() if dry_run else carry_out(sources, make, report.say)
     except HookctlError as error:
-        one = partial(plan_install, folders, pack, choice=choice)
+        one = partial(plan_install, sources, pack, choice=choice)
         parts = [Part(place.host.name, place.scope, partial(one, [place])) for place in places]
         return refusal(error, parts, partial(_again, "plan" if dry_run else "install", pack, places[0], choice))
     messages = tuple(message for file in plan.files for message in file.messages)
@@ -61,7 +65,7 @@ def _again(verb: str, pack: Pack, place: Place, choice: Choice, hosts: list[str]
     return [verb, *source, *hosts, *(word for pair in where.items() for word in pair), *choice.settings.words, *flags]
 
 
-def _summary(plan: planner.Plan, places: list[Place], changed: str) -> list[str]:
+def _summary(plan: Plan, places: list[Place], changed: str) -> list[str]:
     """A row a host: its file, what became of it, and what is left to do there."""
     by_path = {file.place.path: file for file in plan.files}
     rows = [["HOST", "FILE", "RESULT", "LEFT TO DO"]]
@@ -75,7 +79,7 @@ def _summary(plan: planner.Plan, places: list[Place], changed: str) -> list[str]
     return ["", *report.table(rows)]
 
 
-def _installed(plan: planner.Plan, pack: Pack, places: list[Place]) -> str:
+def _installed(plan: Plan, pack: Pack, places: list[Place]) -> str:
     title, hookctl = ", ".join(place.host.title for place in places), report.program()
     if pack.name != GUARD:
         scope = "" if places[0].scope == "user" else f" --scope {places[0].scope}"
@@ -105,7 +109,7 @@ def _commit(places: list[Place]) -> list[str]:
     return [f"  keep {names} out of version control: it names paths of this machine"] if names else []
 
 
-def _refused(plan: planner.Plan, messages: tuple[str, ...]) -> Result:
+def _refused(plan: Plan, messages: tuple[str, ...]) -> Result:
     error_list = tuple(_conflict_error(file.path, c).as_dict() for file in plan.files for c in file.decision.conflicts)
     data = {**report.plan_data(plan, dry_run=False), "actions": [], "files": []}
     return Result(data, (), messages, error_list, errors.FAILED)

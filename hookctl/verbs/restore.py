@@ -6,12 +6,15 @@ import os
 from collections.abc import Callable, Sized
 from typing import Any, NamedTuple
 
-from hookctl import apply, clock, files, ledger, planner, report
+from hookctl import apply, clock, files, ledger, report
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.files import Backup
 from hookctl.folders import Folders
+from hookctl.live import Sources
 from hookctl.model import Result
+from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
+from hookctl.planner.run import carry_out
 
 _FIRST = 1
 
@@ -45,10 +48,12 @@ def restore(folders: Folders, request: Request) -> Result:
         raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
     backup = found[request.to]
 
-    def make() -> planner.Plan:
-        return plan_restore(folders, path, backup)
+    sources = Sources(folders)
 
-    plan = make() if request.dry_run else planner.carry_out(folders, make, report.say)
+    def make() -> Plan:
+        return plan_restore(sources, path, backup)
+
+    plan = make() if request.dry_run else carry_out(sources, make, report.say)
     when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
     done = f"{report.tilde(path)} is as it was {when}; what it was just now is the newest backup of it."
     text = report.plan_text(plan, dry_run=request.dry_run, done=done)

@@ -8,14 +8,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from hookctl import errors, ledger, packs, planner, project_ledger, report
+from hookctl import errors, ledger, packs, project_ledger, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.live import read_document
+from hookctl.live import Sources, read_document
 from hookctl.model import Record, Result
 from hookctl.packs.model import Pack
 from hookctl.places import GUARD, Place, all_files, of_page
+from hookctl.planner.plan import Plan
+from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.verbs.together import Part, refusal
 
@@ -37,6 +39,7 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
         loaded |= {name: packs.load(name) for name in packs.names()}
     projects = [place.project for place in places if place.shared]
     problems: list[HookctlError] = []
+    sources = Sources(folders)
     if what.everywhere:
         projects, problems = project_ledger.readable(folders)
 
@@ -46,16 +49,16 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
         pages = project_ledger.read(folders, projects)
         return [(pages[key].host, pages[key].scope, partial(_leaving, pages, key, what)) for key in _meant(pages, what)]
 
-    def make(*some: Callable[[], Leaving]) -> planner.Plan:
+    def make(*some: Callable[[], Leaving]) -> Plan:
         leaving = [one() for one in some or [one for _, _, one in meant()]]
-        return plan_uninstall(folders, leaving, loaded, projects)
+        return plan_uninstall(sources, leaving, loaded, projects)
 
     _require_known(folders, what, projects)
     if not what.everywhere:
         records = project_ledger.read(folders, projects)
         places = [one for place in places for one in _with_others(folders, what, place, records)]
     try:
-        plan = make() if dry_run else planner.carry_out(folders, make, report.say)
+        plan = make() if dry_run else carry_out(sources, make, report.say)
     except HookctlError as error:
         parts = [Part(host, scope, partial(make, one)) for host, scope, one in meant()]
         return refusal(error, parts, partial(_again, what, places))
@@ -115,7 +118,7 @@ def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
         raise HookctlError("usage", f"unknown pack {what.name!r}", hint=hint, exit_code=errors.USAGE)
 
 
-def _elsewhere(folders: Folders, what: What, plan: planner.Plan) -> list[str]:
+def _elsewhere(folders: Folders, what: What, plan: Plan) -> list[str]:
     """Where the pack is installed besides: another scope, or another value of a variable such as CLAUDE_CONFIG_DIR."""
     looked_at = {file.key for file in plan.files}
     records, _ = project_ledger.read_known(folders)

@@ -1,0 +1,131 @@
+"""What a pack puts at one target: its hooks and env values, its files, and the settings that are recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hookctl import engine, interpreter, runtime_files
+from hookctl.documents import MISSING
+from hookctl.model import PackRecord, Want
+from hookctl.packs import guard
+from hookctl.packs.abilities import remarks_for
+from hookctl.packs.model import Pack
+from hookctl.packs.programs import hook_program, wrapper_program
+from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
+from hookctl.packs.wrapping import PROGRAM
+from hookctl.places import GUARD, in_sh
+from hookctl.planner.draft import Draft
+from hookctl.planner.wraps import Asked, entries_but_wraps, has_wraps, wrap
+from hookctl.runtime_files import CONFIG, File
+
+
+class Choice(NamedTuple):
+    """What the operator asked of an install."""
+
+    settings: Request = Request()
+    reset: bool = False
+    force: bool = False
+    trust: bool = False
+
+
+class Content(NamedTuple):
+    """What a pack puts at one target, and the settings with which it does."""
+
+    wants: list[Want]
+    files: dict[str, File]
+    settings: dict[str, Any]
+
+
+def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
+    """What the file of a pack says, with its files in the folder."""
+    from hookctl.packs.pack import read_files
+    from hookctl.packs.wants import wants as pack_wants
+
+    wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder))
+    files = {name: File(data, executable) for name, (data, executable) in read_files(pack).items()}
+    known = draft.packs.get(pack.name)
+    source_before = known.settings.get("source", pack.source) if known else pack.source
+    if source_before != pack.source:
+        messages.append(f"{pack.name} came from {source_before} so far")
+    draft.messages += messages
+    # In a committed ledger no path of this machine has a place.
+    settings = {} if draft.target.shared else {"source": pack.source}
+    return Content(wants, files, settings)
+
+
+def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:
+    """The guard, with the settings that were recorded or are chosen now; hooks that it wraps are edited at once."""
+    known = draft.packs.get(GUARD)
+    settings = _chosen_settings(draft, choice, known)
+    text = "" if choice.reset and choice.settings.wrap is None else choice.settings.wrap
+    wrap(draft, Asked(text, pack.version, folder, settings.python, choice.force))
+    wrapped = has_wraps(draft)
+    wanted_config = guard.configuration(settings, "" if draft.target.shared else draft.folders.state, draft.host)
+    wants, files = [], {}
+    if settings.events or wrapped:
+        before = known.settings.get("config", {}) if known else {}
+        config = runtime_files.configuration(os.path.join(folder, CONFIG), before, wanted_config, choice.force)
+        files = {"hook.py": File(hook_program(draft.host)), CONFIG: config}
+        if wrapped:
+            files[PROGRAM] = File(wrapper_program())
+        wants = _guard_wants(draft, pack, choice, folder, settings, json.loads(config.data))
+    recorded = {**settings._asdict(), "config": wanted_config}
+    if not settings.preset:
+        del recorded["preset"]
+    return Content(wants, files, recorded)
+
+
+def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:
+    """The recorded settings, or the defaults, with what is asked for now; what to know of them becomes a message."""
+    recorded = settings_from(known.settings if known else {})
+    base = Settings(python=recorded.python) if choice.reset else recorded
+    settings = choose(base, choice.settings)
+    draft.messages += remarks(settings, choice.settings)
+    draft.messages += remarks_for(draft.host, settings, _own_cap(draft))
+    if draft.target.shared:
+        require_portable(settings)
+        draft.messages += interpreter.on_path(draft.folders.environ)
+        return settings._replace(python="")
+    if interpreter.runs(settings.python):
+        return settings
+    python, warning = draft.sources.python()
+    if warning:
+        draft.messages.append(warning)
+    return settings._replace(python=python)
+
+
+def _guard_wants(
+    draft: Draft, pack: Pack, choice: Choice, folder: str, settings: Settings, config: Mapping[str, Any]
+) -> list[Want]:  # fmt: skip
+    """The guard's wants, with the host's cap derived from the limit that will be in effect in this file."""
+    own_cap = _own_cap(draft)
+    wants = guard.wants(settings, draft.target, pack, folder, guard.wanted_limit(settings), own_cap)
+    limit = _limit_in_effect(draft, choice, wants, config)
+    return guard.wants(settings, draft.target, pack, folder, limit, own_cap)
+
+
+def _limit_in_effect(draft: Draft, choice: Choice, wants: list[Want], config: Mapping[str, Any]) -> str:
+    """The limit after this install: that of the settings file if it has one for every hook, else of config.json."""
+    path = draft.host.env_leaf(LIMIT_KEY)
+    if path is None:
+        configured = config.get("max_stop_blocks")
+        return str(configured) if type(configured) is int else ""
+    if any(want.path == path for want in wants):
+        visible = entries_but_wraps(draft)
+        current = draft.look(wants, visible)
+        value = engine.leaf_after_install(visible, current, GUARD, wants, path, force=choice.force)
+    else:
+        value = draft.document.get(path)
+    if value is MISSING or value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _own_cap(draft: Draft) -> str:
+    """The operator's cap, where it stands in a setting; a variable of ours would beat that."""
+    path = tuple(draft.host.cap.get("setting", ()))
+    value = draft.document.get(path) if path else MISSING
+    return str(value) if type(value) is int else ""

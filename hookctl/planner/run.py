@@ -1,0 +1,52 @@
+"""Plan without a lock; only where something would be written lock, plan again and write."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+
+from hookctl import apply, files
+from hookctl.errors import HookctlError
+from hookctl.live import READ_AGAIN, READ_PAUSE, Sources
+from hookctl.planner.plan import Plan
+
+
+def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[str], None]) -> Plan:
+    """Do what `make_plan` plans, and return the plan that was done; `say` hears what a person should know."""
+    folders = sources.folders
+    # What an interrupted run left may not even parse: it is carried on before anything is planned.
+    if not apply.unfinished(folders):
+        plan = make_plan()
+        if plan.empty or plan.conflicts:
+            return plan
+    with apply.locked(folders, lambda: say("waiting for another hookctl")):
+        for line in apply.recover(folders):
+            say(line)
+        for _ in range(READ_AGAIN):
+            sources.forget()
+            plan = make_plan()
+            if plan.empty or plan.conflicts:
+                return plan
+            try:
+                apply.execute(folders, plan.changes, plan.records, plan.rmdirs)
+            except files.Changed:
+                time.sleep(READ_PAUSE)
+                continue
+            _look_again(plan, say)
+            return plan
+    message = f"another program kept changing the file, {READ_AGAIN} times in a row"
+    hint = "Close the agents that use it and try again."
+    raise HookctlError("changed_meanwhile", message, path=plan.files[0].path, hint=hint)
+
+
+def _look_again(plan: Plan, say: Callable[[str], None]) -> None:
+    """Tell of each settings file that a program which takes no lock wrote right after us."""
+    for change in plan.changes:
+        if not change.settings:
+            continue
+        there = None
+        with contextlib.suppress(HookctlError):
+            there = files.read(change.path)
+        if there is None or there.data != change.after:
+            say(f"{change.path}: another program wrote it right behind us; run `hookctl doctor` to see what is left")
