@@ -1,7 +1,7 @@
 """How files are written: links, compare before rename, modes, backups. Nothing is ever torn or left empty.
 
 The procedure is that of docs/safe-writes.md: a temporary file beside the real one, the owner, the extended
-attributes and last the mode of the old file, fsync, a second comparison, rename, fsync of the folder.
+attributes and last the mode of the old file, fsync, a comparison with what was read, rename, fsync of the folder.
 """
 
 from __future__ import annotations
@@ -140,7 +140,6 @@ def is_read_only(path: str) -> bool:
 
 
 def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
-    _compare(old)
     temp = _temp_name(old.path)
     try:
         handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)

@@ -67,10 +67,13 @@ def assemble(folders: Folders, records: Mapping[str, Record], plans: list[FilePl
             runtime_actions=(*plans[number].runtime_actions, *extra.actions),
             rmdirs=_deepest_first({*plans[number].rmdirs, *extra.rmdirs}),
         )
+    settings = []
     for plan in plans:
-        if plan.settings and plan.place.project:
+        change = plan.settings
+        if change:
+            settings.append(change)
+        if change and plan.place.project:
             require_inside(plan.place.project, plan.path)  # a link may have come after the place was found
-    settings = [plan.settings for plan in plans if plan.settings]
     runtime = [change for plan in plans for change in plan.runtime]
     # The project's ledger comes last: what an interrupted run left is told by the settings first.
     order = (*runtime, *settings, *own) if install else (*settings, *runtime, *own)
