@@ -18,6 +18,11 @@ class Folders(NamedTuple):
     cwd: str
 
     @property
+    def home(self) -> str:
+        """The real path of HOME."""
+        return os.path.realpath(self.environ.get("HOME") or os.path.expanduser("~"))
+
+    @property
     def ledger(self) -> str:
         return os.path.join(self.state, "ledger.json")
 
