@@ -8,7 +8,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import engine, interpreter, project_ledger, runtime_files
+from hookctl import engine, interpreter, ledger_v1, project_ledger, runtime_files
+from hookctl.digests import content_digest
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.folders import Folders
@@ -132,7 +133,9 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     adds = wrapped.edits or any(isinstance(edit, AddElement) for edit in decision.edits)
     if place.shared and (adds or choice.trust):
         _require_own_programs(pack, runtime)
-    page = PackRecord(pack.version, content.settings, folder, runtime.written)
+    source, digest = _source(pack, place), _digest(pack, place, content.files)
+    page = PackRecord(pack.version, content.settings, folder, runtime.written, source, digest)
+    page = ledger_v1.unless_it_says_the_same(known, page)
     after = snapshot.data if edited is document else edited.data
     packs_now = {**(record.packs if record else {}), pack.name: page}
     anew = record is not None and snapshot.sha != record.sha256_after and engine.wiped(entries, live)
@@ -154,6 +157,20 @@ def _one(folders: Folders, records: Mapping[str, Record], pack: Pack, place: Pla
     return FilePlan(place, document, after, snapshot.path, snapshot.data, result,
                     decision._replace(kept=(*decision.kept, *runtime.kept)), runtime.changes, runtime.actions, key,
                     runtime.rmdirs, messages, _commands(place, content.wants) | written(place, others))  # fmt: skip
+
+
+def _source(pack: Pack, place: Place) -> str:
+    """A pack's own file, as it is recorded; in a committed ledger no path of this machine has a place."""
+    if not pack.source or not place.shared:
+        return pack.source
+    source = os.path.realpath(pack.source)
+    return source if source.startswith(top(place.project)) else ""
+
+
+def _digest(pack: Pack, place: Place, contents: Mapping[str, File]) -> str:
+    """Of what the pack brings; a committed one must be found again from the files that lie in a clone."""
+    programs = {name: file.data for name, file in contents.items() if (pack.name, name) != (GUARD, CONFIG)}
+    return content_digest(b"" if place.shared else pack.manifest, programs)
 
 
 def _commands(place: Place, wants: list[Want]) -> frozenset[tuple[str, str]]:
@@ -224,12 +241,10 @@ def _pack(desk: _Desk) -> Content:
 
     wants, messages = pack_wants(desk.pack, desk.place.host, in_sh(desk.place, desk.folder))
     wanted = {name: File(data, executable) for name, (data, executable) in read_files(desk.pack).items()}
-    before = desk.known.settings.get("source", desk.pack.source) if desk.known else desk.pack.source
-    if before != desk.pack.source:
+    before, source = desk.known.source if desk.known else "", _source(desk.pack, desk.place)
+    if before and before != source:
         messages.append(f"{desk.pack.name} came from {before} so far")
-    # In a committed ledger no path of this machine has a place.
-    settings = {} if desk.place.shared else {"source": desk.pack.source}
-    return Content(wants, wanted, settings, tuple(messages))
+    return Content(wants, wanted, {}, tuple(messages))
 
 
 def _guard(desk: _Desk) -> Content:

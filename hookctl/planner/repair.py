@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from hookctl import engine, files, interpreter, packs, project_ledger, runtime_files
+from hookctl.digests import content_digest
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -253,9 +254,15 @@ def _runtime(desk: _Desk) -> Runtime:
             wanted = _guards_files(desk, page) if name == GUARD else _packs_files(desk, name, page)
             one = _put_back(desk, page, wanted)
         if one.actions or (name == GUARD and not page.files):
-            desk.pages[name] = page._replace(files={**dict.fromkeys(wanted, ""), **page.files, **one.written})
+            now = page._replace(files={**dict.fromkeys(wanted, ""), **page.files, **one.written})
+            desk.pages[name] = now if page.digest or name != GUARD else now._replace(digest=_digest(wanted))
         found = Runtime((*found.changes, *one.changes), (*found.actions, *one.actions))
     return found
+
+
+def _digest(wanted: Mapping[str, File]) -> str:
+    """Of the guard's programs, where nobody has recorded it."""
+    return content_digest(b"", {name: file.data for name, file in wanted.items() if name != CONFIG})
 
 
 def _put_back(desk: _Desk, page: PackRecord, wanted: Mapping[str, File]) -> Runtime:
@@ -282,10 +289,9 @@ def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
 
 def _packs_files(desk: _Desk, name: str, page: PackRecord) -> dict[str, File]:
     """A pack's files as they were installed, if its own file is still where it was and says the same version."""
-    source = page.settings.get("source")
-    if desk.place.shared or not isinstance(source, str) or not source or not _any_missing(page):
+    if desk.place.shared or not page.source or not _any_missing(page):
         return {}
-    pack = load_file(source)
+    pack = load_file(page.source)
     if (pack.name, pack.version) != (name, page.version):
         return {}
     found = {file: File(*content) for file, content in read_files(pack).items()}
