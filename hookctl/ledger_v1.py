@@ -27,7 +27,7 @@ def journal_page(page: dict[str, Any]) -> dict[str, Any]:
 def record(page: dict[str, Any]) -> dict[str, Any]:
     """What was written of one settings file."""
     packs = {name: _pack(pack) for name, pack in page["packs"].items()}
-    return {**page, "packs": packs, "entries": [_entry(entry) for entry in page["entries"]]}
+    return {**page, "packs": packs, "entries": _entries(page["entries"])}
 
 
 def committed_page(page: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
@@ -42,8 +42,7 @@ def committed_page(page: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict
         if not all(isinstance(digest, str) for digest in beginnings[name].values()):
             raise TypeError("a digest is not of type str")
         packs[name] = {**pack, "files": list(pack["files"]), "digest": ""}
-    entries = [_entry(entry) for entry in page["entries"]]
-    return {**page, "packs": packs, "entries": entries}, beginnings
+    return {**page, "packs": packs, "entries": _entries(page["entries"])}, beginnings
 
 
 def _pack(pack: dict[str, Any]) -> dict[str, Any]:
@@ -51,6 +50,11 @@ def _pack(pack: dict[str, Any]) -> dict[str, Any]:
     settings = dict(pack["settings"].items())
     source = settings.pop("source", "")
     return {**pack, "settings": settings, "source": source}
+
+
+def _entries(entries: Any) -> Any:
+    """What is no list stays none, and is refused where the types are looked at."""
+    return [_entry(entry) for entry in entries] if isinstance(entries, list) else entries
 
 
 def _entry(entry: dict[str, Any]) -> dict[str, Any]:

@@ -233,7 +233,7 @@ def _require_merged(data: bytes, file: str) -> None:
 
 
 def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
-    """The bytes of a project's ledger with these pages, an entry and a pack a line; None where there are none."""
+    """The bytes of a project's ledger with these pages, an entry a line; None where there are none."""
     if not records:
         return None
     lines = ["{", f' "ledger_version": {ledger.VERSION},', f' "needs": "{ledger.NEEDS}",', ' "files": {']
@@ -251,10 +251,18 @@ def _page_lines(page: CommittedPage) -> list[str]:
     for name in sorted(found.keys() - {"entries", "packs", "format"}):
         lines.append(f'   "{name}": {_in_line(found[name])},')
     entries = [f"    {_in_line(entry)}," for entry in found["entries"]]
-    lines += ['   "entries": [', *entries, f"    {_in_line(_END)}", "   ],"]
-    packs = [f"    {_in_line(name)}: {_in_line(found['packs'][name])}," for name in sorted(found["packs"])]
-    lines += ['   "packs": {', *packs, f'    "": {_in_line(_END)}', "   },"]
+    lines += ['   "entries": [', *entries, f"    {_in_line(_END)}", "   ],", '   "packs": {']
+    for name in sorted(found["packs"]):
+        lines += [f"    {_in_line(name)}: {{", *_pack_lines(found["packs"][name]), "    },"]
+    lines += [f'    "": {_in_line(_END)}', "   },"]
     return [*lines, f'   "format": {_in_line(page.format)}']
+
+
+def _pack_lines(pack: dict[str, Any]) -> list[str]:
+    """A pack's lines, a field a line: its name between them and what stands before lets both change in one merge."""
+    fields = sorted(pack.keys() - {"version"})
+    lines = [f'     "{field}": {_in_line(pack[field])},' for field in fields]
+    return [*lines, f'     "version": {_in_line(pack["version"])}']
 
 
 def _in_line(value: Any) -> str:
