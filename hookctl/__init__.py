@@ -1,3 +1,3 @@
 """hookctl: lifecycle hooks and environment settings in coding agents' own settings files."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

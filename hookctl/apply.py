@@ -15,7 +15,8 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from hookctl import files, ledger, project_ledger
+from hookctl import files, ledger, ledger_v1, project_ledger
+from hookctl.codec import from_json, to_json
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.files import Changed
@@ -23,7 +24,7 @@ from hookctl.folders import Folders
 from hookctl.model import Change, Entry, Record
 
 LOCK_SECONDS = 30
-_VERSION = 1
+_KEY = "journal_version"
 
 
 class Step(NamedTuple):
@@ -105,17 +106,13 @@ def pending(folders: Folders) -> Journal | None:
     data = files.read(folders.journal).data
     if data is None:
         return None
-    try:
-        page = json.loads(data)
-        if page["journal_version"] != _VERSION:
-            raise ValueError(f"journal_version {page['journal_version']}")
-        records = {path: ledger.record_from(record) if record else None for path, record in page["records"].items()}
-        steps, left = tuple(Step(**step) for step in page["steps"]), tuple(page["folders"])
-        before = {path: ledger.record_from(record) for path, record in page.get("before", {}).items()}
-        return Journal(steps, records, left, tuple(page.get("unswept", ())), before)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        hint = "Move it away and run `hookctl doctor`."
-        raise ledger.unreadable("the journal of an interrupted run", error, folders.journal, hint) from None
+    hint = "Move it away and run `hookctl doctor`."
+    with ledger.refusals("the journal of an interrupted run", folders.journal, hint):
+        version, page = ledger.open_page(data, _KEY, folders.journal)
+        journal = from_json(Journal, ledger_v1.journal_page(page) if version == 1 else page, "the journal")
+        for record in filter(None, (*journal.records.values(), *journal.before.values())):
+            ledger.check(record)
+        return journal
 
 
 def recover(folders: Folders) -> list[str]:
@@ -200,6 +197,7 @@ def _merge(folders: Folders, step: Step, project: str, before: Mapping[str, Reco
         there = files.read(step.path)
         theirs = {k: page for k, page in project_ledger.read(folders, [project]).items() if _is_shared(page, project)}
         pages = {key: project_ledger.merged(before.get(key), after.get(key), theirs.get(key)) for key in about}
+        pages = {key: project_ledger.with_digests(page) if page else None for key, page in pages.items()}
         whole = {key: page for key, page in {**theirs, **pages}.items() if page}
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
             files.replace(there, project_ledger.dump(project, whole), mode=step.mode)
@@ -276,21 +274,23 @@ def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, 
 
 def _note(folders: Folders, journal: Journal) -> None:
     """Write the journal."""
-    pages = {path: ledger.record_to(record) if record else None for path, record in journal.records.items()}
-    steps = [step._asdict() for step in journal.steps]
-    before = {path: ledger.record_to(record) for path, record in journal.before.items()}
-    page = {**journal._asdict(), "journal_version": _VERSION, "steps": steps, "records": pages, "before": before}
-    files.write_own(folders.journal, json.dumps(page, indent=1).encode() + b"\n")
+    page = {_KEY: ledger.VERSION, "needs": ledger.NEEDS, **to_json(Journal, journal)}
+    files.write_own(folders.journal, ledger.own_bytes(page))
 
 
 def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
-    pages = ledger.load(folders.ledger)
+    known = ledger.read(folders.ledger)
+    pages = dict(known.files)
     for path, record in records.items():
         if record is None:
             pages.pop(path, None)
         else:
             pages[path] = ledger.stub(record) if record.scope == "project" else record
-    files.write_own(folders.ledger, ledger.dump(pages))
+    # Where HOME has moved, the pages are still those of the old one.
+    home = known.home if known.home and known.files else folders.home
+    files.write_own(folders.ledger, ledger.dump(pages, home))
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(ledger.approvals_of_0_1_0(folders.ledger))
     for path in [path for path, record in records.items() if record is None]:
         files.date_backups(folders.state, path)
     files.prune_backups(folders.state, pages, [record.sha256_before for record in pages.values()])

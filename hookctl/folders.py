@@ -18,17 +18,17 @@ class Folders(NamedTuple):
     cwd: str
 
     @property
+    def home(self) -> str:
+        """The real path of HOME."""
+        return os.path.realpath(self.environ.get("HOME") or os.path.expanduser("~"))
+
+    @property
     def ledger(self) -> str:
         return os.path.join(self.state, "ledger.json")
 
     @property
     def journal(self) -> str:
         return os.path.join(self.state, "journal.json")
-
-    @property
-    def approvals(self) -> str:
-        """What `--trust` approved in hosts' own files, and for whom."""
-        return os.path.join(self.state, "approvals.json")
 
     @property
     def pending(self) -> str:

@@ -6,44 +6,88 @@ The pages of user and local scope lie in the state folder. Those of project scop
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from hookctl import files
+from hookctl import files, ledger_v1
+from hookctl.codec import from_json, to_json
 from hookctl.errors import HookctlError
-from hookctl.model import Entry, PackRecord, Record, Wish
+from hookctl.model import Entry, PackRecord, Record
 
-VERSION = 1
+VERSION = 2
+NEEDS = "0.2.0"  # the first hookctl that can read this version
+MOVE_AWAY = "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
+
+
+class Ledger(NamedTuple):
+    """The ledger of the state folder."""
+
+    home: str  # the HOME that it was written under; empty where nobody knows any more
+    files: dict[str, Record]  # by the real path of the settings file
 
 
 def load(path: str) -> dict[str, Record]:
     """The records by the real path of their settings file, stubs too; none where there is no ledger yet."""
-    return parse(files.read(path).data, path, lambda name, page: (name, record_from(page)))
+    return read(path).files
 
 
-def parse(data: bytes | None, path: str, page_from: Callable[[str, Any], tuple[str, Record]]) -> dict[str, Record]:
-    """The records of a ledger's bytes, each page read by `page_from`; none where there are no bytes."""
+def read(path: str) -> Ledger:
+    """The ledger at this path, with what 0.1.0 kept beside it; an empty one where there is none yet."""
+    ledger = parse(files.read(path).data, path)
+    approvals = approvals_of_0_1_0(path)
+    if os.path.lexists(approvals):
+        return ledger._replace(files=ledger_v1.with_approvals(ledger.files, files.read(approvals).data))
+    return ledger
+
+
+def approvals_of_0_1_0(path: str) -> str:
+    """Where 0.1.0 kept the approvals, which are entries of the ledger at this path now."""
+    return os.path.join(os.path.dirname(path), "approvals.json")
+
+
+def parse(data: bytes | None, path: str) -> Ledger:
+    """The ledger with these bytes; an empty one where there are none."""
     if data is None:
-        return {}
+        return Ledger("", {})
+    with refusals("the ledger", path, MOVE_AWAY):
+        version, page = open_page(data, "ledger_version", path)
+        found = from_json(Ledger, ledger_v1.ledger_page(page) if version == 1 else page, "the ledger")
+        for record in found.files.values():
+            check(record)
+        return found
+
+
+@contextlib.contextmanager
+def refusals(what: str, path: str, hint: str) -> Iterator[None]:
+    """Make whatever is wrong in a file of hookctl's own a refusal that says so in words."""
     try:
-        text = json.loads(data, parse_constant=_no_constant)
-        version = text["ledger_version"]
-        if type(version) is not int or version < 1:
-            raise TypeError("ledger_version is not a number")
-        if version > VERSION:
-            raise HookctlError(
-                "ledger_newer",
-                f"the ledger has version {version}, and this hookctl knows {VERSION}",
-                path=path,
-                hint="Use the newer hookctl that wrote it.",
-            )
-        return dict(page_from(name, page) for name, page in text["files"].items())
+        yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        hint = "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
-        raise unreadable("the ledger", error, path, hint) from None
+        raise unreadable(what, error, path, hint) from None
+
+
+def open_page(data: bytes, key: str, path: str) -> tuple[int, dict[str, Any]]:
+    """The version of a file of hookctl's own, which stands under `key`, and the rest of what it says."""
+    page = json.loads(data, parse_constant=_no_constant)
+    version = page.pop(key)
+    if type(version) is not int or version < 1:
+        raise TypeError(f"{key} is not a number")
+    if version > VERSION:
+        raise _newer(page.get("needs"), path)
+    if version > 1:
+        from_json(str, page.pop("needs"), "needs")
+    return version, page
+
+
+def _newer(needs: Any, path: str) -> HookctlError:
+    named = isinstance(needs, str) and re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", needs)
+    version = f"hookctl {needs} or later" if named else "a later hookctl"
+    return HookctlError("ledger_newer", f"{version} is needed to read this record", path=path,
+                        hint=f"Upgrade to {version}.")  # fmt: skip
 
 
 def unreadable(what: str, error: Exception, path: str, hint: str) -> HookctlError:
@@ -69,13 +113,15 @@ def _no_constant(name: str) -> None:
 
 
 def stub(record: Record) -> Record:
-    """What of a page of project scope holds on this machine only: hashes for the first backup, and where it is."""
-    return record._replace(created_file=False, created_dirs=(), packs={}, entries=(), gaps=())
+    """What of a page of project scope holds on this machine only: hashes, and where it is."""
+    packs = {name: PackRecord(pack.version, {}, "", pack.files, "", pack.digest) for name, pack in record.packs.items()}
+    return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
 
 
 def shared(record: Record) -> Record:
     """What of a page of project scope is everybody's."""
-    return record._replace(sha256_before="", sha256_after="", known_as="", project="")
+    packs = {name: pack._replace(files=dict.fromkeys(pack.files, "")) for name, pack in record.packs.items()}
+    return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
 
 
 def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
@@ -113,108 +159,58 @@ def target_of(path: str) -> str:
         return path
 
 
-def dump(records: Mapping[str, Record]) -> bytes:
+def dump(records: Mapping[str, Record], home: str = "") -> bytes:
     """The ledger's bytes, in an order that does not depend on the history."""
-    return in_order({name: record_to(record) for name, record in records.items()})
+    page = to_json(Ledger, Ledger(home, {name: records[name] for name in sorted(records)}))
+    return own_bytes({"ledger_version": VERSION, "needs": NEEDS, **page})
+
+
+def own_bytes(page: dict[str, Any]) -> bytes:
+    """The bytes of a file of hookctl's own."""
+    return in_utf8(json.dumps(page, indent=1, ensure_ascii=False) + "\n")
+
+
+def in_utf8(text: str) -> bytes:
+    """JSON as bytes; a path that is no UTF-8 has halves of surrogate pairs, and JSON has an escape for those."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def dump_page(record: Record) -> bytes:
     """One page's bytes, to lie beside a backup."""
-    return in_order({"": record_to(record)})
+    return dump({"": record})
 
 
 def parse_page(data: bytes | None) -> Record | None:
     """The page that lies beside a backup; None where there is none that can be read."""
     try:
-        return parse(data, "", lambda name, page: (name, record_from(page))).get("")
+        return parse(data, "").files.get("")
     except HookctlError:
         return None
 
 
-def in_order(pages: Mapping[str, Any]) -> bytes:
-    """A ledger's bytes, its pages sorted by name."""
-    pages = {name: pages[name] for name in sorted(pages)}
-    text = json.dumps({"ledger_version": VERSION, "files": pages}, indent=1, ensure_ascii=False)
-    # A path that is no UTF-8 has halves of surrogate pairs; JSON has an escape for those.
-    return (text + "\n").encode("utf-8", "backslashreplace")
-
-
-def record_to(record: Record) -> dict[str, Any]:
-    """A record as JSON has it."""
-    packs = {name: pack._asdict() for name, pack in record.packs.items()}
-    entries = [_entry_to(entry) for entry in record.entries]
-    page = {**record._asdict(), "created_dirs": list(record.created_dirs), "packs": packs, "entries": entries}
-    page["gaps"] = [list(path) for path in record.gaps]
-    return {name: value for name, value in page.items() if value or name not in ("project", "gaps")}
-
-
-def record_from(page: dict[str, Any]) -> Record:
-    """A record from its JSON; KeyError, TypeError or ValueError where it is not one."""
-    _check(page, _RECORD)
-    packs = {name: PackRecord(**_check(pack, _PACK)) for name, pack in page["packs"].items()}
-    if any(not isinstance(digest, str) for pack in packs.values() for digest in pack.files.values()):
-        raise TypeError("a digest is not of type str")
-    entries = tuple(_entry_from(entry) for entry in page["entries"])
-    gaps = tuple(tuple(path) for path in page.get("gaps", ()))
-    if not all(isinstance(key, str) for path in gaps for key in path):
+def check(record: Record) -> None:
+    """Refuse a record whose fields are of their types, and still say nothing that hookctl can have written."""
+    if not all(isinstance(key, str) for path in record.gaps for key in path):
         raise TypeError("a gap's path is not one of keys")
-    fields = {**page, "created_dirs": tuple(page["created_dirs"]), "packs": packs, "entries": entries, "gaps": gaps}
-    return Record(**fields)
+    for entry in record.entries:
+        _check_entry(entry)
 
 
-_RECORD = {
-    "host": str, "scope": str, "format": str, "created_file": bool, "created_dirs": list, "packs": dict,
-    "sha256_before": str, "sha256_after": str, "entries": list, "known_as": str, "project": str, "gaps": list,
-}  # fmt: skip
-_PACK = {"version": str, "settings": dict, "folder": str, "files": dict}
-_ENTRY = {"path": list, "kind": str, "mode": str, "before": dict, "written": object, "owners": dict, "id": str}
-_WISH = {"value": object, "version": str, "merge": str}
-_OPTIONAL: dict[str, Any] = {"id": "", "merge": "", "known_as": "", "project": "", "gaps": []}
-
-
-def _check(page: Any, kinds: dict[str, type]) -> dict[str, Any]:
-    """The page with all its fields, if each is there and of its kind."""
-    page = {**{name: _OPTIONAL[name] for name in kinds if name in _OPTIONAL}, **page}
-    for name, kind in kinds.items():
-        if not isinstance(page[name], kind):
-            raise TypeError(f"{name} is not of type {kind.__name__}")
-    if page.keys() != kinds.keys():
-        raise TypeError(f"unknown: {', '.join(page.keys() - kinds.keys())}")
-    return page
-
-
-def _entry_to(entry: Entry) -> dict[str, Any]:
-    page: dict[str, Any] = {"path": list(entry.path), "kind": entry.kind}
-    if entry.kind == "container":
-        return page
-    page |= {"mode": entry.mode, "before": {"absent": True} if entry.before is None else {"raw": entry.before}}
-    page |= {"written": entry.written, "owners": {name: _wish_to(wish) for name, wish in entry.owners.items()}}
-    return page | ({"id": entry.id} if entry.id else {})
-
-
-def _wish_to(wish: Wish) -> dict[str, Any]:
-    page: dict[str, Any] = {"value": wish.value, "version": wish.version}
-    return page | ({"merge": wish.merge} if wish.merge else {})
-
-
-def _entry_from(page: dict[str, Any]) -> Entry:
-    path = tuple(page["path"])
-    if not path or page["path"] != [key for key in path if type(key) in (str, int)]:
+def _check_entry(entry: Entry) -> None:
+    if not entry.path:
         raise TypeError("path is not one of keys and indexes")
-    if page["kind"] == "container":
-        return Entry(path, "container")
-    page = _check(page, _ENTRY)
-    before = None if page["before"].get("absent") else page["before"]["raw"]
-    if before is not None and not isinstance(before, str):
-        raise TypeError("before is not of type str")
-    if page["kind"] == "element":
-        _check({"command": page["written"]["command"]}, {"command": str})
-    owners = {name: Wish(**_check(wish, _WISH)) for name, wish in page["owners"].items()}
-    if not owners:
+    if entry.kind not in ("leaf", "element", "container"):
+        raise ValueError("kind is none")
+    if entry.kind == "container":
+        if entry != Entry(entry.path, entry.kind):
+            raise ValueError("a container has more than its path")
+        return
+    if entry.kind == "element":
+        from_json(str, from_json(dict, entry.written, "written")["command"], "command")
+    if not entry.owners:
         raise ValueError("an entry without an owner")
-    for wish in owners.values():
+    for wish in entry.owners.values():
         if wish.merge not in ("", "max", "min", "first"):
             raise ValueError("merge is no rule")
         if wish.merge in ("max", "min"):
             int(wish.value)
-    return Entry(path, page["kind"], page["mode"], before, page["written"], owners, page["id"])

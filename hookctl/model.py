@@ -67,7 +67,9 @@ class PackRecord(NamedTuple):
     version: str
     settings: dict[str, Any]
     folder: str = ""  # where its runtime files lie
-    files: dict[str, str] = {}  # noqa: RUF012 (name to sha256 as we wrote it; at project scope its first digits)
+    files: dict[str, str] = {}  # noqa: RUF012 (name to sha256 as we wrote it; empty: not ours, or not known here)
+    source: str = ""  # the pack's own file; empty for a built-in one, and where a project's lies outside of it
+    digest: str = ""  # of what the pack brought (digests.py); empty: 0.1.0 wrote this
 
 
 class Record(NamedTuple):

@@ -6,25 +6,52 @@ project settings, its paths may not leave the project, and what it gives as text
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from hookctl import files, hosts, ledger
+from hookctl import files, hosts, ledger, ledger_v1
 from hookctl import project as project_folder
+from hookctl.codec import from_json, to_json
+from hookctl.digests import content_digest
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
 from hookctl.model import Entry, PackRecord, Path, Record
-from hookctl.places import OWN, Place, of_file, pack_folder, require_inside, top
+from hookctl.places import GUARD, OWN, Place, of_file, pack_folder, read_inside, require_inside, top
 
-_COMMITTED = ("format", "created_file", "created_dirs", "packs", "entries")
+CONFIG = "config.json"  # of the guard; what stands in it is among its settings
 _PACK_NAME = r"[a-z0-9-]+"
 _FILE_NAME = r"[A-Za-z0-9._/-]+"
+_DIGEST = r"([0-9a-f]{64})?"
+_BEGINNING = 16  # digits of a digest that 0.1.0 committed
+_END = "end"  # the last line of every list of lines: with it, one line more changes no other line
+
+
+class CommittedPack(NamedTuple):
+    """A pack as everybody's ledger has it."""
+
+    version: str
+    settings: dict[str, Any]
+    files: tuple[str, ...]
+    digest: str  # of the files, config.json apart; what else a pack brings is in the entries
+    source: str = ""  # relative to the project
+
+
+class CommittedPage(NamedTuple):
+    """A settings file as everybody's ledger has it; all paths are relative to the project."""
+
+    created_dirs: tuple[str, ...]
+    created_file: bool
+    entries: tuple[Entry, ...]
+    packs: dict[str, CommittedPack]
+    format: str
+    gaps: tuple[Path, ...] = ()
 
 
 def path(project: str) -> str:
@@ -90,22 +117,111 @@ def page_at(folders: Folders, key: str) -> Record | None:
 
 def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]) -> dict[str, Record]:
     """The pages in the bytes of a project's ledger, each with what its stub says of this machine."""
+    file = path(project)
+    _require_merged(data or b"", file)
+    if data is None:
+        return {}
+    with ledger.refusals("the ledger", file, ledger.MOVE_AWAY):
+        version, page = ledger.open_page(data, "ledger_version", file)
+        if page.keys() != {"files"}:
+            raise TypeError("the ledger has other keys than it should")
+        pages = _without_end(page["files"])
+        return dict(_load_page(folders, project, stubs, name, found, version) for name, found in pages.items())
 
-    def page_from(name: str, page: Any) -> tuple[str, Record]:
-        place = _place(folders, project, name)
-        key = ledger.target_of(place.path)
-        for scope in (scope for scope in place.host.scopes if scope != "project"):
-            other = hosts.settings_path(place.host, scope, folders.environ, project)
-            if other != place.path and key == ledger.target_of(other):
-                raise ValueError(f"{name} leads to the {scope} settings")
-        record = ledger.record_from(_whole(folders, place, page))
-        _check_entries(place, record)
-        stub = stubs.get(key)
-        hashes = (stub.sha256_before, stub.sha256_after) if stub else ("", "")
-        return key, record._replace(sha256_before=hashes[0], sha256_after=hashes[1])
 
-    _require_merged(data or b"", path(project))
-    return ledger.parse(data, path(project), page_from)
+def _load_page(
+    folders: Folders, project: str, stubs: Mapping[str, Record], name: str, page: Any, version: int
+) -> tuple[str, Record]:
+    place = _place(folders, project, name)
+    key = ledger.target_of(place.path)
+    for scope in (scope for scope in place.host.scopes if scope != "project"):
+        other = hosts.settings_path(place.host, scope, folders.environ, project)
+        if other != place.path and key == ledger.target_of(other):
+            raise ValueError(f"{name} leads to the {scope} settings")
+    beginnings: dict[str, dict[str, str]] = {}
+    if version == 1:
+        page, beginnings = ledger_v1.committed_page(page)
+    else:
+        page = {**page, "packs": _without_end(page["packs"]), "entries": _entries_without_end(page["entries"])}
+    record = _whole(folders, place, from_json(CommittedPage, page, name))
+    ledger.check(record)
+    _check_entries(place, record)
+    stub = stubs.get(key)
+    hashes = (stub.sha256_before, stub.sha256_after) if stub else ("", "")
+    record = record._replace(sha256_before=hashes[0], sha256_after=hashes[1])
+    if version == 1:
+        return key, _with_beginnings(record, beginnings)
+    return key, _with_hashes(record, stub)
+
+
+def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
+    return {name: line for name, line in lines.items() if (name, line) != ("", _END)}
+
+
+def _entries_without_end(lines: list[Any]) -> list[Any]:
+    return lines[:-1] if lines[-1:] == [_END] else lines
+
+
+def _with_hashes(record: Record, stub: Record | None) -> Record:
+    """The page with the hashes of its packs' files, as far as this machine knows them.
+
+    It does if it wrote these very files itself, or if all that lie there together give the digest of the pack.
+    """
+    packs = {}
+    for name, pack in record.packs.items():
+        written = stub.packs.get(name) if stub else None
+        if written and written.digest == pack.digest and written.files.keys() == pack.files.keys():
+            packs[name] = pack._replace(files={file: written.files[file] for file in pack.files})
+            continue
+        there = _programs(record.project, name, pack)
+        if content_digest(b"", there) == pack.digest:
+            packs[name] = pack._replace(files={**pack.files, **_hashes(there)})
+        else:
+            packs[name] = pack
+    return record._replace(packs=packs)
+
+
+def _with_beginnings(record: Record, beginnings: Mapping[str, Mapping[str, str]]) -> Record:
+    """The page that 0.1.0 wrote, with the hashes of files that begin as it says; with a digest, if all of them do."""
+    packs = dict(record.packs)
+    for name, pack in packs.items():
+        if pack.digest:
+            continue
+        there = _programs(record.project, name, pack)
+        known = {
+            file: sha
+            for file, sha in _hashes(there).items()
+            if len(beginnings[name][file]) >= _BEGINNING and sha.startswith(beginnings[name][file])
+        }
+        all_known = known.keys() == _program_names(name, pack)
+        digest = content_digest(b"", there) if all_known else ""
+        packs[name] = pack._replace(files={**pack.files, **known}, digest=digest)
+    return record._replace(packs=packs)
+
+
+def with_digests(record: Record) -> Record:
+    """A page of project scope from the journal of a run of 0.1.0, as the ledger of the project has it today."""
+    return _with_beginnings(record, {name: pack.files for name, pack in record.packs.items()})
+
+
+def _program_names(name: str, pack: PackRecord) -> set[str]:
+    """A pack's files that its digest is of: the guard's configuration is judged by what it says."""
+    return pack.files.keys() - ({CONFIG} if name == GUARD else set())
+
+
+def _programs(project: str, name: str, pack: PackRecord) -> dict[str, bytes]:
+    """The bytes of those that lie in the project."""
+    found = {}
+    for file in sorted(_program_names(name, pack)):
+        with contextlib.suppress(HookctlError):
+            data = read_inside(project, os.path.join(pack.folder, file)).data
+            if data is not None:
+                found[file] = data
+    return found
+
+
+def _hashes(contents: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: files.digest(data) for name, data in contents.items()}
 
 
 def _require_merged(data: bytes, file: str) -> None:
@@ -117,9 +233,56 @@ def _require_merged(data: bytes, file: str) -> None:
 
 
 def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
-    """The bytes of a project's ledger with these pages; None where there are none."""
-    pages = {os.path.relpath(record.known_as, project): _page_to(project, record) for record in records.values()}
-    return ledger.in_order(pages) if pages else None
+    """The bytes of a project's ledger with these pages, an entry a line; None where there are none."""
+    if not records:
+        return None
+    lines = ["{", f' "ledger_version": {ledger.VERSION},', f' "needs": "{ledger.NEEDS}",', ' "files": {']
+    pages = {os.path.relpath(record.known_as, project): _page_of(project, record) for record in records.values()}
+    for name in sorted(pages):
+        lines += [f"  {_in_line(name)}: {{", *_page_lines(pages[name]), "  },"]
+    lines += [f'  "": {_in_line(_END)}', " }", "}", ""]
+    return ledger.in_utf8("\n".join(lines))
+
+
+def _page_lines(page: CommittedPage) -> list[str]:
+    """A page's lines; its last one is the same in every version of it."""
+    found = to_json(CommittedPage, page)
+    lines = []
+    for name in sorted(found.keys() - {"entries", "packs", "format"}):
+        lines.append(f'   "{name}": {_in_line(found[name])},')
+    entries = [f"    {_in_line(entry)}," for entry in found["entries"]]
+    lines += ['   "entries": [', *entries, f"    {_in_line(_END)}", "   ],", '   "packs": {']
+    for name in sorted(found["packs"]):
+        lines += [f"    {_in_line(name)}: {{", *_pack_lines(found["packs"][name]), "    },"]
+    lines += [f'    "": {_in_line(_END)}', "   },"]
+    return [*lines, f'   "format": {_in_line(page.format)}']
+
+
+def _pack_lines(pack: dict[str, Any]) -> list[str]:
+    """A pack's lines, a field a line: its name between them and what stands before lets both change in one merge."""
+    fields = sorted(pack.keys() - {"version"})
+    lines = [f'     "{field}": {_in_line(pack[field])},' for field in fields]
+    return [*lines, f'     "version": {_in_line(pack["version"])}']
+
+
+def _in_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _page_of(project: str, record: Record) -> CommittedPage:
+    """What of a page is everybody's, in an order that does not depend on the history."""
+    packs = {}
+    for name, pack in record.packs.items():
+        source = os.path.relpath(pack.source, project) if pack.source else ""
+        packs[name] = CommittedPack(pack.version, pack.settings, tuple(sorted(pack.files)), pack.digest, source)
+    dirs = tuple(os.path.relpath(folder, project) for folder in record.created_dirs)
+    entries = tuple(sorted(record.entries, key=_order))
+    return CommittedPage(dirs, record.created_file, entries, packs, record.format, record.gaps)
+
+
+def _order(entry: Entry) -> tuple[bool, str, Path, str]:
+    """Containers last, as the engine has them."""
+    return entry.kind == "container", entry.kind, entry.path, entry.id
 
 
 def merged(base: Record | None, ours: Record | None, theirs: Record | None) -> Record | None:
@@ -156,34 +319,51 @@ def _place(folders: Folders, project: str, name: str) -> Place:
     raise ValueError(f"{name} is no host's project settings")
 
 
-def _whole(folders: Folders, place: Place, page: dict[str, Any]) -> dict[str, Any]:
-    """A committed page with what is left out of it, all paths absolute."""
-    if not isinstance(page, dict) or page.keys() - {"gaps"} != set(_COMMITTED):
-        raise TypeError("a page has other keys than it should")
-    if page["format"] != place.host.format:
-        raise ValueError(f"{place.host.name} has no settings in {page['format']}")
-    packs = {}
-    for name, pack in page["packs"].items():
-        if not re.fullmatch(_PACK_NAME, name):
-            raise ValueError("a pack's name is not one")
-        folder = pack_folder(folders, place, name, {}, "")
-        for file in pack["files"]:
-            if not re.fullmatch(_FILE_NAME, file) or file.startswith("/") or {"", ".", ".."} & set(file.split("/")):
-                raise ValueError("a pack's file is not in its folder")
-            require_inside(place.project, os.path.join(folder, file))
-        if pack.keys() != {"version", "settings", "files"}:
-            raise TypeError("a pack has other keys than it should")
-        packs[name] = {**pack, "folder": folder}
-    dirs = [os.path.normpath(os.path.join(place.project, folder)) for folder in page["created_dirs"]]
-    for folder in dirs:
-        above = any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path)))
-        own = folder == os.path.join(place.project, OWN)
-        if not own and (not above or not folder.startswith(top(place.project))):
-            raise ValueError("a folder to remove is neither hookctl's own nor one above the settings, in the project")
-    return {
-        **page, "host": place.host.name, "scope": "project", "packs": packs, "created_dirs": dirs,
-        "sha256_before": "", "sha256_after": "", "known_as": place.path, "project": place.project,
-    }  # fmt: skip
+def _whole(folders: Folders, place: Place, page: CommittedPage) -> Record:
+    """A committed page with what is left out of it, all paths absolute; whose files have which hashes is not known."""
+    if page.format != place.host.format:
+        raise ValueError(f"{place.host.name} has no settings in {page.format}")
+    packs = {name: _whole_pack(folders, place, name, pack) for name, pack in page.packs.items()}
+    dirs = tuple(_whole_folder(place, folder) for folder in page.created_dirs)
+    return Record(
+        place.host.name, "project", page.format, page.created_file, dirs, packs, "", "", page.entries, place.path,
+        place.project, page.gaps,
+    )  # fmt: skip
+
+
+def _whole_pack(folders: Folders, place: Place, name: str, pack: CommittedPack) -> PackRecord:
+    if not re.fullmatch(_PACK_NAME, name):
+        raise ValueError("a pack's name is not one")
+    if not re.fullmatch(_DIGEST, pack.digest):
+        raise ValueError("a pack's digest is not one")
+    folder = pack_folder(folders, place, name, {}, "")
+    for file in pack.files:
+        if not re.fullmatch(_FILE_NAME, file) or file.startswith("/") or {"", ".", ".."} & set(file.split("/")):
+            raise ValueError("a pack's file is not in its folder")
+        require_inside(place.project, os.path.join(folder, file))
+    return PackRecord(
+        pack.version, pack.settings, folder, dict.fromkeys(pack.files, ""), _source(place, pack), pack.digest
+    )
+
+
+def _source(place: Place, pack: CommittedPack) -> str:
+    if not pack.source:
+        return ""
+    if pack.source != os.path.normpath(pack.source) or pack.source.startswith(("/", "..")):
+        raise ValueError("a pack's source is not in the project")
+    source = os.path.join(place.project, pack.source)
+    require_inside(place.project, source)
+    return source
+
+
+def _whole_folder(place: Place, name: str) -> str:
+    """A folder that an install made: hookctl's own, or one above the settings."""
+    folder = os.path.normpath(os.path.join(place.project, name))
+    above = any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path)))
+    own = folder == os.path.join(place.project, OWN)
+    if not own and (not above or not folder.startswith(top(place.project))):
+        raise ValueError("a folder to remove is neither hookctl's own nor one above the settings, in the project")
+    return folder
 
 
 def _check_entries(place: Place, record: Record) -> None:
@@ -253,15 +433,3 @@ def _check_toml(text: str) -> None:
     key = "x"  # whatever the text is put behind
     if tomllib.loads(f"{key} = {text}").keys() != {key} or text.strip() != text:
         raise ValueError("a text to put back is not just a value")
-
-
-def _page_to(project: str, record: Record) -> dict[str, Any]:
-    whole = ledger.record_to(record)
-    packs = {name: _pack_to(pack) for name, pack in sorted(record.packs.items())}
-    dirs = [os.path.relpath(folder, project) for folder in record.created_dirs]
-    names = [name for name in (*_COMMITTED, "gaps") if name in whole]
-    return {**{name: whole[name] for name in names}, "packs": packs, "created_dirs": dirs}
-
-
-def _pack_to(pack: PackRecord) -> dict[str, Any]:
-    return {"version": pack.version, "settings": pack.settings, "files": pack.files}

@@ -23,10 +23,9 @@ from hookctl.packs import guard
 from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import Settings
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.places import OWN, Place, new_file_mode, read_inside
+from hookctl.places import GUARD, OWN, Place, new_file_mode, read_inside
 
 CONFIG = "config.json"
-_SHORT = 16  # digits of a digest in a committed ledger: it tells our bytes from others, and vouches for nothing
 
 
 class Runtime(NamedTuple):
@@ -69,7 +68,7 @@ def install(
             foreign.append(path)
             continue
         # A configuration with an edit of the operator's in it is not ours to remove.
-        written[name] = "" if file.edits else _digest(place, file.data)
+        written[name] = "" if file.edits or _is_judged_by_meaning(place, path) else files.digest(file.data)
         chmod = _chmod(there, file) if there.data != file.data or upgrade else None
         if there.data != file.data or chmod is not None:
             word = "create-file" if there.data is None else "replace-file"
@@ -89,10 +88,10 @@ def uninstall(folders: Folders, place: Place, known: PackRecord, others: Contain
     if known.folder in others or not known.folder:
         return Runtime()
     changes, actions, kept = [], [], []
-    for name, sha in known.files.items():
+    for name in known.files:
         path = os.path.join(known.folder, name)
         there = _read(place, path)
-        if there.data is not None and is_ours(there, sha):
+        if there.data is not None and is_as_recorded(there, known, name):
             changes.append(Change(there.path, there.data, None))
             actions.append((path, file_action("remove-file", path)))
         elif there.data is not None:
@@ -123,14 +122,34 @@ def _read(place: Place, path: str) -> files.Snapshot:
     return read_inside(place.project, path) if place.shared else files.read(path)
 
 
-def _digest(place: Place, data: bytes) -> str:
-    sha = files.digest(data)
-    return sha[:_SHORT] if place.shared else sha
+def _is_judged_by_meaning(place: Place, path: str) -> bool:
+    """A committed record has no hash of the guard's configuration: it has the settings that it was made from."""
+    folder, name = os.path.split(path)
+    return place.shared and name == CONFIG and os.path.dirname(folder) == os.path.join(place.project, OWN, GUARD)
 
 
 def is_ours(there: files.Snapshot, digest: str) -> bool:
-    """Whether a file has the bytes whose digest, or the beginning of it, was recorded when we wrote them."""
-    return len(digest) >= _SHORT and there.sha.startswith(digest)
+    """Whether a file has the bytes whose digest was recorded when we wrote them."""
+    return bool(digest) and there.sha == digest
+
+
+def is_as_recorded(there: files.Snapshot, known: PackRecord, name: str) -> bool:
+    """Whether a pack's file is as we wrote it: in its bytes, or the guard's configuration in what it says."""
+    if is_ours(there, known.files.get(name, "")):
+        return True
+    config = known.settings.get("config")
+    if name != CONFIG or not config:
+        return False
+    says = _says(there)
+    return isinstance(says, dict) and engine.same(says, config)
+
+
+def _says(there: files.Snapshot) -> Any:
+    """What a configuration says; None where it cannot be read."""
+    try:
+        return JsonDocument.parse(there.data or b"", where=there.path, comments=False, trailing_commas=False).value
+    except HookctlError:
+        return None
 
 
 def _mode(place: Place, file: File) -> int:

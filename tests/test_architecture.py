@@ -25,7 +25,8 @@ LAYERS = [
     ["hosts", "ledger", "events", "project", "interpreter", "documents.jsonc", "documents.toml"],
     ["documents", "files"],
     ["folders", "clock", "child"],
-    ["model", "errors", "masking"],
+    ["ledger_v1"],
+    ["model", "errors", "masking", "codec", "digests"],
     ["__init__"],
 ]
 

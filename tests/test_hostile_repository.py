@@ -6,7 +6,6 @@ Inside it, hookctl gives it no power over its own settings that a commit would n
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import os
 import shutil
@@ -20,6 +19,7 @@ from typing import Any
 import pytest
 
 from hookctl import engine, interpreter
+from hookctl.digests import content_digest
 from hookctl.model import Entry, Live, Wish
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -72,12 +72,31 @@ def ledger_of(project: Path) -> Path:
 
 
 def page_of(project: Path) -> Page:
-    return json.loads(ledger_of(project).read_text())["files"][PAGE]
+    page = json.loads(ledger_of(project).read_text())["files"][PAGE]
+    page["entries"] = [entry for entry in page["entries"] if entry != "end"]
+    page["packs"].pop("", None)
+    return page
 
 
-def craft(project: Path, page: Page, name: str = PAGE) -> None:
+def craft(project: Path, page: Page, name: str = PAGE, version: int = 2) -> None:
     """A ledger with this one page, written as no hookctl would."""
-    ledger_of(project).write_text(json.dumps({"ledger_version": 1, "files": {name: page}}))
+    header = {"ledger_version": 2, "needs": "0.2.0"} if version == 2 else {"ledger_version": 1}
+    ledger_of(project).write_text(json.dumps({**header, "files": {name: page if version == 2 else as_of_0_1_0(page)}}))
+
+
+def as_of_0_1_0(page: Page) -> Page:
+    """The same page as the first release wrote it; what is no page stays none."""
+    page = copy.deepcopy(page)
+    for entry in page.get("entries", ()):
+        if isinstance(entry, dict) and entry.get("kind") != "container":
+            text = entry.pop("before", None)
+            entry.update({"mode": "owned", **entry}, before={"absent": True} if text is None else {"raw": text})
+    for pack in page["packs"].values() if isinstance(page["packs"], dict) else ():
+        if pack:
+            pack.pop("digest", None)
+            named = isinstance(pack["files"], list) and all(isinstance(name, str) for name in pack["files"])
+            pack["files"] = dict.fromkeys(pack["files"], "0" * 16) if named else pack["files"]
+    return page
 
 
 def code(outcome: Outcome) -> str:
@@ -132,12 +151,15 @@ def dirs(*names: str) -> Callable[[Page], None]:
     return lambda page: page.update(created_dirs=list(names))
 
 
+PACK = {"version": "1", "settings": {}, "files": [], "digest": ""}
+
+
 def pack(name: str, **changes: Any) -> Callable[[Page], None]:
-    return lambda page: page["packs"].update({name: {"version": "1", "settings": {}, "files": {}, **changes}})
+    return lambda page: page["packs"].update({name: {**PACK, **changes}})
 
 
 def file(name: str) -> Callable[[Page], None]:
-    return pack("bell", files={name: hashlib.sha256(b"export A=1\n").hexdigest()[:16]})
+    return pack("bell", files=[name], digest=content_digest(b"", {name: b"export A=1\n"}))
 
 
 LEAVING: list[Any] = [
@@ -145,8 +167,8 @@ LEAVING: list[Any] = [
     dirs(".git/refs"), dirs(".hookctl/run"), dirs(".claude/x/../../.git/refs"), dirs("work"), dirs("~"),
     dirs(".claude", ".."), pack(""), pack("."), pack(".."), pack("../../home"), pack("a/b"), pack("/etc"), pack("Bell"),
     pack("a\n"), pack("é"),
-    pack("bell", files=["ring.sh"]), pack("bell", files="ab"), pack("bell", version=1), pack("bell", settings=[]),
-    pack("bell", files={"ring.sh": 1}), pack("bell", folder="/"), lambda page: page["packs"].update(bell=None),
+    pack("bell", files=[["ring.sh"]]), pack("bell", files="ab"), pack("bell", version=1), pack("bell", settings=[]),
+    pack("bell", files=[1]), pack("bell", files={"ring.sh": 1}), pack("bell", folder="/"), lambda page: page["packs"].update(bell=None),
     file(".."), file("."), file(""), file("/etc/passwd"), file("../../../../home/.bashrc"), file("a/../../../x"),
     file("a//b"), file("./a"), file("a/"), file("a\n"), file("a b"), file("a\0b"),
     lambda page: page.update(sha256_before="0" * 64), lambda page: page.update(sha256_after="0" * 64),
@@ -158,8 +180,30 @@ LEAVING: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("change", LEAVING, ids=range(len(LEAVING)))
 def test_what_a_page_names_lies_in_the_folders_that_an_install_makes(
+    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None], version: int
+) -> None:
+    page = page_of(project)
+    change(page)
+    craft(project, page, version=version)
+    refused(isolated, hookctl, "ledger_unreadable", "link_leaves_project")
+
+
+def missing(field: str) -> Callable[[Page], None]:
+    return lambda page: page["packs"]["guard"].pop(field)
+
+
+NEW: list[Any] = [
+    pack("bell", digest=1), pack("bell", digest="0" * 63), pack("bell", digest="x" * 64), missing("digest"),
+    pack("bell", source="/etc/passwd"), pack("bell", source="../bell/pack.toml"), pack("bell", source="a/../../b"),
+    pack("bell", source="a//b"), pack("bell", source=".git/config"), pack("bell", source=1), pack("bell", hashes={}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", NEW, ids=range(len(NEW)))
+def test_a_digest_is_one_and_a_source_lies_in_the_project(
     isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None]
 ) -> None:
     page = page_of(project)
@@ -181,8 +225,8 @@ def test_a_file_of_a_pack_may_not_be_a_link_to_the_operators(
     else:
         link.symlink_to(target.parent)
     page = page_of(project)
-    digest = hashlib.sha256(target.read_bytes()).hexdigest()[:16]
-    pack("bell", files={target.name: digest})(page)
+    digest = content_digest(b"", {target.name: target.read_bytes()})
+    pack("bell", files=[target.name], digest=digest)(page)
     craft(project, page)
     refused(isolated, hookctl, "link_leaves_project")
 
@@ -196,7 +240,7 @@ def test_git_is_not_the_repositorys_to_have_removed(isolated: Path, project: Pat
     (project / link).parent.mkdir(exist_ok=True)
     (project / link).symlink_to(os.path.relpath(project / ".git", (project / link).parent))
     page = page_of(project)
-    pack("bell", files={"HEAD": hashlib.sha256(HEAD).hexdigest()[:16]})(page)
+    pack("bell", files=["HEAD"], digest=content_digest(b"", {"HEAD": HEAD}))(page)
     craft(project, page)
     refused(isolated, hookctl, "link_leaves_project")
 
@@ -210,7 +254,7 @@ def test_a_key_behind_the_hooks_name_is_not_written_read_or_removed(
     file.unlink()
     file.symlink_to(theirs)
     page = page_of(project)
-    page["packs"]["guard"]["files"][name] = hashlib.sha256(theirs.read_bytes()).hexdigest()[:16]
+    page["packs"]["guard"]["digest"] = content_digest(b"", {name: theirs.read_bytes()})
     craft(project, page)
     before = tree(isolated)
     for verb in WRITING:
@@ -226,7 +270,7 @@ def test_a_key_behind_the_hooks_name_is_not_written_read_or_removed(
 
 
 def leaf(*path: Any, **changes: Any) -> Callable[[Page], None]:
-    entry = {"path": list(path), "kind": "leaf", "mode": "owned", "before": {"absent": True}, "written": "1",
+    entry = {"path": list(path), "kind": "leaf", "mode": "owned", "written": "1",
              "owners": {"guard": {"value": "1", "version": "1"}}, **changes}  # fmt: skip
     return lambda page: page["entries"].append(entry)
 
@@ -235,7 +279,7 @@ def element(command: str, id: str = "bell/stop", **changes: Any) -> Callable[[Pa
     def change(page: Page) -> None:
         pack("bell")(page)
         fields = {"type": "command", "command": command}
-        entry = {"path": ["hooks", "Stop"], "kind": "element", "mode": "owned", "before": {"absent": True},
+        entry = {"path": ["hooks", "Stop"], "kind": "element", "mode": "owned",
                  "written": fields, "owners": {"bell": {"value": fields, "version": "1"}}, "id": id}  # fmt: skip
         page["entries"].append({**entry, **changes})
 
@@ -243,7 +287,7 @@ def element(command: str, id: str = "bell/stop", **changes: Any) -> Callable[[Pa
 
 
 def before(text: Any) -> Callable[[Page], None]:
-    return leaf("env", "A", before={"raw": text})
+    return leaf("env", "A", before=text)
 
 
 OURS = ": hookctl=bell/stop; "
@@ -280,13 +324,14 @@ NOBODYS: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("change", NOBODYS, ids=range(len(NOBODYS)))
 def test_an_entry_is_one_that_a_pack_makes_and_a_text_to_put_back_is_one_value(
-    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None]
+    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None], version: int
 ) -> None:
     page = page_of(project)
     change(page)
-    craft(project, page)
+    craft(project, page, version=version)
     refused(isolated, hookctl, "ledger_unreadable")
 
 
@@ -332,11 +377,11 @@ def an_array(project: Path) -> None:
 
 
 def pages_in_an_array(project: Path) -> None:
-    ledger_of(project).write_text('{"ledger_version": 1, "files": []}')
+    ledger_of(project).write_text('{"ledger_version": 2, "needs": "0.2.0", "files": []}')
 
 
 def newer(project: Path) -> None:
-    ledger_of(project).write_text('{"ledger_version": 2, "files": {}}')
+    ledger_of(project).write_text('{"ledger_version": 3, "files": {}}')
 
 
 def a_folder(project: Path) -> None:
@@ -392,7 +437,9 @@ def test_the_last_of_doubled_keys_counts_and_is_checked(isolated: Path, project:
     good = json.dumps(page_of(project))
     bad = good.replace('"created_dirs": [', '"created_dirs": [], "created_dirs": ["..", ')
     assert bad != good
-    ledger_of(project).write_text(f'{{"ledger_version": 1, "files": {{}}, "files": {{"{PAGE}": {bad}}}}}')
+    ledger_of(project).write_text(
+        f'{{"ledger_version": 2, "needs": "0.2.0", "files": {{}}, "files": {{"{PAGE}": {bad}}}}}'
+    )
     refused(isolated, hookctl, "ledger_unreadable", "link_leaves_project")
 
 
@@ -430,7 +477,7 @@ def test_what_uninstall_puts_back_goes_into_the_key_that_it_names_and_a_commit_c
     page = page_of(project)
     for entry in page["entries"]:
         if entry["path"][-1] == "MAX_STOP_BLOCKS":
-            entry["before"] = {"raw": '"\\u0022, \\"apiKeyHelper\\": 1"'}
+            entry["before"] = '"\\u0022, \\"apiKeyHelper\\": 1"'
     craft(project, page)
     before = around(isolated)
     assert hookctl(*UNINSTALL).code == 0
@@ -462,7 +509,7 @@ def test_a_digest_in_the_ledger_makes_no_file_of_the_repository_outlive_ours(
     program = hook.read_bytes()
     put(hook, "evil")
     page = page_of(project)
-    page["packs"]["guard"]["files"]["hook.py"] = hashlib.sha256(b"evil").hexdigest()[:16]
+    page["packs"]["guard"]["digest"] = content_digest(b"", {"hook.py": b"evil"})
     craft(project, page)
     assert hookctl(*INSTALL).code == 0
     assert hook.read_bytes() == program
@@ -491,11 +538,13 @@ def test_a_program_of_the_repositorys_is_not_registered_as_ours(
     assert hook.read_bytes() == program and "hookctl=guard/stop" in (project / PAGE).read_text()
 
 
-def test_a_programs_short_or_empty_digest_matches_nothing(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+def test_a_digest_that_is_empty_or_of_something_else_matches_nothing(
+    isolated: Path, project: Path, hookctl: Hookctl
+) -> None:
     hook = put(project / ".hookctl" / "guard" / "claude" / "hook.py", "mine")
-    for digest in ("", hashlib.sha256(b"mine").hexdigest()[:15]):
+    for digest in ("", "0" * 64, content_digest(b"", {"other.py": b"mine"})):
         page = page_of(project)
-        page["packs"]["guard"]["files"]["hook.py"] = digest
+        page["packs"]["guard"]["digest"] = digest
         craft(project, page)
         assert hookctl(*INSTALL).code == 0
         assert hook.read_text() == "mine"
@@ -595,15 +644,21 @@ def test_an_ignore_file_that_is_none_is_left_alone(isolated: Path, project: Path
     assert tree(isolated) == before
 
 
-def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_page_of_the_tests_is_a_good_one(
+    isolated: Path, project: Path, hookctl: Hookctl, version: int
+) -> None:
     """Else every refusal above might have another reason."""
     page = copy.deepcopy(page_of(project))
-    leaf("env", "A", before={"raw": '{"a": [1, 2]}'})(page)
+    leaf("env", "A", before='{"a": [1, 2]}')(page)
     element(OURS + "true")(page)
-    pack("other", files={"a/b.sh": "0" * 16})(page)
+    pack("other", files=["a/b.sh"], digest="0" * 64, source="tools/other/pack.toml")(page)
     page["entries"].append({"path": ["hooks"], "kind": "container"})
     dirs(".claude")(page)
-    craft(project, page)
+    if version == 1:
+        del page["packs"]["other"]["source"]
+    craft(project, page, version=version)
     for verb in (*READING, INSTALL, LOCAL, UNINSTALL):
-        assert hookctl(*verb).code in (0, 1)
+        outcome = hookctl(*verb)
+        assert outcome.code in (0, 1) and "cannot be read" not in outcome.out + outcome.err
     assert hookctl("uninstall", "--all", "--json").code == 0

@@ -71,7 +71,8 @@ def run(command: str, shell: str = "/bin/sh", **environ: str) -> subprocess.Comp
 
 def test_the_sample_of_the_design_is_read_whole() -> None:
     pack = load_file(str(SAMPLES / "notify" / "notify.toml"))
-    assert pack == Pack(
+    assert pack.manifest == (SAMPLES / "notify" / "notify.toml").read_bytes()
+    assert pack._replace(manifest=b"") == Pack(
         "notify",
         "1.2.0",
         "Tells you when the agent is done",
@@ -104,7 +105,8 @@ def test_what_the_sample_wants_for_claude() -> None:
 
 def test_a_pack_of_everything_left_out() -> None:
     pack = load_file(str(SAMPLES / "plain.toml"))
-    assert pack == Pack("plain", "1", source=str(SAMPLES / "plain.toml"))
+    manifest = (SAMPLES / "plain.toml").read_bytes()
+    assert pack == Pack("plain", "1", source=str(SAMPLES / "plain.toml"), manifest=manifest)
     assert read_files(pack) == {}
     assert wants(pack, CLAUDE, "/x") == ([], [])
 

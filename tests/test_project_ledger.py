@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from hookctl import interpreter
+from hookctl.digests import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -99,6 +101,13 @@ def hook(team: Team, name: str) -> Path:
     return team.clone(name) / ".hookctl" / "guard" / "claude" / "hook.py"
 
 
+def programs(team: Team, name: str) -> dict[str, bytes]:
+    """What the guard has in a clone, its configuration apart."""
+    folder = hook(team, name).parent
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != "config.json"]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
 def value(path: Path) -> Any:
     return json.loads(path.read_bytes())
 
@@ -115,27 +124,42 @@ def bell(isolated: Path, env: str = "") -> str:
 # What stands in it
 
 
-def test_it_has_entries_and_relative_paths_and_short_digests_of_our_own_files_only(isolated: Path, team: Team) -> None:
+def test_it_has_entries_and_relative_paths_and_one_digest_a_pack_only(isolated: Path, team: Team) -> None:
     page = value(ledger(team, "ann"))["files"]
-    assert list(page) == [".claude/settings.json"]
-    (about,) = page.values()
-    assert list(about) == ["format", "created_file", "created_dirs", "packs", "entries"]
-    program = hashlib.sha256(hook(team, "ann").read_bytes()).hexdigest()
-    assert about["packs"]["guard"]["files"]["hook.py"] == program[:16]
+    assert list(page) == [".claude/settings.json", ""]
+    about = page[".claude/settings.json"]
+    assert list(about) == ["created_dirs", "created_file", "entries", "packs", "format"]
+    pack = about["packs"]["guard"]
+    assert pack["digest"] == content_digest(b"", programs(team, "ann"))
+    assert pack["files"] == sorted([*programs(team, "ann"), "config.json"])
     assert (about["created_file"], about["created_dirs"]) == (False, [".hookctl"])
-    assert [(entry["kind"], entry["path"]) for entry in about["entries"]] == [
+    assert [(entry["kind"], entry["path"]) for entry in about["entries"][:-1]] == [
         ("element", ["hooks", "Stop"]),
-        ("leaf", ["env", LIMIT]),
         ("leaf", ["env", CAP]),
+        ("leaf", ["env", LIMIT]),
         ("container", ["env"]),
     ]
     text = ledger(team, "ann").read_text()
     assert str(isolated) not in text and text.endswith("}\n")
+    assert re.findall("[0-9a-f]{16,}", text) == [pack["digest"]]
+
+
+def test_an_entry_is_one_line(team: Team) -> None:
+    lines = ledger(team, "ann").read_text().splitlines()
+    start = lines.index('   "entries": [')
+    entries = lines[start + 1 : lines.index('    "end"', start)]
+    assert all(line.endswith(",") for line in entries)
+    page = value(ledger(team, "ann"))["files"][".claude/settings.json"]
+    assert [json.loads(line[:-1]) for line in entries] == page["entries"][:-1]
 
 
 def test_what_holds_on_one_machine_only_stays_there(isolated: Path, team: Team) -> None:
     (stub,) = value(isolated / "ann" / "state" / "ledger.json")["files"].values()
-    assert (stub["packs"], stub["entries"], stub["scope"]) == ({}, [], "project")
+    assert "entries" not in stub and stub["scope"] == "project"
+    files = stub["packs"]["guard"]["files"]
+    assert files.pop("config.json") == ""  # it is judged by what it says
+    assert files == {name: hashlib.sha256(data).hexdigest() for name, data in programs(team, "ann").items()}
+    assert stub["packs"]["guard"]["settings"] == {}
     assert stub["sha256_before"] == hashlib.sha256(THEIRS.encode()).hexdigest()
     assert stub["sha256_before"] not in ledger(team, "ann").read_text()
 
@@ -273,12 +297,13 @@ def test_another_branch_has_its_own_and_is_left_as_it_is(team: Team) -> None:
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "edited"])
 def test_an_older_program_is_upgraded_on_any_machine_unless_it_was_edited(team: Team, known: bool) -> None:
-    """The beginning of its digest in the ledger tells an older one of ours from somebody's."""
+    """The digest of all of them in the ledger tells older ones of ours from somebody's."""
     new, old = hook(team, "ann").read_bytes(), b"# the hook of an older version\n"
+    digest = content_digest(b"", programs(team, "ann"))
     put(hook(team, "ann"), old)
     if known:
-        digests = [hashlib.sha256(data).hexdigest()[:16] for data in (new, old)]
-        ledger(team, "ann").write_text(ledger(team, "ann").read_text().replace(*digests))
+        older = content_digest(b"", programs(team, "ann"))
+        ledger(team, "ann").write_text(ledger(team, "ann").read_text().replace(digest, older))
     team.commit("ann")
     team.pull("bob", "ann")
     outcome = team.hookctl("bob", *INSTALL)
@@ -291,7 +316,7 @@ def test_an_older_program_is_upgraded_on_any_machine_unless_it_was_edited(team: 
 
 def test_an_older_version_in_the_ledger_is_brought_up_to_date(team: Team) -> None:
     text = ledger(team, "ann").read_text()
-    put(ledger(team, "ann"), text.replace('"version": "0.1.0"', '"version": "0.0.9"'))
+    put(ledger(team, "ann"), text.replace('"version": "0.2.0"', '"version": "0.0.9"'))
     settings(team, "ann").write_text(settings(team, "ann").read_text().replace('"timeout": 10', '"timeout": 7'))
     put(ledger(team, "ann"), ledger(team, "ann").read_text().replace('"timeout": 10', '"timeout": 7'))
     team.commit("ann")
@@ -309,7 +334,7 @@ def test_a_knob_and_another_pack_from_two_branches_merge(isolated: Path, team: T
     assert team.hookctl("bob", "install", bell(isolated), *INSTALL[1:]).code == 0
     team.commit("bob")
     team.pull("bob", "ann")
-    assert list(value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]) == ["bell", "guard"]
+    assert list(value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]) == ["bell", "guard", ""]
     assert value(settings(team, "bob"))["env"] == {LIMIT: "9", CAP: "12"}
     for arguments in (INSTALL, ("install", bell(isolated), *INSTALL[1:])):
         assert team.hookctl("bob", *arguments).out == "nothing to do\n"
@@ -371,13 +396,13 @@ def reindented(page: Any) -> str:
 
 def without_the_limit(page: Any) -> str:
     entries = page["files"][".claude/settings.json"]["entries"]
-    entries[:] = [entry for entry in entries if entry["path"] != ["env", LIMIT]]
+    entries[:] = [entry for entry in entries if entry == "end" or entry["path"] != ["env", LIMIT]]
     return json.dumps(page)
 
 
 def without_the_hook(page: Any) -> str:
     entries = page["files"][".claude/settings.json"]["entries"]
-    entries[:] = [entry for entry in entries if entry["kind"] != "element"]
+    entries[:] = [entry for entry in entries if entry == "end" or entry["kind"] != "element"]
     return json.dumps(page)
 
 

@@ -74,8 +74,9 @@ class Scene(NamedTuple):
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
         page = self.record.packs.get(pack) if self.record else None
-        source = page.settings.get("source") if page else None
-        name = "" if pack == GUARD else f" {shlex.quote(source) if isinstance(source, str) else pack}"
+        # What a committed ledger names as a pack's file is a stranger's word.
+        source = page.source if page and not self.place.shared else ""
+        name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
         where = "" if self.place.scope == "user" else f" --scope {self.place.scope}"
         if self.place.project and self.place.project != project.find(self.folders.cwd, self.folders.environ):
             where += f" --project {shlex.quote(self.place.project)}"

@@ -39,8 +39,8 @@ def _file(scene: Scene, pack: str, path: str, sha: str) -> Iterator[Finding]:
 
 
 def _source(scene: Scene, name: str, page: PackRecord) -> Iterator[Finding]:
-    source = page.settings.get("source")
-    if scene.place.shared or not isinstance(source, str) or not source:
+    source = page.source
+    if scene.place.shared or not source:
         return
     try:
         pack = load_file(source)

@@ -42,3 +42,4 @@ class Pack(NamedTuple):
     env: dict[str, EnvWish] = {}  # noqa: RUF012 (never changed in place)
     hooks: tuple[Hook, ...] = ()
     hosts: dict[str, Part] = {}  # noqa: RUF012
+    manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one

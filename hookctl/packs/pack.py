@@ -33,6 +33,7 @@ class _Source(NamedTuple):
 
     path: str
     text: str
+    data: bytes = b""  # as they were read
 
     def error(self, place: Path, message: str, hint: str) -> HookctlError:
         return self.error_at(_offset(_places(self.text), place), message, hint)
@@ -115,7 +116,7 @@ def _text(path: str) -> _Source:
     if data is None:
         raise HookctlError("unreadable", "the pack's file is not there", path=path, hint="Put it back.")
     try:
-        source = _Source(path, data.decode("utf-8-sig").replace("\r\n", "\n"))
+        source = _Source(path, data.decode("utf-8-sig").replace("\r\n", "\n"), data)
     except UnicodeDecodeError as error:
         before = _Source(path, data[: error.start].decode("utf-8-sig"))
         raise before.error_at(len(before.text), "this is not UTF-8", "Save the file as UTF-8.") from None
@@ -168,7 +169,7 @@ def _load(path: str, source: _Source) -> Pack:
         data = _parse(source)
         _check_text(source, data)
         _check_structure(source, data)
-        pack = _pack(path, data)
+        pack = _pack(path, data)._replace(manifest=source.data)
         _check_meaning(source, pack)
         _check_files(source, pack)
     except RecursionError:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl import engine, interpreter, runtime_files
+from hookctl.digests import content_digest
 from hookctl.documents import MISSING
 from hookctl.model import PackRecord, Want
 from hookctl.packs import guard
@@ -16,7 +17,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.wrapping import PROGRAM
-from hookctl.places import GUARD, in_sh
+from hookctl.places import GUARD, Place, in_sh, top
 from hookctl.planner.draft import Draft
 from hookctl.planner.wraps import Asked, entries_but_wraps, has_wraps, wrap
 from hookctl.runtime_files import CONFIG, File
@@ -37,6 +38,8 @@ class Content(NamedTuple):
     wants: list[Want]
     files: dict[str, File]
     settings: dict[str, Any]
+    source: str  # the pack's own file, as it is recorded
+    digest: str
 
 
 def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
@@ -47,13 +50,22 @@ def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
     wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder))
     files = {name: File(data, executable) for name, (data, executable) in read_files(pack).items()}
     known = draft.packs.get(pack.name)
-    source_before = known.settings.get("source", pack.source) if known else pack.source
-    if source_before != pack.source:
-        messages.append(f"{pack.name} came from {source_before} so far")
+    source = _recorded_source(pack, draft.target)
+    if known and known.source not in ("", source):
+        messages.append(f"{pack.name} came from {known.source} so far")
     draft.messages += messages
-    # In a committed ledger no path of this machine has a place.
-    settings = {} if draft.target.shared else {"source": pack.source}
-    return Content(wants, files, settings)
+    # A committed digest must be found again from the files that lie in a clone, where no manifest does.
+    manifest = b"" if draft.target.shared else pack.manifest
+    digest = content_digest(manifest, {name: file.data for name, file in files.items()})
+    return Content(wants, files, {}, source, digest)
+
+
+def _recorded_source(pack: Pack, target: Place) -> str:
+    """A pack's own file, as it is recorded; in a committed ledger no path of this machine has a place."""
+    if not target.shared:
+        return pack.source
+    source = os.path.realpath(pack.source)
+    return source if source.startswith(top(target.project)) else ""
 
 
 def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:
@@ -75,7 +87,12 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     recorded = {**settings._asdict(), "config": wanted_config}
     if not settings.preset:
         del recorded["preset"]
-    return Content(wants, files, recorded)
+    return Content(wants, files, recorded, pack.source, guard_digest(files))
+
+
+def guard_digest(files: Mapping[str, File]) -> str:
+    """The digest of the guard's programs; config.json is no program."""
+    return content_digest(b"", {name: file.data for name, file in files.items() if name != CONFIG})
 
 
 def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from hookctl import engine, project_ledger, runtime_files
+from hookctl import engine, ledger_v1, project_ledger, runtime_files
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, reading, shapes
@@ -97,7 +97,10 @@ def _decide(records: Mapping[str, Record], pack: Pack, choice: Choice, draft: Dr
     if draft.is_edited and not draft.edits:
         action = runtime_files.file_action("replace-file", draft.snapshot.path, "its code was an earlier version's")
         draft.file_actions.append((draft.snapshot.path, action))
-    draft.packs[pack.name] = PackRecord(pack.version, content.settings, folder, runtime.written)
+    installed = PackRecord(
+        pack.version, content.settings, folder, runtime.written, content.source, content.digest
+    )  # fmt: skip
+    draft.packs[pack.name] = ledger_v1.unless_it_says_the_same(known, installed)
     draft.adds_files = True
     draft.messages = [*notices(draft, pack), *draft.messages]
     others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]

@@ -26,6 +26,7 @@ from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner.approvals import Approvals, written_hooks
+from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.plan import Plan, assemble
 from hookctl.runtime_files import CONFIG, File, Runtime
@@ -228,7 +229,10 @@ def _repair_files(draft: Draft) -> None:
             put_back = _put_back(draft, page, wanted)
         if put_back.actions or (name == GUARD and not page.files):
             files_now = {**dict.fromkeys(wanted, ""), **page.files, **put_back.written}
-            draft.packs[name] = page._replace(files=files_now)
+            digest = page.digest
+            if name == GUARD and not digest:  # nobody has recorded it
+                digest = guard_digest(wanted)
+            draft.packs[name] = page._replace(files=files_now, digest=digest)
         draft.use_files(Runtime(put_back.changes, put_back.actions))
 
 
@@ -256,10 +260,9 @@ def _guards_files(draft: Draft, page: PackRecord) -> dict[str, File]:
 
 def _packs_files(draft: Draft, name: str, page: PackRecord) -> dict[str, File]:
     """A pack's files as they were installed, if its own file is still where it was and says the same version."""
-    source = page.settings.get("source")
-    if draft.target.shared or not isinstance(source, str) or not source or not _any_missing(page):
+    if draft.target.shared or not page.source or not _any_missing(page):
         return {}
-    pack = load_file(source)
+    pack = load_file(page.source)
     if (pack.name, pack.version) != (name, page.version):
         return {}
     found = {file: File(*content) for file, content in read_files(pack).items()}
