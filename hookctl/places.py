@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from hookctl import files
 from hookctl.documents import Document, formats
@@ -19,18 +20,18 @@ OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True)
+class Place:
     """A settings file that a pack is installed in."""
 
     host: Host
     scope: str
     path: str  # as the host has it, links not resolved
     project: str = ""  # its real path; empty at user scope
+    shared: bool = field(init=False)  # whether it is in version control, for everyone who clones the project
 
-    @property
-    def shared(self) -> bool:
-        """Whether it is in version control, for everyone who clones the project."""
-        return self.scope == "project"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shared", self.scope == "project")
 
 
 def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:

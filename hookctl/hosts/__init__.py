@@ -34,34 +34,12 @@ class Host(NamedTuple):
     events: dict[str, str]  # canonical to the host's own name
     shape: Shape
     data: dict[str, Any]
-    stands: str = ""  # the variant of its settings that this is; empty: as its file says
-
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        """The scopes that it has a settings file for, hookctl's own order."""
-        return tuple(scope for scope in SCOPES if scope in self.data["files"])
-
-    @property
-    def env_path(self) -> Path:
-        """The map in a settings file that reaches every hook as its environment; empty if it has none."""
-        channel = self.data["environment"]
-        return tuple(channel.get("path", ())) if channel["channel"] == "settings" else ()
-
-    @property
-    def env_field(self) -> str:
-        """The field of a hook element with the environment of that hook alone; empty if there is none."""
-        channel = self.data["environment"]
-        return str(channel["path"][0]) if channel["channel"] == "hook" else ""
-
-    @property
-    def cap(self) -> dict[str, Any]:
-        """What it does about blocks in a row; empty if it never overrides a hook."""
-        return self.data.get("cap", {})
-
-    @property
-    def cap_key(self) -> str:
-        """The variable that sets its cap; empty if none does."""
-        return self.cap.get("key", "")
+    stands: str  # the variant of its settings that this is; empty: as its file says
+    scopes: tuple[str, ...]  # those that it has a settings file for, in hookctl's own order
+    env_path: Path  # the map in a settings file that reaches every hook as its environment; empty if it has none
+    env_field: str  # the field of a hook element with the environment of that hook alone; empty if there is none
+    cap: dict[str, Any]  # what it does about blocks in a row; empty if it never overrides a hook
+    cap_key: str  # the variable that sets its cap; empty if none does
 
     def env_leaf(self, name: str) -> Path | None:
         """Where a settings file has a variable for every hook; None if this host has no such place."""
@@ -96,8 +74,25 @@ def load(name: str) -> Host:
 
 
 def _host(data: dict[str, Any], stands: str) -> Host:
-    plain = ("name", "title", "format", "comments", "trailing_commas", "events")
-    return Host(**{field: data[field] for field in plain}, shape=_shape(data["registration"]), data=data, stands=stands)
+    channel = data["environment"]["channel"]
+    env_path = data["environment"].get("path", ())
+    cap = data.get("cap", {})
+    return Host(
+        name=data["name"],
+        title=data["title"],
+        format=data["format"],
+        comments=data["comments"],
+        trailing_commas=data["trailing_commas"],
+        events=data["events"],
+        shape=_shape(data["registration"]),
+        data=data,
+        stands=stands,
+        scopes=tuple(scope for scope in SCOPES if scope in data["files"]),
+        env_path=tuple(env_path) if channel == "settings" else (),
+        env_field=str(env_path[0]) if channel == "hook" else "",
+        cap=cap,
+        cap_key=cap.get("key", ""),
+    )
 
 
 def _shape(registration: dict[str, Any]) -> Shape:

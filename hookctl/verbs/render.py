@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import NamedTuple
 
 from hookctl import engine, interpreter
@@ -111,7 +112,7 @@ def _wants(
 ) -> tuple[list[Want], list[str]]:
     # A folder that was named for a project lies outside of it, and is the same for everyone.
     if place.shared and not folder.startswith("/.hookctl/"):
-        place = place._replace(scope="managed")
+        place = replace(place, scope="managed")
     if pack.name != GUARD:
         return pack_wants(pack, place.host, in_sh(place, folder))
     warning = ""
