@@ -14,8 +14,9 @@ from typing import Any
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.model import Entry, Path
+from hookctl.model import Path
 
+APPROVALS = ("hooks", "state")  # where config.toml has the state of hooks
 DEFAULT_TIMEOUT = 600  # seconds
 _SHORT = {"SessionEnd": (1, 3), "Interrupt": (1, 3)}  # seconds that the client gives unasked, and at most
 _WITHOUT_MATCHER = ("Stop", "UserPromptSubmit", "Interrupt", "PreModelRequest", "PostModelRequest")
@@ -24,7 +25,7 @@ _WITHOUT_MATCHER = ("Stop", "UserPromptSubmit", "Interrupt", "PreModelRequest", 
 def state_path(file: str, path: Path) -> Path:
     """Where config.toml has the state of a hook: by its settings file, its event and its place there."""
     _, event, group, _, handler = path
-    return "hooks", "state", f"{file}:{_snake(str(event))}:{group}:{handler}"
+    return *APPROVALS, f"{file}:{_snake(str(event))}:{group}:{handler}"
 
 
 def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> str:
@@ -58,11 +59,6 @@ def _is_loaded(handler: dict[str, Any]) -> bool:
     """Whether the client can read a hook at all; if not, it runs none of the file, approved or not."""
     seconds, said = handler.get("timeout"), handler.get("statusMessage")
     return (seconds is None or type(seconds) is int) and (said is None or isinstance(said, str))
-
-
-def is_approval(entry: Entry) -> bool:
-    """Whether an entry is the approval of a hook, as config.toml has it."""
-    return entry.kind == "leaf" and entry.path[:2] == ("hooks", "state")
 
 
 def approved(config: Document, path: Path) -> str | None:

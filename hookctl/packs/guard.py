@@ -62,7 +62,8 @@ def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str,
     found, host = [], place.host
     variables = cap_variables(settings, host, limit)
     shared = {LIMIT_KEY: wanted_limit(settings)} if settings.mode == "breaker" else {}
-    for hook in (hook for hook in pack.hooks if hook.event in events(settings, host)):
+    needed = events(settings, host)
+    for hook in (hook for hook in pack.hooks if hook.event in needed):
         id = f"{GUARD}/{hook.id}"
         stop = hook.event == "stop"
         fields = fields_of(
@@ -79,8 +80,9 @@ def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str,
 
 def events(settings: Settings, host: Host) -> tuple[str, ...]:
     """The events that these settings need on a host, of those that it has and can be answered on."""
-    more = host.data.get("guard", {}).get("events", []) if "stop" in settings.events else []
-    needed = [event for event in (*settings.events, *more) if event != "pre-tool" or can_refuse(host)]
+    chosen = settings.events
+    more = host.data.get("guard", {}).get("events", []) if "stop" in chosen else []
+    needed = [event for event in (*chosen, *more) if event != "pre-tool" or can_refuse(host)]
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
 
 

@@ -135,7 +135,7 @@ def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Ent
     known_as = draft.record.known_as if draft.record else ""
     names = {draft.target.path, draft.snapshot.path, draft.key, known_as} - {""}
     prefixes = tuple(f"{name}:" for name in names)
-    approvals = [entry for entry in entries if codex.is_approval(entry) and pack in entry.owners]
+    approvals = [entry for entry in entries if entry.path[:2] == codex.APPROVALS and pack in entry.owners]
     return [entry for entry in approvals if str(entry.path[2]).startswith(prefixes)]
 
 

@@ -118,9 +118,11 @@ def _guard_wants(
     draft: Draft, pack: Pack, choice: Choice, folder: str, settings: Settings, config: Mapping[str, Any]
 ) -> list[Want]:  # fmt: skip
     """The guard's wants, with the host's cap derived from the limit that will be in effect in this file."""
-    own_cap = _own_cap(draft)
-    wants = guard.wants(settings, draft.target, pack, folder, guard.wanted_limit(settings), own_cap)
+    own_cap, wanted_limit = _own_cap(draft), guard.wanted_limit(settings)
+    wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, own_cap)
     limit = _limit_in_effect(draft, choice, wants, config)
+    if limit == wanted_limit:
+        return wants
     return guard.wants(settings, draft.target, pack, folder, limit, own_cap)
 
 

@@ -8,7 +8,7 @@ from hookctl import files, runtime_files
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.hosts.codex import is_approval
+from hookctl.hosts.codex import APPROVALS
 from hookctl.live import Sources, look
 from hookctl.model import (
     Action,
@@ -73,17 +73,19 @@ class Draft:
 
     def own_entries(self) -> tuple[Entry, ...]:
         """The entries of packs' hooks and values; approvals in the same file are decided by themselves."""
-        return self.visible_entries([entry for entry in self.entries if not is_approval(entry)])
+        return self.visible_entries([entry for entry in self.entries if entry.path[:2] != APPROVALS])
 
-    def visible_entries(self, chosen: Iterable[Entry]) -> tuple[Entry, ...]:
+    def visible_entries(self, chosen: list[Entry]) -> tuple[Entry, ...]:
         """These entries, without the containers that only others are in."""
-        chosen = list(chosen)
         others = [entry for entry in self.entries if entry not in chosen and entry.kind != "container"]
+        if not others:
+            return tuple(chosen)
         inside, elsewhere = _containers_of(chosen), _containers_of(others)
-        leaves = [entry for entry in chosen if entry.kind != "container"]
-        containers = [entry for entry in self.entries if entry.kind == "container"]
-        used = [entry for entry in containers if entry.path in inside or entry.path not in elsewhere]
-        return (*leaves, *used)
+        visible = []
+        for entry in chosen:
+            if entry.kind != "container" or entry.path in inside or entry.path not in elsewhere:
+                visible.append(entry)
+        return tuple(visible)
 
     def look(self, wants: Iterable[Want] = (), entries: Iterable[Entry] | None = None) -> Live:
         """What the file, as edited so far, has at the places of these wants and entries."""

@@ -62,9 +62,11 @@ def wrap(draft: Draft, wish: Asked) -> None:
         message = f"--wrap is not proven for {draft.host.title}, so nothing is wrapped there"
         hint = "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-    visible = _wraps(draft)
+    visible, elements = _wraps(draft), _elements(draft.host, draft.document)
+    if not visible and not elements and not wish.text:
+        return
     wraps = _Wraps(draft.document, draft.target, wish, {entry.id: entry for entry in visible})
-    for element in _elements(draft.host, draft.document):
+    for element in elements:
         wraps.renew(element)
     for entry in visible:
         wraps.follow(entry)
