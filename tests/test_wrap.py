@@ -461,7 +461,7 @@ def test_another_pack_leaves_it_alone(wrapped: Path, hookctl: Hookctl) -> None:
 def test_the_ledger_has_the_command_and_nothing_else_of_the_hook(wrapped: Path) -> None:
     (entry,) = entries().values()
     assert set(entry["written"]) == {"command"}
-    assert entry["before"] == {"raw": r'"node \u0022$HOME\u0022\/keep.js --\u0067o"'}
+    assert entry["before"] == r'"node \u0022$HOME\u0022\/keep.js --\u0067o"'
 
 
 def test_a_file_in_which_the_key_stands_twice_is_refused(hookctl: Hookctl, settings: Path) -> None:
