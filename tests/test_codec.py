@@ -15,7 +15,6 @@ from hookctl.errors import HookctlError
 from hookctl.model import Entry, PackRecord, Record, Wish
 
 
-
 def made(kind: Any, *fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Values of a named tuple from values of its first fields."""
     return st.tuples(*fields).map(lambda values: kind(*values))
