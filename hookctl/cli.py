@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,23 +20,51 @@ if TYPE_CHECKING:
     from hookctl.places import Place
     from hookctl.planner.content import Choice
 
-_Pack = Annotated[str, typer.Argument(help="A built-in pack, or the path of a pack file or its folder.")]
+
+def _offer(name: str) -> Callable[[str], Sequence[str]]:
+    """What a shell completes here; worked out only when it asks."""
+
+    def offered(incomplete: str) -> Sequence[str]:
+        from hookctl.verbs.completion import values
+
+        return values(name)
+
+    return offered
+
+
+_Pack = Annotated[
+    str,
+    typer.Argument(help="A built-in pack, or the path of a pack file or its folder.", autocompletion=_offer("pack")),
+]
 _Hosts = Annotated[
     list[str] | None,
-    typer.Option("--host", help="A host, several times if need be, or `all`: every one that is detected."),
+    typer.Option(
+        "--host",
+        help="A host, several times if need be, or `all`: every one that is detected.",
+        autocompletion=_offer("hosts"),
+    ),
 ]
 _Scope = Annotated[
     str,
-    typer.Option(help="Whose settings: user, project (shared, in version control) or local (this checkout only)."),
+    typer.Option(
+        help="Whose settings: user, project (shared, in version control) or local (this checkout only).",
+        autocompletion=_offer("scope"),
+    ),
 ]
 _Mode = Annotated[
-    str, typer.Option(help="What the guard does: breaker, keepalive, guard, or off.", show_default=False)
+    str,
+    typer.Option(
+        help="What the guard does: breaker, keepalive, guard, or off.",
+        show_default=False,
+        autocompletion=_offer("mode"),
+    ),
 ]
 _Preset = Annotated[
     str,
     typer.Option(
         help="Decide as a published system does: bmad, nightly, openhands, rockbot, hermes; or none (docs/guard.md).",
         show_default=False,
+        autocompletion=_offer("preset"),
     ),
 ]
 _Nudge = Annotated[
@@ -87,6 +116,8 @@ def call(arguments: list[str]) -> int:
     named = [name for name in arguments if not name.startswith("-")][:1]
     # Building the parameters of every command would cost each call as much as its own work.
     only = named if named and named[0] in _COMMANDS else list(_COMMANDS)
+    if "_HOOKCTL_COMPLETE" in os.environ:  # a shell asks, by the script of `hookctl completion`
+        typer.completion.completion_init()
     try:
         code = _app(only)(arguments or ["--help"], prog_name="hookctl", standalone_mode=False)
     except typer.TyperException as error:
@@ -174,9 +205,19 @@ def _plan(
 
 
 def _uninstall(
-    pack: Annotated[str, typer.Argument(help="A pack's name or file; default: guard, with --all every pack.")] = "",
+    pack: Annotated[
+        str,
+        typer.Argument(
+            help="A pack's name or file; default: guard, with --all every pack.", autocompletion=_offer("pack")
+        ),
+    ] = "",
     host: _Hosts = None,
-    scope: Annotated[str, typer.Option(help="user, project or local; default: user, with --all every one.")] = "",
+    scope: Annotated[
+        str,
+        typer.Option(
+            help="user, project or local; default: user, with --all every one.", autocompletion=_offer("scope")
+        ),
+    ] = "",
     project: _Project = "",
     all_: Annotated[bool, typer.Option("--all", help="Everywhere that the ledgers know of, after asking.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --all: do not ask.")] = False,
@@ -217,8 +258,13 @@ def _restore(
 
 def _render(
     pack: _Pack = "guard",
-    host: Annotated[list[str] | None, typer.Option(help="One host, which has settings of this scope.")] = None,
-    scope: Annotated[str, typer.Option(help="managed, user, project or local.")] = "managed",
+    host: Annotated[
+        list[str] | None,
+        typer.Option(help="One host, which has settings of this scope.", autocompletion=_offer("host")),
+    ] = None,
+    scope: Annotated[
+        str, typer.Option(help="managed, user, project or local.", autocompletion=_offer("rendered scope"))
+    ] = "managed",
     hook_dir: Annotated[
         str, typer.Option("--hook-dir", metavar="DIR", help="Where the pack's files will lie.", show_default=False)
     ] = "",
@@ -260,11 +306,15 @@ def _hosts(json: _Json = False) -> int:
     return _show("hosts", hosts, json)
 
 
-_ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "status")
-
-
 def _run(
-    action: Annotated[str, typer.Argument(metavar="ACTION", help=f"One of: {', '.join(_ACTIONS)}.")],
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="ACTION",
+            help="One of: start, heartbeat, remaining, conclude, stop, status.",
+            autocompletion=_offer("action"),
+        ),
+    ],
     count: Annotated[str, typer.Argument(metavar="[N]", help="With remaining: how much work is left.")] = "",
     remaining: Annotated[str, typer.Option(metavar="N", help="With start: how much work is left.")] = "",
     owner: Annotated[str, typer.Option(metavar="ID", help="With start: the session that the run belongs to.")] = "",
@@ -280,11 +330,16 @@ def _run(
 def _log(
     session: Annotated[str, typer.Option(metavar="ID", help="Only this session: its id, or its hash.")] = "",
     since: Annotated[str, typer.Option(metavar="TIME", help="Only what is newer: 2h, 30m, or a date.")] = "",
-    code: Annotated[list[str] | None, typer.Option(help="Only this reason, as tripped; several times if need be.")] = (
-        None
-    ),
+    code: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this reason, as tripped; several times if need be.", autocompletion=_offer("code")),
+    ] = None,
     decision: Annotated[
-        list[str] | None, typer.Option(help="Only allow, block, release, end or refuse; several times if need be.")
+        list[str] | None,
+        typer.Option(
+            help="Only allow, block, release, end or refuse; several times if need be.",
+            autocompletion=_offer("decision"),
+        ),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on printing what comes; --json: one object a line.")] = (
         False
@@ -322,7 +377,10 @@ def _verify(
 
 def _simulate(
     source: Annotated[str, typer.Argument(metavar="EVENTS.jsonl|-", help="One JSON object a line; -: stdin.")],
-    host: Annotated[str, typer.Option(help="Whose payloads these are, where a line does not say it.")] = "claude",
+    host: Annotated[
+        str,
+        typer.Option(help="Whose payloads these are, where a line does not say it.", autocompletion=_offer("host")),
+    ] = "claude",
     mode: _Mode = "", preset: _Preset = "", assign: _Set = None, nudge: _Nudge = None, nudge_env: _NudgeEnv = None,
     dispatch: _Dispatch = None, json: _Json = False,
 ) -> int:  # fmt: skip
@@ -333,12 +391,14 @@ def _simulate(
 
 
 def _completion(
-    shell: Annotated[str, typer.Argument(metavar="SHELL", help="One of: bash, zsh, fish.")], json: _Json = False
+    shell: Annotated[
+        str, typer.Argument(metavar="SHELL", help="One of: bash, zsh, fish.", autocompletion=_offer("shell"))
+    ],
+    json: _Json = False,
 ) -> int:
     from hookctl.verbs.completion import completion
 
-    table = typer.main.get_command(_app(list(_COMMANDS)))
-    return _show("completion", lambda _: completion(shell, table, {"action": _ACTIONS}), json)
+    return _show("completion", lambda _: completion(shell), json)
 
 
 _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 OK = 0
 FAILED = 1  # an error was found, or a conflict stopped the command
@@ -54,6 +54,25 @@ class HookctlError(Exception):
             where = f"{where}:{self.line}:{self.column}"
         text = f"{where}: {self.message}" if where else self.message
         return f"{text} {self.hint}" if self.hint else text
+
+
+def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> list[HookctlError]:
+    """What each of several plans is refused for when it is made alone; `error` again if it is none of that."""
+    problems: dict[str, HookctlError] = {}
+    refused = 0
+    for plan in plans if len(plans) > 1 else ():
+        try:
+            plan()
+        except HookctlError as problem:
+            problems[str(problem)] = problem  # what is wrong for all, such as a ledger, is said once
+            refused += 1
+    if str(error) not in problems:
+        raise error
+    if refused < len(plans):
+        *_, last = problems.values()
+        rest = "repair these, or name the others with --host or --scope."
+        last.hint += f"\n  Nothing was written in the other files either: {rest}"
+    return list(problems.values())
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hookctl import cli, errors
+from hookctl import errors
 from hookctl.packs import guard, settings
+from hookctl.verbs import completion
 
 from .findings_of_hosts import MADE_OF_HOSTS
 from .test_cli_contract import COMMANDS, options_of
@@ -95,7 +96,7 @@ def test_every_command_that_is_shown_exists_with_its_options(path: Path) -> None
         assert words[0] in COMMANDS, command
         assert {w for w in words if w.startswith("--")} <= {*options_of(words[0]), "--help"}, command
         if words[0] == "run":
-            assert words[1:2] == [] or words[1] in cli._ACTIONS, command
+            assert words[1:2] == [] or words[1] in completion.ACTIONS, command
         for key in re.findall(r"--set (\w+)=", command):
             assert key in {"KEY", guard.LIMIT_KEY, *settings._knobs()}, command
 

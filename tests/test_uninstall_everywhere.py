@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -118,10 +117,7 @@ def test_one_file_that_cannot_be_planned_stops_it_and_is_named_with_what_to_do(
     (error,) = outcome.result["errors"]
     assert (outcome.code, error["code"], error["path"]) == (4, code, str(path))
     assert not error["hint"].startswith("\n"), "first what to do with this file"
-    fine = {"link_leaves_project": ("user", "project"), "ledger_newer": ()}.get(code, ("local", "project"))
-    calls = re.findall(r"`\S+ -m hookctl (.*?)`", error["hint"].rpartition("\n")[2])
-    ways = [f"uninstall --all --host claude --scope {scope}" for scope in fine] or ["uninstall --all --host claude"]
-    assert sorted(calls) == sorted(ways)
+    assert error["hint"].endswith("repair these, or name the others with --host or --scope.")
     assert tree(isolated) == before
     other = "project" if code != "link_leaves_project" else "user"
     assert hookctl("uninstall", "--all", "--scope", other, "--json").code == 0

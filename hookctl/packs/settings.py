@@ -26,18 +26,18 @@ class Request(NamedTuple):
     wrap: str | None = None  # a part of another hook's command
 
     @property
-    def words(self) -> list[str]:
-        """The options of the guard's own that were given, each with its value."""
-        given = [("--mode", self.mode or None), ("--preset", self.preset or None)]
-        given += [("--set", one) for one in self.assignments]
-        given += [("--nudge", self.nudge), ("--nudge-env", self.nudge_env)]
-        given += [*(("--dispatch", one) for one in self.dispatch), ("--wrap", self.wrap)]
-        return [word for name, value in given if value is not None for word in (name, value)]
-
-    @property
     def option(self) -> str:
         """The first option of the guard's own that was given, as it is written; empty if there was none."""
-        return "".join(self.words[:1])
+        given = {
+            "--mode": self.mode or None,
+            "--preset": self.preset or None,
+            "--set": self.assignments or None,
+            "--nudge": self.nudge,
+            "--nudge-env": self.nudge_env,
+            "--dispatch": self.dispatch or None,
+            "--wrap": self.wrap,
+        }
+        return next((name for name, value in given.items() if value is not None), "")
 
 
 class Settings(NamedTuple):

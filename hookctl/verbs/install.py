@@ -20,7 +20,6 @@ from hookctl.planner.content import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
-from hookctl.verbs.together import Part, refusal
 
 _SILENT = 1.0  # seconds before somebody who waits is told what goes on
 # mode: what an operator does first, and what that means
@@ -45,9 +44,9 @@ def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *
     try:
         plan = make() if dry_run else carry_out(sources, make, report.say)
     except HookctlError as error:
-        one = partial(plan_install, sources, pack, choice=choice)
-        parts = [Part(place.host.name, place.scope, partial(one, [place])) for place in places]
-        return refusal(error, parts, partial(_again, "plan" if dry_run else "install", pack, places[0], choice))
+        attempts = [partial(plan_install, sources, pack, [place], choice) for place in places]
+        problems = errors.problems_of(error, attempts)
+        return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
     if plan.conflicts:
         return _refused(plan, messages)
@@ -55,14 +54,6 @@ def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *
     text = report.plan_text(plan, dry_run=dry_run, done=done)
     summary = _summary(plan, places, "would change" if dry_run else "changed") if len(places) > 1 else []
     return Result(report.plan_data(plan, dry_run=dry_run), (*text, *summary), messages)
-
-
-def _again(verb: str, pack: Pack, place: Place, choice: Choice, hosts: list[str]) -> list[str]:
-    """The same command for these hosts."""
-    where = {"--scope": place.scope, "--project": place.project} if place.project else {}
-    flags = [f"--{name}" for name in ("reset", "force", "trust") if getattr(choice, name)]
-    source = [pack.source] if pack.source else []
-    return [verb, *source, *hosts, *(word for pair in where.items() for word in pair), *choice.settings.words, *flags]
 
 
 def _summary(plan: Plan, places: list[Place], changed: str) -> list[str]:

@@ -20,7 +20,6 @@ from hookctl.places import GUARD, Place, all_files, of_page
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
-from hookctl.verbs.together import Part, refusal
 
 
 class What(NamedTuple):
@@ -44,15 +43,14 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     if what.everywhere:
         projects, problems = project_ledger.readable(folders)
 
-    def meant() -> list[tuple[str, str, Callable[[], Leaving]]]:
+    def meant() -> list[Callable[[], Leaving]]:
         if not what.everywhere:
-            return [(place.host.name, place.scope, partial(Leaving, place, (what.name,))) for place in places]
+            return [partial(Leaving, place, (what.name,)) for place in places]
         pages = project_ledger.read(folders, projects)
-        return [(pages[key].host, pages[key].scope, partial(_leaving, pages, key, what)) for key in _meant(pages, what)]
+        return [partial(_leaving, pages, key, what) for key in _meant(pages, what)]
 
     def make(*some: Callable[[], Leaving]) -> Plan:
-        leaving = [one() for one in some or [one for _, _, one in meant()]]
-        return plan_uninstall(sources, leaving, loaded, projects)
+        return plan_uninstall(sources, [leaving() for leaving in some or meant()], loaded, projects)
 
     _require_known(folders, what, projects)
     if not what.everywhere:
@@ -61,8 +59,8 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     try:
         plan = make() if dry_run else carry_out(sources, make, report.say)
     except HookctlError as error:
-        parts = [Part(host, scope, partial(make, one)) for host, scope, one in meant()]
-        return refusal(error, parts, partial(_again, what, places))
+        problems = errors.problems_of(error, [partial(make, leaving) for leaving in meant()])
+        return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code)
     name = what.name or "everything"
     gone = ", ".join(dict.fromkeys(file.place.host.title for file in plan.files if file.decision.actions))
     name += f" is uninstalled for {gone}" if what.hosts and gone else " is uninstalled"
@@ -139,13 +137,6 @@ def _elsewhere(folders: Folders, what: What, plan: Plan) -> list[str]:
 def _named(records: Mapping[str, Record], key: str) -> str:
     scope = records[key].scope
     return ledger.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
-
-
-def _again(what: What, places: list[Place], rest: list[str]) -> list[str]:
-    """The same command for these hosts, or also for one scope alone."""
-    where = ["--scope", what.scope] if what.scope not in ("", "user") else []
-    where += ["--project", places[0].project] if places and places[0].project else []
-    return ["uninstall", *([what.name] if what.name else []), *(["--all"] if what.everywhere else []), *rest, *where]
 
 
 def _meant(records: Mapping[str, Record], what: What) -> list[str]:
