@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property, wraps
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from hookctl.documents import MISSING, Missing, Path, unexpected, wrong_shape
 from hookctl.documents.scan import (
@@ -30,9 +30,6 @@ from hookctl.documents.scan import (
     tree_of,
 )
 from hookctl.errors import HookctlError
-
-if TYPE_CHECKING:
-    from hookctl.documents.redaction import Mask
 
 # Patterns are compiled when they are used: most calls edit nothing, and compiling them is half of an import.
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
@@ -167,12 +164,6 @@ class JsonDocument:
                 message = f"the key {path[length]!r} stands here a second time"
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
                 raise self._error("duplicate_key", message, self._contents(spot.child.value).starts[same[1]], hint)
-
-    def redacted(self, secret: Callable[[str], bool], text: Mask | None = None) -> str:
-        """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
-        from hookctl.documents.redaction import masks
-
-        return _spliced(self._text, [_Splice(*splice) for splice in masks(self._scan, secret, text)])
 
     @_bounded
     def set(self, path: Path, value: Any) -> JsonDocument:
