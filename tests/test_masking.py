@@ -332,7 +332,7 @@ def test_secrets_in_comments(hookctl: Hookctl, settings: Path, flags: tuple[str,
     for place in ("{\n", '"env": {\n', '"hooks": {\n'):
         put(settings, settings.read_text().replace(place, place + "\n".join(lines) + "\n", 1))
     seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("uninstall", "--dry-run"))
-    assert any("// " in outcome.out and '\\"API_KEY\\": \\"***\\"' in json.dumps(outcome.out) for outcome in seen) or flags
+    assert flags or any('// "API_KEY": "***"' in outcome.out for outcome in seen)
     everything(hookctl, secrets, flags, ("uninstall",))
 
 

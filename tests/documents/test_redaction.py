@@ -1,14 +1,15 @@
 # ruff: noqa: E501  # tables
-"""What of a YAML file is shown: no value under a secret key, and no secret in a comment."""
+"""What of a settings file is shown, whatever its format: no value under a secret key, and no secret in a comment."""
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
-from hookctl.documents.scan import BREAK
 from hookctl.documents.redaction import redacted
+from hookctl.documents.scan import BREAK
 
 from .yaml_generated import CORPUS, readable, texts
 
@@ -44,9 +45,42 @@ SHOWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "wanted"), SHOWN)
+TOML = [
+    ('token = "x" # c\na = "y"\n', 'token = "***" # ***\na = "y"\n'), ("a.token.b = 1\n", 'a.token.b = "***"\n'), ("[token]\na = 1\n[b]\na = 1\n", '[token]\na = "***"\n[b]\na = 1\n'),
+    ("[[a.token.b]]\nc = [1, { d = nan }, []]\n", '[[a.token.b]]\nc = ["***", { d = "***" }, []]\n'), ("token = 2024-02-29 07:32:00\n", 'token = "***"\n'), ("a = 'token'\n", "a = 'token'\n"),
+    ('token = """\n x = 1\n"""\r\na = 1\n', 'token = "***"\n\n\r\na = 1\n'), ('"t\\u006fken" = 2\n', '"t\\u006fken" = "***"\n'),
+    ("# token = 'abc'\n# one\n# two\n", '# token = "***"\n# one\n# two\n'), ("a = 'token=abc' # password: x y\n", 'a = "token=***" # password: "***"\n'),
+    ("a = ['--token', 'abc', 'sk-abcdefgh']\n", "a = ['--token', \"***\", \"***\"]\n"), ("token = 1 # c d\n# e\n", 'token = "***" # ***\n# e\n'),
+    ("[token] # c d\n# e f\na = 1 # g\n[b] # h\n", '[token] # ***\n# ***\na = "***" # ***\n[b] # h\n'), ('["https://u:pw@h"]\n"a.b" = 1\n', '["https://u:***@h"]\n"a.b" = 1\n'),
+    ("a = { token = [1, # x\n 2] } # y\nb = 1 # z\n", 'a = { token = ["***", # ***\n "***"] } # y\nb = 1 # z\n'), ("a = 1 # z\n\n\n# token:\n# abc\n", 'a = 1 # z\n\n\n# token:\n# "***"\n'),
+    ('a = """\nfirst\ntoken: abc\n"""\nb = 1\n', 'a = "\\nfirst\\ntoken: ***\\n"\n\n\n\nb = 1\n'),
+]  # fmt: skip
+JSON = [
+    ('{"token": "x", "a": "y"}', '{"token": "***", "a": "y"}'),
+    ('{"a": {"token" : [1, {"b": null, "c": []}, true, -1.5e3]}, "z": 2}', '{"a": {"token" : ["***", {"b": "***", "c": []}, "***", "***"]}, "z": 2}'),
+    ('{"t\\u006fken": "x,\\"]}", "b": "token"}', '{"t\\u006fken": "***", "b": "token"}'),
+    ('\ufeff{\r\n  // token: x\r\n  "token": 1, /* "token": 2 */ "a": [1],\r\n}\r\n', '\ufeff{\r\n  // token: "***"\r\n  "token": "***", /* *** */ "a": [1],\r\n}\r\n'),
+    ('{"token": 1, "token": 2, "a": {"b": "x", "token": false}, "c": "token"}', '{"token": "***", "token": "***", "a": {"b": "x", "token": "***"}, "c": "token"}'),
+    ('[{"token": "x"}, "y", {"a": "z"}]', '[{"token": "***"}, "y", {"a": "z"}]'), ('{"token": {"a": {}, "b": {"c": 1}}, "d": 1}', '{"token": {"a": {}, "b": {"c": "***"}}, "d": 1}'),
+    ('"token"', '"token"'), ("", ""), ("// token\n", "// token\n"),
+    ('{\n"tokens": {\n"a": "x"\n},\n"b": 1\n}', '{\n"tokens": {\n"a": "***"\n},\n"b": 1\n}'),
+    ("# -----BEGIN RSA PRIVATE KEY-----\n# MIIabc\n# -----END RSA PRIVATE KEY-----\na: 1\n", "# ***\n# ***\n# ***\na: 1\n"),
+]  # fmt: skip
+# Words of which a pattern could make a square of the time, or a stack of levels.
+LONG = ["'''", '"""', "-----BEGIN KEY-----\n", "# # ", "/* ", "[", "- ", "a: ", "{a: ", "x\n", "&a ", "'", "a.", "*a ", "\n# x", ": ", "//", "token:\n# x\n"]
+
+
+@pytest.mark.parametrize("word", LONG)
+def test_a_long_text_is_masked_in_no_time(word: str) -> None:
+    start = time.process_time()
+    redacted(word * (60_000 // len(word)))
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(("text", "wanted"), [*SHOWN, *TOML, *JSON])
 def test_secrets_are_masked_and_the_rest_is_shown_as_it_is(text: str, wanted: str) -> None:
     assert shown(text) == wanted
+    assert shown(wanted) == wanted
 
 
 def test_nothing_secret_of_the_corpus_is_shown() -> None:
