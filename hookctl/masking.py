@@ -76,6 +76,8 @@ def veiled(value: Any) -> Any:
         return {name: inner if name in _PLACES else veiled(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [veiled(inner) for inner in value]
+    if callable(value):  # what costs much to make, and is made only for whom sees it
+        return veiled(value())
     return by_look(value) if isinstance(value, str) else value
 
 

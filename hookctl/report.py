@@ -1,4 +1,4 @@
-"""The only place that prints: text for people, one JSON envelope for machines, diffs with secrets masked."""
+"""The only place that prints: text for people, one JSON envelope for machines, secrets masked."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
-from hookctl.errors import FAILED, HookctlError
-from hookctl.masking import by_look, is_secret, masked_text, veiled
+from hookctl.errors import FAILED
+from hookctl.masking import by_look, veiled
 from hookctl.model import Action, Result
 
 if TYPE_CHECKING:
@@ -183,9 +184,11 @@ def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
 
 
 def _dry_lines(plan: Plan) -> list[str]:
+    from hookctl.diffs import unified
+
     lines = []
     for file in plan.files:
-        lines += diff(file).split("\n")[:-1]  # a line of JSON may hold what splitlines() splits at
+        lines += unified(file).split("\n")[:-1]  # a line of JSON may hold what splitlines() splits at
         lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
         lines += [_kept_line(action) for action in file.decision.kept]
     if plan.empty:
@@ -218,6 +221,7 @@ def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
 
 
 def _file_data(file: FilePlan) -> dict[str, Any]:
+    from hookctl.diffs import own_lines
     from hookctl.files import digest
 
     return {
@@ -225,7 +229,7 @@ def _file_data(file: FilePlan) -> dict[str, Any]:
         "sha256_before": digest(file.old),
         "sha256_after": digest(file.after),
         "created": file.old is None,
-        "diff": diff(file),
+        "diff": partial(own_lines, file),  # made when it is printed: most results are not
     }
 
 
@@ -258,36 +262,3 @@ def _place(action: Action) -> str:
     if action.kind == "file":
         return tilde(str(action.path[0]))
     return ".".join(map(str, action.path)) + (f" ({action.id})" if action.id else "")
-
-
-def diff(file: FilePlan) -> str:
-    """The change of a settings file as a unified diff, with the values of secret keys masked."""
-    import difflib
-
-    from hookctl.documents import formats
-
-    if not file.settings:
-        return ""
-    if file.old is not None and file.old != file.before.data:
-        return _unread(file.path)
-    try:
-        document = None if file.after is None else formats.parse(file.place.host.format, file.after, where=file.path)
-        before = file.before.redacted(is_secret, masked_text) if file.old is not None else ""
-        after = document.redacted(is_secret, masked_text) if document else ""
-    except HookctlError:
-        return _unread(file.path)
-    old, new = (_lines(text.removeprefix("\ufeff")) for text in (before, after))
-    names = file.path if file.old is not None else "/dev/null", file.path if file.after is not None else "/dev/null"
-    return "".join(difflib.unified_diff(old, new, *names))
-
-
-def _unread(path: str) -> str:
-    """A text in which nothing can be masked is not shown."""
-    return f"({path} cannot be read as settings, so it is not shown)\n"
-
-
-def _lines(text: str) -> list[str]:
-    """Lines without their line ends' kind, so that CRLF does not fill the diff; a missing last one is said."""
-    lines = re.split(r"\r\n|\r|\n", text)
-    last = [f"{lines[-1]}\n\\ No newline at end of file\n"] if lines[-1] else []
-    return [line + "\n" for line in lines[:-1]] + last

@@ -20,6 +20,7 @@ LAYERS = [
     ["planner"],
     ["runtime_files", "effects", "gates"],
     ["engine", "apply", "packs", "report", "live", "scopes"],
+    ["diffs"],
     ["project_ledger"],
     ["places"],
     ["hosts", "ledger", "events", "project", "interpreter", "documents.jsonc", "documents.toml"],

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import hosts, masking, report
+from hookctl import diffs, hosts, masking, report
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Decision, Result
@@ -72,23 +72,23 @@ def secrets(value: Any, inside: bool = False) -> bool:
 @given(before=VALUES, after=VALUES, indent=st.sampled_from([None, 1, 2]))
 def test_what_stands_under_a_secret_name_never_shows(before: Any, after: Any, indent: int | None) -> None:
     old, new = (json.dumps({"token": v, "v": w}, indent=indent) for v, w in ((before, 1), (after, 2)))
-    shown = report.diff(file_plan(old, new))
+    shown = diffs.unified(file_plan(old, new))
     assert "s3cret" not in shown
     old, new = (json.dumps({"v": v}, indent=indent) for v in (before, after))
     if not secrets(before) and not secrets(after):
-        assert "s3cret" not in report.diff(file_plan(old, new))
+        assert "s3cret" not in diffs.unified(file_plan(old, new))
 
 
 def test_a_diff_says_where_the_file_begins_and_ends() -> None:
-    assert report.diff(file_plan(None, "{}\n")) == "--- /dev/null\n+++ /x/settings.json\n@@ -0,0 +1 @@\n+{}\n"
-    assert report.diff(file_plan("{}", None)) == (
+    assert diffs.unified(file_plan(None, "{}\n")) == "--- /dev/null\n+++ /x/settings.json\n@@ -0,0 +1 @@\n+{}\n"
+    assert diffs.unified(file_plan("{}", None)) == (
         "--- /x/settings.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-{}\n\\ No newline at end of file\n"
     )
-    assert report.diff(file_plan("{}\n", "{}\n")) == ""
+    assert diffs.unified(file_plan("{}\n", "{}\n")) == ""
 
 
 def test_a_byte_order_mark_is_not_shown() -> None:
-    assert "\ufeff" not in report.diff(file_plan("\ufeff{}", '\ufeff{"a": 1}'))
+    assert "\ufeff" not in diffs.unified(file_plan("\ufeff{}", '\ufeff{"a": 1}'))
 
 
 def test_tables_are_aligned_without_blanks_at_their_ends() -> None:

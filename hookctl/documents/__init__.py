@@ -5,7 +5,6 @@ A document is immutable: each edit gives a new one, already verified by parsing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from hookctl.errors import UNEXPECTED, HookctlError
@@ -41,9 +40,6 @@ class Document(Protocol):
 
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a key that stands twice: hosts differ in which one they take."""
-
-    def redacted(self, secret: Callable[[str], bool], text: Callable[[str], str] | None = None) -> str:
-        """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
 
     @property
     def data(self) -> bytes:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from operator import itemgetter
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from hookctl.documents import MISSING, Missing, Path, unexpected, wrong_shape
 from hookctl.documents.scan import (
@@ -29,9 +31,6 @@ from hookctl.documents.scan import (
 )
 from hookctl.errors import HookctlError
 
-if TYPE_CHECKING:
-    from hookctl.documents.redaction import Mask
-
 # Patterns are compiled when they are used: most calls edit nothing, and compiling them is half of an import.
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
 
@@ -40,6 +39,14 @@ class _Splice(NamedTuple):
     start: int
     end: int
     text: str
+
+
+class _Spot(NamedTuple):
+    """Where the value at a path stands, what it says, and which child of its container it is."""
+
+    child: Child
+    tree: Tree
+    index: int
 
 
 class _New(NamedTuple):
@@ -75,10 +82,12 @@ def _bounded(method: Callable[_Given, _Got]) -> Callable[_Given, _Got]:
 class JsonDocument:
     """An immutable JSON or JSONC document; each edit gives a new one."""
 
-    def __init__(self, text: str, where: str, scanned: Scan) -> None:
+    def __init__(self, text: str, where: str, scanned: Scan, known: dict[int, list[int]] | None = None) -> None:
         self._text = text
         self._scan = scanned
+        self._known = known or {}  # where the children of a container begin, as far as an edit left them
         self._read_contents: dict[int, Container] = {}
+        self._read_paths: dict[Path, _Spot | None] = {}
         self.where = where
 
     @classmethod
@@ -147,20 +156,14 @@ class JsonDocument:
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a key that its object has twice: the host reads the last one."""
         for length in range(len(path)):
-            holder = self._find(path[:length])
-            if isinstance(holder, Missing) or self._text[holder.value] not in "{[":
+            spot = self._spot(path[:length])
+            if spot is None:
                 return
-            same = [c for c in self._contents(holder.value).children if c.key == path[length]]
+            same = _indexes(spot.tree, path[length])
             if len(same) > 1:
                 message = f"the key {path[length]!r} stands here a second time"
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
-                raise self._error("duplicate_key", message, same[1].start, hint)
-
-    def redacted(self, secret: Callable[[str], bool], text: Mask | None = None) -> str:
-        """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
-        from hookctl.documents.redaction import masks
-
-        return _spliced(self._text, [_Splice(*splice) for splice in masks(self._scan, secret, text)])
+                raise self._error("duplicate_key", message, self._contents(spot.child.value).starts[same[1]], hint)
 
     @_bounded
     def set(self, path: Path, value: Any) -> JsonDocument:
@@ -182,32 +185,30 @@ class JsonDocument:
     def append(self, path: Path, value: Any) -> JsonDocument:
         """Add an element to the end of the array at path; a missing array and its parents are made."""
         self.check_path(path)
-        found = self._find(path)
-        if isinstance(found, Missing):
+        spot = self._spot(path)
+        if spot is None:
             return self._put(path, self._new(path, [value]))
-        if self._text[found.value] != "[":
+        if not isinstance(spot.tree, list):
             raise wrong_shape(self, path, "an array")
         new = self._new(path, value)
-        inside = self._contents(found.value)
-        return self._verified(self._insertion(inside, None, new), (*path, len(inside.children)), new)
+        inside = self._contents(spot.child.value)
+        return self._verified(self._insertion(inside, None, new), (*path, len(spot.tree)), new)
 
     @_bounded
     def remove(self, path: Path) -> JsonDocument:
         """Take out the member or element at path; the same document if there is none."""
         self.check_path(path)
-        found = self._find(path)
-        if not path or isinstance(found, Missing):
+        spot, holder = self._spot(path), self._find(path[:-1])
+        if not path or spot is None:
             return self
-        holder = self._find(path[:-1])
         assert isinstance(holder, Child)
-        inside = self._contents(holder.value)
-        return self._verified(self._removal(inside, inside.children.index(found)), path, MISSING)
+        return self._verified(self._removal(self._contents(holder.value), spot.index), path, MISSING)
 
     # Finding
 
     def _contents(self, start: int) -> Container:
         if start not in self._read_contents:
-            self._read_contents[start] = contents(self._scan.shadow, start)
+            self._read_contents[start] = contents(self._scan.shadow, start, self._known.get(start, []))
         return self._read_contents[start]
 
     def _plain(self, start: int, end: int) -> Any:
@@ -218,18 +219,26 @@ class JsonDocument:
 
     def _find(self, path: Path) -> Child | Missing:
         """The child at path; where a key stands twice, the last one, as every host reads it."""
-        if self._scan.start < 0:
-            return MISSING
-        found = Child("", self._scan.start, self._scan.start, self._scan.end)
-        for key in path:
-            bracket = self._text[found.value]
-            if bracket != ("{" if isinstance(key, str) else "["):
-                return MISSING
-            matches = [child for child in self._contents(found.value).children if child.key == key]
-            if not matches:
-                return MISSING
-            found = matches[-1]
-        return found
+        spot = self._spot(path)
+        return MISSING if spot is None else spot.child
+
+    def _spot(self, path: Path) -> _Spot | None:
+        """The same with what it says."""
+        if path not in self._read_paths:
+            self._read_paths[path] = self._search(path)
+        return self._read_paths[path]
+
+    def _search(self, path: Path) -> _Spot | None:
+        if not path:
+            start, end = self._scan.start, self._scan.end
+            return None if start < 0 else _Spot(Child("", start, start, end), self._scan.tree, 0)
+        holder = self._spot(path[:-1])
+        same = _indexes(holder.tree, path[-1]) if holder else []
+        if holder is None or not same:
+            return None
+        inner = holder.tree[same[-1]]
+        child = self._contents(holder.child.value).child(same[-1])
+        return _Spot(child, inner[1] if isinstance(path[-1], str) else inner, same[-1])
 
     def _nearest(self, path: Path) -> int:
         for length in range(len(path), -1, -1):
@@ -293,14 +302,14 @@ class JsonDocument:
         return new._replace(value=value, tree=tree)
 
     def _insertion(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
-        if not inside.children:
+        if not inside.starts:
             return self._into_empty(inside, key, new)
-        last = inside.children[-1]
+        last = inside.child(-1)
         comma = next((c for c in self._scan.commas if last.end <= c < inside.close), None)
         at = last.end if comma is None else comma + 1
-        if not BREAK.search(self._text, inside.start, inside.children[0].start):
+        if not BREAK.search(self._text, inside.start, inside.starts[0]):
             return self._on_the_line(inside, at, comma, key, new)
-        siblings = (self._own_indent(child.start) for child in reversed(inside.children))
+        siblings = map(self._own_indent, reversed(inside.starts))
         indent = next((own for own in siblings if own is not None), self._indent_at(inside.start) + self._unit)
         member = self._line_end + indent + self._member(key, new, indent)
         spot = self._line_rest(at)
@@ -313,8 +322,8 @@ class JsonDocument:
     ) -> list[_Splice]:
         """Into a container that begins on its bracket's line: never re-flow it."""
         separator = ", " if self._colon == ": " else ","
-        if len(inside.children) > 1:
-            between = self._text[inside.children[-2].end : inside.children[-1].start]
+        if len(inside.starts) > 1:
+            between = self._text[inside.child(-2).end : inside.starts[-1]]
             separator = between if re.fullmatch(r",[ \t]*", between) else separator
         member = self._member(key, new, self._indent_at(inside.start), one_line=True)
         text = separator + member if comma is None else separator[1:] + member + ","
@@ -335,21 +344,20 @@ class JsonDocument:
         return [_Splice(last, end, member + self._line_end + base)]
 
     def _removal(self, inside: Container, index: int) -> list[_Splice]:
-        child = inside.children[index]
+        child, is_last = inside.child(index), index == len(inside.starts) - 1
         comments = self._comments_in(inside.start, inside.close)
-        if len(inside.children) == 1 and all(child.start <= start < child.end for start, _ in comments):
+        if len(inside.starts) == 1 and all(child.start <= start < child.end for start, _ in comments):
             return [_Splice(inside.start + 1, inside.close, "")]
-        is_last = index == len(inside.children) - 1
-        own_comma = self._own_comma(inside, index)
+        own_comma = self._own_comma(inside, child, is_last=is_last)
         end = child.end if own_comma is None else own_comma + 1
         if own_comma is not None and self._comments_in(child.end, own_comma):
             # A comment between the value and its comma stays; the two go each by itself.
             return [*self._cut(child.start, child.end), _Splice(own_comma, own_comma + 1, "")]
-        if not is_last and not self._text[end : inside.children[index + 1].start].strip(" \t"):
-            return [_Splice(child.start, inside.children[index + 1].start, "")]
+        if not is_last and not self._text[end : inside.starts[index + 1]].strip(" \t"):
+            return [_Splice(child.start, inside.starts[index + 1], "")]
         if own_comma is not None or index == 0:
             return self._cut(child.start, end)
-        return self._last_removal(inside.children[index - 1], child, end)
+        return self._last_removal(inside.child(index - 1), child, end)
 
     def _last_removal(self, before: Child, child: Child, end: int) -> list[_Splice]:
         """The last member takes the comma before it along."""
@@ -373,10 +381,9 @@ class JsonDocument:
             lead -= 1
         return [_Splice(lead, end, "")]
 
-    def _own_comma(self, inside: Container, index: int) -> int | None:
+    def _own_comma(self, inside: Container, child: Child, *, is_last: bool) -> int | None:
         """The comma behind a child: its separator, or the trailing one."""
-        child = inside.children[index]
-        if index == len(inside.children) - 1:
+        if is_last:
             return next((c for c in self._scan.commas if child.end <= c < inside.close), None)
         return self._scan.shadow.index(",", child.end)
 
@@ -394,7 +401,12 @@ class JsonDocument:
             scanned = None
         if scanned is None or scanned.tree != wanted:
             raise unexpected(self, path, "the edit would not have given the wanted document")
-        return JsonDocument(text, self.where, scanned)
+        return JsonDocument(text, self.where, scanned, self._known_before(min(splice.start for splice in splices)))
+
+    def _known_before(self, offset: int) -> dict[int, list[int]]:
+        """Where children begin that stand before an offset, by container: an edit behind it does not move them."""
+        held = {**self._known, **{start: inside.starts for start, inside in self._read_contents.items()}}
+        return {start: starts[: bisect_left(starts, offset)] for start, starts in held.items() if start < offset}
 
     # The file's style
 
@@ -497,6 +509,14 @@ def _spliced(text: str, splices: list[_Splice]) -> str:
         parts += [text[at:start], new]
         at = end
     return "".join([*parts, text[at:]])
+
+
+def _indexes(tree: Tree, key: str | int) -> list[int]:
+    """Which children of an object or array stand under a key; of anything else none."""
+    if isinstance(key, str):
+        names = list(map(itemgetter(0), tree)) if isinstance(tree, tuple) else []
+        return [at for at, name in enumerate(names) if name == key] if key in names else []
+    return [key] if isinstance(tree, list) and 0 <= key < len(tree) else []
 
 
 def _edited(tree: Tree, path: Path, new: Tree | Missing) -> Tree:

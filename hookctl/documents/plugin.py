@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookctl.documents import Path
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.scan import decode, place
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
-
-if TYPE_CHECKING:
-    from hookctl.documents.redaction import Mask
 
 # The settings stand between these two lines, in every version.
 _START = "\nconst settings =\n"
@@ -84,10 +80,6 @@ class PluginDocument:
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a key that its object has twice: the host reads the last one."""
         self._settings.check_path(path)
-
-    def redacted(self, secret: Callable[[str], bool], text: Mask | None = None) -> str:
-        """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
-        return self._file(self._settings.redacted(secret, text)[self._lines :])
 
     def set(self, path: Path, value: Any) -> PluginDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""

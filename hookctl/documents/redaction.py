@@ -1,111 +1,348 @@
-"""What of a JSON text may be shown: the places where a mask goes, and all else stays byte for byte."""
+"""What of a settings file may be shown, whatever its format: every secret is masked, and all else stays as it is.
+
+The text is read as words, strings, brackets and comments, which is what JSON, TOML and YAML have in common. What stands
+below a key is told by brackets, by the table's header, and outside of them by how far a line is indented. A text that
+is read wrongly is shown with a word too many masked, or too few below a secret key; nothing is ever written from it.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from hookctl.documents.scan import BREAK, Scan
-from hookctl.masking import MASK, Fill, flag_of
+from hookctl.documents.scan import BREAK
+from hookctl.masking import MASK, flag_of, is_secret, masked_text
 
-_TOKENS = r'"(?:[^"\\]|\\.)*+"|[\[\]{}:,]|[^\s\[\]{}:,"]+'
-Splice = tuple[int, int, str]  # start, end and what goes there
-Mask = Callable[[str, Fill], str]
+_DEEPEST = 3  # a comment inside a comment inside a comment
+_STRING = r"\"(?:[^\"\\\r\n]|\\[^\r\n])*+\"|'[^'\r\n]*+'"
+_LONG_STRING = r"'''(?:[^']|'(?!'')){0,4096}+'''|\"\"\"(?:[^\"\\]|\\(?s:.)|\"(?!\"\")){0,4096}+\"\"\""
+_COMMENT = r"#[^\r\n]*|//[^\r\n]*|/\*(?s:.*?)(?:\*/|\Z)"
+# In brackets a word ends where the next thing begins; outside it goes on to the end of its line.
+_UNIT = r"[^\s\[\]{},=#:/\"]|:(?=[^\s,\[\]{}])|(?<=\S)/|/(?![/*])|(?<=\S)#"
+_WORD = rf"(?!['\"])(?:{_UNIT})(?:{_UNIT}|[ \t]++(?={_UNIT}))*+"
+_REST = r"(?:[^\r\n#]|(?<=\S)#)++"
+_TOKEN = (
+    rf"(?P<space>\s+)|(?P<comment>{_COMMENT})|(?P<string>{_LONG_STRING}|{_STRING})"
+    r"|(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<says>[:=])"
+)
+_IN_BRACKETS = rf"{_TOKEN}|(?P<word>{_WORD}|{_REST})|(?P<odd>.)"
+_OUTSIDE = rf"{_TOKEN}|(?P<word>{_REST})|(?P<odd>.)"
+_VALUE = rf"(?P<word>(?![\"'\[{{])(?!{_LONG_STRING}){_REST})"
+_SAYS = r"(?:\s|/\*[^*]{0,4096}\*/|//[^\r\n]*)*+[:=]"
+
+_PART = rf"(?:{_STRING}|[^\s\[\]{{}},#\"':=.]++)"
+_KEYS = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+"
+_HEADER = rf"[ \t]*\[\[?[ \t]*(?P<keys>{_KEYS})[ \t]*\]\]?(?=[ \t]*(?:#|[\r\n]|\Z))"
+_TOML_VALUE = r"[ \t]*(?:[\"'\[{+\-\d]|true|false|nan|inf)"
+_KEY = rf"(?P<keys>{_KEYS})[ \t]*(?:(?<=[\"'])[ \t]*:|:(?=\s|\Z)|=(?={_TOML_VALUE}))[ \t]*"
+_LEAD = r"[ \t]*(?:-(?:[ \t]+|(?=[\r\n]|\Z)))*"
+_PROPERTIES = r"(?:[&!][^\s,\[\]{}]*[ \t]*)*"  # YAML's anchors and tags
+_INDICATOR = r"[|>][-+0-9]*|---|\.\.\."
+_FOLLOWING = r"(?:\s*#[^\r\n]*){0,50}+\s*?^([ \t]*)(-?)(?=\S)"  # the next line, behind its own comments
+_MARK = r"([ \t]*)(//+|#+|/\*+|\*(?!/))"
+_PRIVATE_KEY = r"-----BEGIN [A-Z0-9 ]{0,60}+-----[A-Za-z0-9+/=\s#*]{0,8192}+(?:-----END [A-Z0-9 ]{0,60}+-----)?"
+_LINE_OF_COMMENT = r"^(\s*(?://|#|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$"
 
 
-class Piece(NamedTuple):
-    """A key, a scalar or a comment, and the keys above it."""
-
-    kind: str  # key | scalar | comment
+class _Splice(NamedTuple):
     start: int
     end: int
-    keys: tuple[str, ...]
+    text: str
 
 
 class _Level:
-    """An object or array that is open, and which key the next value in it stands under."""
+    """An open bracket, or the text outside of all: what the next value in it stands under."""
 
-    def __init__(self, is_object: bool) -> None:
-        self.is_object = self.wants_key = is_object
-        self.key: str | None = None  # in an array: the flag of a command whose value comes next
-        self.ended = -1  # where the value of the key ended
+    def __init__(self, is_hidden: bool) -> None:
+        self.is_hidden = is_hidden  # by a key above
+        self.is_secret = False  # the key of the value that comes or has just come
+        self.flag = ""  # of a command, whose value may be the next element
+        self.ended = -1  # where the last value ended
+        self.is_over = False  # there is a comma behind it
 
+    @property
+    def hides(self) -> bool:
+        return self.is_hidden or self.is_secret
 
-def masks(found: Scan, secret: Callable[[str], bool], text: Mask | None) -> Iterator[Splice]:
-    """Every scalar under a secret key; with `text` also every comment there, and what it masks in the other texts."""
-    loose: list[tuple[int, int]] = []
-    for piece in pieces(found):
-        source = found.text[piece.start : piece.end]
-        hidden = any(map(secret, piece.keys))
-        if piece.kind == "scalar" and hidden:
-            yield piece.start, piece.end, f'"{MASK}"'
-        elif text and piece.kind == "comment" and hidden:
-            yield piece.start, piece.end, line_by_line(source)
-        elif text and piece.kind == "comment":
-            loose.append((piece.start, piece.end))
-        elif text and source.startswith('"'):
-            plain = json.loads(source)
-            shown = text(plain, lambda _: MASK)
-            if shown != plain:
-                yield piece.start, piece.end, json.dumps(shown, ensure_ascii=False)
-    for start, end in joined(found.text, loose):
-        if text:
-            yield start, end, text(found.text[start:end], line_by_line)
+    def end_value(self, at: int, flag: str = "") -> None:
+        self.ended, self.flag = at, flag
+
+    def begin_value(self) -> None:
+        """An element behind a comma or a dash: the flag before it is its key."""
+        if self.is_over:
+            self.is_secret = bool(self.flag) and is_secret(self.flag)
+            self.flag, self.is_over = "", False
 
 
-def pieces(found: Scan) -> Iterator[Piece]:
-    """Keys, scalars and comments in the order of the text."""
-    levels: list[_Level] = []
-    spots = [(match.start(), match.end(), False) for match in re.finditer(_TOKENS, found.shadow)]
-    for start, end, is_comment in sorted([*spots, *((*span, True) for span in found.comments)]):
-        token, level = found.shadow[start:end], levels[-1] if levels else None
-        if is_comment:
-            yield Piece("comment", start, end, _above_comment(levels, found.text, start))
-        elif token in "{[":
-            levels.append(_Level(token == "{"))
-        elif token in "}]":
-            levels.pop()
-            _end_value(levels, end, None)
-        elif level and token == ",":
-            level.wants_key = level.is_object
-        elif level and level.wants_key:
-            level.key, level.wants_key, level.ended = json.loads(token), False, -1
-            yield Piece("key", start, end, ())
-        elif token != ":":
-            yield Piece("scalar", start, end, tuple(inner.key for inner in levels if inner.key is not None))
-            _end_value(levels, end, json.loads(token) if token.startswith('"') else None)
+class _Entry(NamedTuple):
+    """A key or a dash outside of brackets; what is indented further belongs to it."""
+
+    column: int
+    is_item: bool
+    is_secret: bool
 
 
-def _end_value(levels: list[_Level], end: int, value: str | None) -> None:
-    if levels:
-        levels[-1].ended = end
-        if not levels[-1].is_object:
-            levels[-1].key = flag_of(value) or None
+def redacted(text: str) -> str:
+    """The text with every secret masked, by its name or its look; it has as many lines as before."""
+    return _redacted(re.sub(_PRIVATE_KEY, _without_key, text), _DEEPEST)
 
 
-def _above_comment(levels: list[_Level], text: str, at: int) -> tuple[str, ...]:
-    """The keys above a comment; behind a value, that value's key as long as its line goes on."""
-    keys = [level.key for level in levels if level.key is not None]
-    last = levels[-1] if levels else None
-    over = last and last.key is not None and last.ended >= 0 and BREAK.search(text, last.ended, at)
-    return tuple(keys[:-1] if over else keys)
+def _without_key(match: re.Match[str]) -> str:
+    """A private key over several lines; one within a line is a string's or a command's own matter."""
+    return line_by_line(match[0]) if "KEY" in match[0] and BREAK.search(match[0].strip()) else match[0]
 
 
-def joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Comments with nothing between them are one: a member that is commented out may take several lines."""
-    joined: list[tuple[int, int]] = []
-    for start, end in spans:
-        if joined and not text[joined[-1][1] : start].strip():
-            joined[-1] = joined[-1][0], end
-        else:
-            joined.append((start, end))
-    return joined
+def _redacted(text: str, depth: int) -> str:
+    shared: set[str] = set()
+    while True:
+        walk = _Walk(text, frozenset(shared), depth)
+        walk.run()
+        if walk.aliases <= shared:
+            return _spliced(text, walk.splices)
+        shared |= walk.aliases  # what stands under a secret key elsewhere
 
 
 def line_by_line(hidden: str) -> str:
     """As many lines as before, so that a diff keeps its numbers, with the marks of comments."""
     lines = re.split(f"({BREAK.pattern})", hidden)
-    marked = r"^(\s*(?://|#|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$"
-    return "".join(re.sub(marked, rf"\1{MASK}\2", line) for line in lines)
+    return "".join(re.sub(_LINE_OF_COMMENT, rf"\1{MASK}\2", line) for line in lines)
+
+
+class _Walk:
+    """One walk through a text, which notes the places where a mask goes."""
+
+    def __init__(self, text: str, shared: frozenset[str], depth: int) -> None:
+        self.text = text
+        self.splices: list[_Splice] = []
+        self.aliases: set[str] = set()
+        self._shared = shared
+        self._depth = depth
+        self._levels = [_Level(False)]
+        self._entries: list[_Entry] = []
+        self._is_open = False  # the last key has no value on its own line
+        self._comments: list[tuple[int, int]] = []  # that follow each other
+        self._names: dict[str, bool] = {}
+        self._inside, self._outside = re.compile(_IN_BRACKETS), re.compile(_OUTSIDE)
+        self._says = re.compile(_SAYS)
+
+    def run(self) -> None:
+        at = int(self.text.startswith("\ufeff"))
+        starts_line = True
+        while at < len(self.text):
+            if starts_line and len(self._levels) == 1:
+                at = self._begin_line(at)
+            match = (self._inside if len(self._levels) > 1 else self._outside).match(self.text, at)
+            if match is None:
+                break
+            starts_line = match.lastgroup == "space" and bool(BREAK.search(match[0]))
+            if starts_line:  # the blanks of the new line are its own
+                at = self._behind_break(match)
+                continue
+            self._take(match)
+            at = match.end()
+        self._end_comments()
+
+    def _behind_break(self, match: re.Match[str]) -> int:
+        *_, last = BREAK.finditer(match[0])
+        return match.start() + last.end()
+
+    def _take(self, match: re.Match[str]) -> None:
+        kind, level = match.lastgroup, self._levels[-1]
+        if kind not in ("space", "comment"):
+            self._end_comments()
+        if kind == "comment":
+            self._comment(*match.span())
+        elif kind == "open":
+            level.begin_value()
+            self._levels.append(_Level(level.hides))
+        elif kind == "close" and len(self._levels) > 1:
+            self._levels.pop()
+            self._levels[-1].end_value(match.end())
+        elif kind == "comma":
+            level.is_over = True
+        elif kind in ("string", "word"):
+            self._scalar(match.start(), match.start() + len(match[0].rstrip()), is_string=kind == "string")
+
+    # Lines outside of brackets
+
+    def _begin_line(self, at: int) -> int:
+        """Read a header, or dashes and a key; where their value begins."""
+        header = re.compile(_HEADER).match(self.text, at)
+        if header:
+            self._end_comments()
+            self._entries = [_Entry(-1, False, self._is_secret(header["keys"]))]
+            self._begin_value(self._entries[0].is_secret)
+            self._show(*header.span("keys"))
+            self._is_open = False
+            return header.end()
+        lead = re.compile(_LEAD).match(self.text, at)
+        assert lead  # it matches everywhere
+        end = lead.end()
+        if (self.text[end : end + 1] in ("", "\r", "\n") and not lead[0].strip()) or self._is_comment(end):
+            return end
+        self._end_comments()
+        for dash in re.finditer("-", lead[0]):
+            self._leave(dash.start(), is_item=True)
+            self._entries.append(_Entry(dash.start(), True, False))
+            self._levels[0].is_over = True
+        return self._begin_entry(at, end, is_item="-" in lead[0])
+
+    def _begin_entry(self, line: int, at: int, *, is_item: bool) -> int:
+        key = re.compile(_KEY).match(self.text, at)
+        column = at - line
+        if key:
+            self._leave(column, is_item=False)
+            secret = self._is_secret(key["keys"])
+            self._show(*key.span("keys"))
+            self._levels[0].flag, self._levels[0].is_over = "", False
+            at = key.end()
+        else:
+            if not self._is_open and not is_item:
+                self._leave(column, is_item=False)
+            self._levels[0].begin_value()
+            secret = self._levels[0].is_secret
+        properties = re.compile(_PROPERTIES).match(self.text, at)
+        assert properties  # it matches everywhere
+        secret = secret or any(name[1:] in self._shared for name in properties[0].split())
+        if key:
+            self._entries.append(_Entry(column, False, secret))
+        self._begin_value(secret or any(entry.is_secret for entry in self._entries))
+        value = re.compile(_VALUE).match(self.text, properties.end()) if key or is_item else None
+        self._is_open = bool(key) and self.text[properties.end() : properties.end() + 1] in ("", "\r", "\n")
+        if value is None:
+            return properties.end()
+        self._take(value)
+        return value.end()
+
+    def _begin_value(self, is_hidden: bool) -> None:
+        level = self._levels[0]
+        level.is_hidden, level.is_secret, level.ended = is_hidden, False, -1
+
+    def _leave(self, column: int, *, is_item: bool) -> None:
+        """Forget keys and dashes to which a line that begins in this column does not belong."""
+        while self._entries and not self._belongs(self._entries[-1], column, is_item):
+            self._entries.pop()
+
+    def _belongs(self, entry: _Entry, column: int, is_item: bool) -> bool:
+        return entry.column < column or (entry.column == column and is_item and not entry.is_item)
+
+    def _is_comment(self, at: int) -> bool:
+        return self.text.startswith(("#", "//", "/*"), at)
+
+    # Keys and values
+
+    def _scalar(self, start: int, end: int, *, is_string: bool) -> None:
+        level, source = self._levels[-1], self.text[start:end]
+        if (is_string or len(self._levels) > 1) and self._says.match(self.text, end):
+            level.is_secret, level.is_over, level.ended, level.flag = self._is_secret(source), False, -1, ""
+            if len(self._levels) == 1:
+                level.is_hidden = any(entry.is_secret for entry in self._entries[:-1])
+            self._show(start, end)
+            return
+        level.begin_value()
+        if level.hides and not is_string and source.startswith("*"):
+            self.aliases.add(source[1:])
+        elif level.hides and not (not is_string and re.fullmatch(_INDICATOR, source)):
+            self.splices.append(_Splice(start, end, f'"{MASK}"' + _breaks(source)))
+        else:
+            self._show(start, end)
+        level.end_value(end, flag_of(_plain(source)))
+
+    def _show(self, start: int, end: int) -> None:
+        """Mask what looks like a secret in a text; a string is changed as what it says."""
+        source = self.text[start:end]
+        plain = _plain(source)
+        shown = masked_text(plain)
+        if shown != plain:
+            text = shown if plain == source else json.dumps(shown, ensure_ascii=False)
+            self.splices.append(_Splice(start, end, text + _breaks(source)))
+
+    def _is_secret(self, source: str) -> bool:
+        if source not in self._names:
+            strings = re.findall(_STRING, source)
+            self._names[source] = any(map(is_secret, [source.strip("\"'"), *map(_plain, strings)]))
+        return self._names[source]
+
+    # Comments
+
+    def _comment(self, start: int, end: int) -> None:
+        if self._hides_comment(start, end):
+            self._end_comments()
+            self.splices.append(_Splice(start, end, line_by_line(self.text[start:end])))
+        else:
+            self._comments.append((start, end))
+
+    def _hides_comment(self, start: int, end: int) -> bool:
+        """Whether a comment is below a secret key, or behind its value on the same line."""
+        level = self._levels[-1]
+        line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
+        if len(self._levels) == 1 and not self.text[line:start].strip(" \t\ufeff"):
+            return self._hides_line(start - line, end)
+        is_over = level.ended >= 0 and BREAK.search(self.text, level.ended, start)
+        return level.is_hidden or (level.is_secret and not is_over)
+
+    def _hides_line(self, column: int, end: int) -> bool:
+        """The same for a comment that has its line for itself, which may stand further left than what follows."""
+        secret = [entry for entry in self._entries if entry.is_secret]
+        if not secret:
+            return False
+        columns = [(column, False)]
+        following = re.compile(_FOLLOWING, re.MULTILINE).match(self.text, end)
+        if following and not self.text.startswith("[", following.end(1)):
+            columns.append((len(following[1]), bool(following[2])))
+        return any(self._belongs(entry, at, is_item) for entry in secret for at, is_item in columns)
+
+    def _end_comments(self) -> None:
+        """Read comments that follow each other as the text that they would be without their marks."""
+        if not self._comments:
+            return
+        start, end = self._comments[0][0], self._comments[-1][1]
+        self._comments = []
+        source = self.text[start:end]
+        line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
+        shown = _unmarked(" " * (start - line) + source, self._depth) if self._depth else line_by_line(source)
+        shown = shown[start - line :] if self._depth else shown
+        if shown != source:
+            self.splices.append(_Splice(start, end, shown))
+
+
+def _unmarked(source: str, depth: int) -> str:
+    marks, bare = [], []
+    for part in re.split(f"({BREAK.pattern})", source):
+        mark = re.match(_MARK, part)
+        lead = mark.end() if mark else 0
+        tail = re.search(r"[ \t]*\*/[ \t]*$", part[lead:])
+        stop = lead + tail.start() if tail else len(part)
+        marks.append((part[:lead], part[stop:]))
+        bare.append(" " * lead + part[lead:stop])
+    shown = re.split(f"({BREAK.pattern})", _redacted("".join(bare), depth - 1))
+    return "".join(lead + part[len(lead) :] + tail for (lead, tail), part in zip(marks, shown, strict=True))
+
+
+def _plain(source: str) -> str:
+    """What a string says; any other text as it stands."""
+    for quotes in ('"""', "'''"):
+        if source.startswith(quotes) and source.endswith(quotes) and len(source) >= 6:
+            return source[3:-3]
+    if source[:1] not in ("'", '"') or re.fullmatch(_STRING, source) is None:
+        return source
+    if source[0] == '"' and "\\" in source:
+        try:
+            return str(json.loads(source))
+        except ValueError:  # an escape that only TOML or YAML has
+            return source[1:-1]
+    return source[1:-1]
+
+
+def _breaks(source: str) -> str:
+    """The line breaks of a text, so that a diff keeps its numbers."""
+    return "".join(BREAK.findall(source))
+
+
+def _spliced(text: str, splices: list[_Splice]) -> str:
+    parts, at = [], 0
+    for start, end, new in splices:
+        parts += [text[at:start], new]
+        at = end
+    return "".join([*parts, text[at:]])

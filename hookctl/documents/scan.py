@@ -24,6 +24,11 @@ _STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'
 _COMMENTS = _STRING + r'|(?P<found>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
 _COMMAS = _STRING + r'|(?P<found>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = _STRING + r"|(?P<found>NaN|-?Infinity)"
+# A child with a scalar up to the next one, the beginning of a child with more in it, or the closing bracket.
+_GAP, _NEXT = r"[ \t\r\n]*+", r"[ \t\r\n]*+(?:,[ \t\r\n]*+)?"
+_SCALAR = rf"(?:{_STRING}|[^ \t\r\n\"\[\]{{}},:]++)"
+_MEMBERS = rf"{_STRING}{_GAP}:{_GAP}(?:(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>))|(?P<close>\}})"
+_ELEMENTS = rf"(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
 _COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
 CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 BREAK = re.compile(r"\r\n|\r|\n")
@@ -52,12 +57,25 @@ class Child(NamedTuple):
     end: int
 
 
-class Container(NamedTuple):
-    """An object or an array, and what is in it."""
+class Container:
+    """An object or an array, and where each of its children begins; what else is asked of one is read when asked."""
 
-    start: int  # of the opening bracket
-    close: int  # of the closing bracket
-    children: list[Child]
+    def __init__(self, shadow: str, start: int, close: int, starts: list[int]) -> None:
+        self.start = start  # of the opening bracket
+        self.close = close  # of the closing bracket
+        self.starts = starts
+        self._shadow = shadow
+
+    def child(self, index: int) -> Child:
+        """The member or element at an index; negative ones count from the end."""
+        shadow, start = self._shadow, self.starts[index]
+        key: str | int = index
+        value = start
+        if shadow[self.start] == "{":
+            key, behind = _DECODER.raw_decode(shadow, start)
+            value = skip(shadow, skip(shadow, behind) + 1)
+        _, end = _DECODER.raw_decode(shadow, value)
+        return Child(key, start, value, end)
 
 
 class _Constant(Exception):
@@ -197,20 +215,27 @@ def tree_of(text: str) -> Tree:
     return _DECODER.decode(text)
 
 
-def contents(shadow: str, start: int) -> Container:
-    """The children of the object or array whose bracket stands at `start`."""
-    is_object, at, children = shadow[start] == "{", skip(shadow, start + 1), []
+def contents(shadow: str, start: int, known: list[int]) -> Container:
+    """What is in the object or array whose bracket stands at `start`; where its first children begin may be `known`."""
+    starts = known[:-1]
+    at = known[-1] if known else skip(shadow, start + 1)
+    pattern = re.compile(_MEMBERS if shadow[start] == "{" else _ELEMENTS)
     while shadow[at] not in "}]":
-        key, value = len(children), at
-        if is_object:
-            key, value = _DECODER.raw_decode(shadow, at)
-            value = skip(shadow, skip(shadow, value) + 1)
-        _, end = _DECODER.raw_decode(shadow, value)
-        children.append(Child(key, at, value, end))
-        at = skip(shadow, end)
-        if shadow[at] == ",":
-            at = skip(shadow, at + 1)
-    return Container(start, at, children)
+        at = _next_children(pattern, shadow, at, starts)
+    return Container(shadow, start, at, starts)
+
+
+def _next_children(pattern: re.Pattern[str], shadow: str, at: int, starts: list[int]) -> int:
+    """Note where children begin, up to the first that is an object or array; the offset behind that one's comma."""
+    for match in pattern.finditer(shadow, at):
+        if match.lastgroup == "close":
+            return match.start()
+        starts.append(match.start())
+        if match.lastgroup == "nested":
+            _, end = _DECODER.raw_decode(shadow, match.end())
+            behind = skip(shadow, end)
+            return skip(shadow, behind + 1) if shadow[behind] == "," else behind
+    raise AssertionError("a container that was read has an end")
 
 
 def place(text: str, offset: int) -> tuple[int, int]:

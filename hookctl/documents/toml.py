@@ -8,10 +8,9 @@ may be lost. So a wrong rule is a refusal, and never a lost setting.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import BREAK, decode, place
@@ -19,9 +18,6 @@ from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, SCALAR, TABLES, N
 from hookctl.documents.toml_splices import Places, Splice, spliced
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
 from hookctl.errors import HookctlError
-
-if TYPE_CHECKING:
-    from hookctl.documents.redaction import Mask
 
 _ASSIGN = "v = "
 
@@ -106,12 +102,6 @@ class TomlDocument:
             return 1, 1
         starts = [node.start] if node.start >= 0 else [piece.start for piece in node.all_pieces()]
         return place(self._text, min(starts))
-
-    def redacted(self, secret: Callable[[str], bool], text: Mask | None = None) -> str:
-        """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
-        from hookctl.documents.toml_redaction import masks
-
-        return spliced(self._text, [Splice(*splice) for splice in masks(self._text, self._scan, secret, text)])
 
     def set(self, path: Path, value: Any) -> TomlDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""

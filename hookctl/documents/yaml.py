@@ -9,9 +9,9 @@ host's is; it is an optional extra.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import BREAK, decode, place
@@ -19,9 +19,6 @@ from hookctl.documents.yaml_edits import Edits, Found, Splice, Step
 from hookctl.documents.yaml_nodes import Node, Reading, Tree, load, read
 from hookctl.documents.yaml_text import Source, flow, is_merge, tree_of
 from hookctl.errors import HookctlError
-
-if TYPE_CHECKING:
-    from hookctl.documents.redaction import Mask
 
 _Pair = tuple[Tree, Tree]  # a key, None in a sequence, and a value
 
@@ -105,12 +102,6 @@ class YamlDocument:
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
                 message = f"the key {path[length]!r} stands here a second time"
                 raise self._error("duplicate_key", message, key.start, hint)
-
-    def redacted(self, secret: Callable[[str], bool], text: Mask | None = None) -> str:
-        """The text with every scalar under a `secret` key masked; with `text`, what that masks elsewhere too."""
-        from hookctl.documents.yaml_redaction import masks
-
-        return _spliced(self._text, [Splice(*splice) for splice in masks(self._text, self._reading, secret, text)])
 
     def set(self, path: Path, value: Any) -> YamlDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""

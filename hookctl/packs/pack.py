@@ -29,14 +29,21 @@ _HIDDEN = re.compile(
 
 
 class _Source(NamedTuple):
-    """A pack file's text, which knows where its keys stand."""
+    """A pack file's text, which knows where its values stand."""
 
     path: str
     text: str
     data: bytes = b""  # as they were read
 
     def error(self, place: Path, message: str, hint: str) -> HookctlError:
-        return self.error_at(_offset(_places(self.text), place), message, hint)
+        line, column = self.position(place)
+        return HookctlError("bad_pack", message, path=self.path, line=line, column=column, hint=hint)
+
+    def position(self, place: Path) -> tuple[int, int]:
+        """Line and column of a value or a header; of the nearest one around it if there is none."""
+        from hookctl.documents.toml import TomlDocument
+
+        return TomlDocument.parse(self.text.encode()).position(place)
 
     def error_at(self, offset: int, message: str, hint: str) -> HookctlError:
         line, column = self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
@@ -250,10 +257,9 @@ def _check_structure(source: _Source, data: dict[str, Any]) -> None:
     base = jsonschema.Draft202012Validator
     integer = base.TYPE_CHECKER.redefine("integer", lambda checker, value: type(value) is int)  # 10.0 is none
     validator = jsonschema.validators.extend(base, type_checker=integer)(schema)
-    places = _places(source.text)
     found = [problem for error in validator.iter_errors(data) for problem in _problems(error)]
     if found:
-        place, message, hint = min(found, key=lambda problem: _offset(places, problem[0]))
+        place, message, hint = min(found, key=lambda problem: source.position(problem[0]))
         raise source.error(place, message, hint)
 
 
@@ -383,100 +389,3 @@ def _look(source: _Source, number: int, name: str) -> tuple[str, os.stat_result]
     if problem or about is None:
         raise source.error(("files", "include", number), f"the file {name!r} {problem}", hint)
     return target, about
-
-
-# Where a key stands: the text has been parsed already, so it is enough to tell strings, tables and values apart.
-
-_BLANKS = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_KEY = re.compile(rf"[ \t]*({_WORD})[ \t]*(\.?)")
-_VALUE = re.compile(
-    r'''"""(?:[^\\]|\\[\s\S])*?"""(?:"{1,2})?|\'\'\'[\s\S]*?\'\'\'(?:'{1,2})?'''
-    r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^,\]}#\n]+"""
-)
-
-
-def _offset(places: dict[Path, int], place: Path) -> int:
-    """Where a key stands, or the nearest that there is around it."""
-    while place not in places:
-        place = place[:-1]
-    return places[place]
-
-
-def _places(text: str) -> dict[Path, int]:
-    """The offset of every key, table and item in a TOML text that has been parsed before."""
-    return _Scan(text).places
-
-
-class _Scan:
-    """One walk through a TOML text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.places: dict[Path, int] = {(): 0}
-        self.counts: dict[Path, int] = {}  # tables in each array of tables
-        table: Path = ()
-        while self.next():
-            table = self.header() if text[self.at] == "[" else self.pair(table)
-
-    def next(self) -> str:
-        """The character behind blanks and comments; empty at the end."""
-        self.at = _BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]
-        return self.text[self.at : self.at + 1]
-
-    def key(self) -> list[str]:
-        import tomllib
-
-        parts, more = [], "."
-        while more:
-            match = _KEY.match(self.text, self.at)
-            assert match
-            self.at, word, more = match.end(), match[1], match[2]
-            parts.append(tomllib.loads(f"key = {word}")["key"] if word[0] in "\"'" else word)
-        return parts
-
-    def mark(self, path: Path, start: int) -> Path:
-        """The path, noted; clipped where a stranger's file nests more than any pack does."""
-        path = path[:DEEPEST]
-        self.places.setdefault(path, start)
-        return path
-
-    def header(self) -> Path:
-        """[table] or [[table]]; the path goes through the last table of each array."""
-        start, brackets = self.at, 2 if self.text.startswith("[[", self.at) else 1
-        self.at += brackets
-        path: Path = ()
-        parts = self.key()
-        for number, part in enumerate(parts, 1):
-            path = self.mark((*path, part), start)
-            if number == len(parts) and brackets == 2:
-                self.counts[path] = self.counts.get(path, 0) + 1
-            if path in self.counts:
-                path = self.mark((*path, self.counts[path] - 1), start)
-        self.at += brackets
-        return path
-
-    def pair(self, table: Path) -> Path:
-        """KEY = VALUE in a table."""
-        path, start = table, self.at
-        for part in self.key():
-            path = self.mark((*path, part), start)
-        self.at += 1  # the equals sign
-        self.value(path)
-        return table
-
-    def value(self, path: Path) -> None:
-        opening = self.next()
-        if opening not in "[{":
-            self.at = _VALUE.match(self.text, self.at).end()  # type: ignore[union-attr]
-            return
-        self.at += 1
-        number = 0
-        while self.next() not in "]}":
-            if opening == "{":
-                self.pair(path)
-            else:
-                self.value(self.mark((*path, number), self.at))
-            number += 1
-            self.at += self.next() == ","
-        self.at += 1

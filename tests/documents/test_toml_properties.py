@@ -227,25 +227,6 @@ def test_a_source_text_is_put_back_as_it_was(text: str) -> None:
         assert 1 <= line <= text.count("\n") + 1 and column >= 1
 
 
-@settings(deadline=None, max_examples=150)
-@given(texts(), st.sampled_from(["a", "b", "hooks", "b c", "x"]))
-def test_no_secret_is_shown_and_nothing_else_is_masked(text: str, secret: str) -> None:
-    document = TomlDocument.parse(text.encode())
-    shown = document.redacted(lambda key: key == secret)
-
-    def masked(value: Any, hidden: bool) -> Any:
-        if isinstance(value, dict):
-            return {key: masked(inner, hidden or key == secret) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [masked(inner, hidden) for inner in value]
-        return "***" if hidden else value
-
-    assert same(loaded(shown.encode()), masked(loaded(document.data), False))
-    assert comments(shown) == comments(text)
-    pieces = [re.escape(piece) for piece in shown.split('"***"')]
-    assert re.fullmatch("(?s:.*?)".join(pieces), text)
-
-
 PIECES = st.sampled_from(
     ["[", "]", "[[", "]]", "{", "}", ",", "=", ".", '"', "'", '"""', "'''", "\\", "#", "a", "b", "1", "-", "nan", "\n",
      "\r\n", "\r", " ", "\t", "\ufeff", "\0", "é", "a = 1\n", "[a]\n", "[[hooks.Stop]]\n", "<<<<<<< x\n", "2024-02-29"]
@@ -273,7 +254,6 @@ def test_arbitrary_bytes_raise_nothing_but_an_expected_error(data: bytes, path: 
         assert 1 <= error.line <= len(re.split(r"\r\n|\r|\n", text)) and 1 <= error.column <= len(text) + 2
         return
     assert document.data == data
-    assert document.redacted(lambda key: False).encode() == data
     for action in (
         lambda: document.get(path),
         lambda: document.raw(path),
@@ -283,7 +263,6 @@ def test_arbitrary_bytes_raise_nothing_but_an_expected_error(data: bytes, path: 
         lambda: document.append(path, "y"),
         lambda: document.append(path, {"y": [{}]}),
         lambda: document.remove(path),
-        lambda: document.redacted(lambda key: True, lambda text, fill: text),
     ):
         try:
             action()

@@ -138,7 +138,6 @@ def test_aliases_of_aliases_are_not_written_out() -> None:
     lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 11))]
     start = time.process_time()
     document = parse("\n".join(lines) + "\nhooks: {}\n").append(("hooks", "pre_verify"), 1)
-    assert document.redacted(lambda key: key == "a10", lambda text, fill: text).count("***") == 1
     assert document.position(("a10", 3)) and time.process_time() - start < 5
 
 
