@@ -7,7 +7,6 @@ after by their SHA-256, and the bytes to come lie beside it, so a pending run ca
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import shlex
@@ -83,17 +82,15 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
     try:
         _begin(folders, changes, records, rmdirs)
         for change in changes:
-            if files.real(change.path) != change.path:
-                raise Changed(change.path)  # a link has come since the plan
-            made += _make_folders(os.path.dirname(change.path), change.mode)
-            undone = _with_mode(change)
-            files.replace(_snapshot(change.path, change.before), change.after, mode=change.mode, chmod=change.chmod)
+            undone, before = _with_mode(change), _snapshot(change.path, change.before)
+            made += files.make_way(change.path, change.mode)
+            files.replace(before, change.after, mode=change.mode, chmod=change.chmod)
             done.append(undone)
         _save(folders, records)
     except (Changed, HookctlError) as error:
         _roll_back(folders, changes, done, made, error)
         raise
-    _forget(folders, changes, _remove_folders(rmdirs))
+    _forget(folders, changes, files.remove_folders(rmdirs))
 
 
 def unfinished(folders: Folders) -> bool:
@@ -150,7 +147,7 @@ def recover(folders: Folders) -> list[str]:
             lines.append(f"{step.path}: changed by another program after an interrupted run; its bytes stay")
     if journal.steps or records:
         _save(folders, records)
-    _remove_folders(journal.folders)
+    files.remove_folders(journal.folders)
     _forget(folders)
     return lines or ["an interrupted run was completed"]
 
@@ -225,7 +222,7 @@ def _carry_on(folders: Folders, step: Step, page: Record | None) -> tuple[files.
         if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step, page)):
             return found, False
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
-            _make_folders(os.path.dirname(step.path), step.mode)
+            files.make_way(step.path, step.mode)
             files.replace(found, _blob(folders, step.sha_after), mode=step.mode, chmod=step.chmod)
             return found, True
 
@@ -319,32 +316,6 @@ def _drop_blobs(folders: Folders) -> None:
         os.rmdir(folders.pending)
 
 
-def _make_folders(folder: str, mode: int) -> list[str]:
-    """Make the folder and those above it that are missing, private if the file is; those made, the deepest first."""
-    made: list[str] = []
-    try:
-        for path in reversed(files.missing_folders(folder)):
-            with contextlib.suppress(FileExistsError):  # another program was faster
-                os.mkdir(path, 0o777 if mode & 0o077 else 0o700)
-                made.insert(0, path)
-    except OSError as error:
-        _remove_folders(made)
-        raise files.cannot_write(folder, error) from None
-    return made
-
-
-def _remove_folders(names: Iterable[str]) -> list[str]:
-    """Remove those that are empty, in this order; those that are left, if one could not be removed."""
-    left = []
-    for name in names:
-        try:
-            os.rmdir(name)
-        except OSError as error:
-            if left or error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                left.append(name)
-    return left
-
-
 def _roll_back(folders: Folders, changes: tuple[Change, ...], done: list[Change], made: list[str],
                error: Exception) -> None:  # fmt: skip
     stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
@@ -353,7 +324,7 @@ def _roll_back(folders: Folders, changes: tuple[Change, ...], done: list[Change]
             files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode, chmod=change.chmod)
         except (Changed, HookctlError):
             stuck.append(change.path)
-    left = _remove_folders(sorted(made, key=len, reverse=True))
+    left = files.remove_folders(sorted(made, key=len, reverse=True))
     if stuck:
         # The journal stays: the next run carries this one to its end.
         names = "\n".join(f"  written, not put back: {path}" for path in stuck)

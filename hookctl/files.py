@@ -254,6 +254,37 @@ def missing_folders(folder: str) -> list[str]:
     return missing
 
 
+def make_way(path: str, mode: int) -> list[str]:
+    """Make the folders that a file of this mode needs, private if it is; those made, the deepest first.
+
+    Raises Changed where a link has come into the path, which had none.
+    """
+    if real(path) != path:
+        raise Changed(path)
+    folder, made = os.path.dirname(path), []
+    try:
+        for missing in reversed(missing_folders(folder)):
+            with contextlib.suppress(FileExistsError):  # another program was faster
+                os.mkdir(missing, 0o777 if mode & 0o077 else 0o700)
+                made.insert(0, missing)
+    except OSError as error:
+        remove_folders(made)
+        raise cannot_write(folder, error) from None
+    return made
+
+
+def remove_folders(names: Iterable[str]) -> list[str]:
+    """Remove those that are empty, in this order; those that are left, if one could not be removed."""
+    left = []
+    for name in names:
+        try:
+            os.rmdir(name)
+        except OSError as error:
+            if left or error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                left.append(name)
+    return left
+
+
 def sync_folder(folder: str) -> None:
     """Make a rename in the folder durable, where the file system can."""
     with contextlib.suppress(OSError):

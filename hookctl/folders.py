@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from hookctl.errors import HookctlError
 
 
-class Folders(NamedTuple):
+@dataclass(frozen=True)
+class Folders:
     """Where a run keeps its things; all paths are absolute."""
 
     state: str  # ledger, journal, backups, the guard's sessions and logs
     data: str  # runtime files that settings files point to
     environ: Mapping[str, str]
     cwd: str
+    ledger: str = field(init=False)
+    journal: str = field(init=False)
+    pending: str = field(init=False)  # the bytes that an unfinished run was to write
+
+    def __post_init__(self) -> None:
+        for name, file in (("ledger", "ledger.json"), ("journal", "journal.json"), ("pending", "pending")):
+            object.__setattr__(self, name, os.path.join(self.state, file))
 
     @property
     def home(self) -> str:
         """The real path of HOME."""
         return os.path.realpath(self.environ.get("HOME") or os.path.expanduser("~"))
-
-    @property
-    def ledger(self) -> str:
-        return os.path.join(self.state, "ledger.json")
-
-    @property
-    def journal(self) -> str:
-        return os.path.join(self.state, "journal.json")
-
-    @property
-    def pending(self) -> str:
-        return os.path.join(self.state, "pending")
 
 
 def here() -> Folders:

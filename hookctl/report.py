@@ -30,9 +30,10 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
     if as_json:
         _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
-    for line in result.text:
-        shown = line if command in _VERBATIM else by_look(line)
-        _write(sys.stdout, _paint(_plain(shown), sys.stdout) + "\n")
+    shown = result.text if command in _VERBATIM else [by_look(line) for line in result.text]
+    lines = [_paint(_plain(line), sys.stdout) + "\n" for line in shown]
+    if lines:
+        _write(sys.stdout, "".join(lines))
     for error in result.errors:
         say(error_text(error))
 

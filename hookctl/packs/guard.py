@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+from dataclasses import replace
 from typing import Any
 
 from hookctl import files
@@ -112,7 +113,7 @@ def _wanted_cap(settings: Settings, host: Host, limit: str) -> str:
 
 def everything(settings: Settings) -> Settings:
     """The settings under which the guard wants all that it could ever want."""
-    return settings._replace(mode="breaker", knobs={**settings.knobs, "dispatch_tools": ["*"]})
+    return replace(settings, mode="breaker", knobs={**settings.knobs, "dispatch_tools": ["*"]})
 
 
 def _matcher(settings: Settings) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest
@@ -40,42 +41,51 @@ class Request(NamedTuple):
         return next((name for name, value in given.items() if value is not None), "")
 
 
-class Settings(NamedTuple):
-    """What the operator has chosen so far, as the ledger records it."""
+@dataclass(frozen=True)
+class Settings:
+    """What the operator has chosen so far, as the ledger records it, and what follows from it."""
 
     mode: str = "breaker"
-    knobs: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
+    knobs: dict[str, Any] = field(default_factory=dict)  # never changed in place
     python: str = ""
     preset: str = ""
+    effective: dict[str, Any] = field(init=False)  # the knobs chosen one by one, over those of the preset
+    events: tuple[str, ...] = field(init=False)  # canonical ones; none where the guard has nothing to do
 
-    @property
-    def effective(self) -> dict[str, Any]:
-        """The knobs that hold: those chosen one by one, over those of the preset."""
+    def __post_init__(self) -> None:
         preset = {name: value for name, value in PRESETS.get(self.preset, {}).items() if name != "mode"}
-        return {**preset, **self.knobs}
+        object.__setattr__(self, "effective", {**preset, **self.knobs})
+        object.__setattr__(self, "events", _events(self.mode, self.effective))
 
-    @property
-    def events(self) -> tuple[str, ...]:
-        """The canonical events that these settings need; none where the guard has nothing to do."""
-        knobs = self.effective
-        limits = knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)
-        calls = bool(knobs.get("dispatch_tools")) and min(limits) > 0
-        return (*(("stop",) if self.mode != "off" else ()), *(("pre-tool",) if calls else ()))
+
+def _events(mode: str, knobs: dict[str, Any]) -> tuple[str, ...]:
+    limits = knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)
+    counts_calls = bool(knobs.get("dispatch_tools")) and min(limits) > 0
+    stop = ("stop",) if mode != "off" else ()
+    return (*stop, "pre-tool") if counts_calls else stop
 
 
 def settings_from(recorded: dict[str, Any]) -> Settings:
     """The settings that a ledger page has; ledger_unreadable where they are of a wrong kind."""
-    names = {"mode": "breaker", "knobs": {}, "python": "", "preset": ""}
-    found = Settings(**{name: recorded.get(name, default) for name, default in names.items()})
-    kinds = all(isinstance(value, type(names[name])) for name, value in found._asdict().items())
-    config = isinstance(recorded.get("config", {}), dict)
-    numbers = ("max_stop_blocks", "dispatch_max", "dispatch_window_s")
-    limit = kinds and all(type(found.knobs.get(name, 0)) is int for name in numbers)
-    tools = kinds and isinstance(found.knobs.get("dispatch_tools", []), list)
-    if not (kinds and config and limit and tools and found.mode in MODES and found.preset in ("", *PRESETS)):
+    defaults: dict[str, Any] = {"mode": "breaker", "knobs": {}, "python": "", "preset": ""}
+    values = {name: recorded.get(name, default) for name, default in defaults.items()}
+    if not (_are_well_formed(values, defaults) and isinstance(recorded.get("config", {}), dict)):
         hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
         raise HookctlError("ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint)
-    return found
+    return Settings(**values)
+
+
+def _are_well_formed(values: dict[str, Any], defaults: dict[str, Any]) -> bool:
+    """Whether recorded settings are of the kinds that hookctl writes, and name what there is."""
+    if not all(isinstance(value, type(defaults[name])) for name, value in values.items()):
+        return False
+    knobs = values["knobs"]
+    numbers = ("max_stop_blocks", "dispatch_max", "dispatch_window_s")
+    if not all(type(knobs.get(name, 0)) is int for name in numbers):
+        return False
+    if not isinstance(knobs.get("dispatch_tools", []), list):
+        return False
+    return values["mode"] in MODES and values["preset"] in ("", *PRESETS)
 
 
 def choose(settings: Settings, request: Request) -> Settings:
@@ -89,7 +99,7 @@ def choose(settings: Settings, request: Request) -> Settings:
         left = PRESETS.get(settings.preset, {}).get("mode") == settings.mode
         mode = PRESETS.get(preset, {}).get("mode", "breaker" if left else settings.mode)
     knobs = {**settings.knobs, **_assigned(request.assignments), **_nudge(request), **_dispatch(request.dispatch)}
-    return settings._replace(mode=mode, preset=preset, knobs=knobs)
+    return replace(settings, mode=mode, preset=preset, knobs=knobs)
 
 
 def remarks(settings: Settings, request: Request) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hookctl import engine, interpreter, runtime_files
@@ -84,9 +85,9 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
         if wrapped:
             files[PROGRAM] = File(wrapper_program())
         wants = _guard_wants(draft, pack, choice, folder, settings, json.loads(config.data))
-    recorded = {**settings._asdict(), "config": wanted_config}
-    if not settings.preset:
-        del recorded["preset"]
+    recorded = {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": wanted_config}
+    if settings.preset:
+        recorded["preset"] = settings.preset
     return Content(wants, files, recorded, pack.source, guard_digest(files))
 
 
@@ -105,13 +106,13 @@ def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
     if draft.target.shared:
         require_portable(settings)
         draft.messages += interpreter.on_path(draft.folders.environ)
-        return settings._replace(python="")
+        return replace(settings, python="")
     if interpreter.runs(settings.python):
         return settings
     python, warning = draft.sources.python()
     if warning:
         draft.messages.append(warning)
-    return settings._replace(python=python)
+    return replace(settings, python=python)
 
 
 def _guard_wants(

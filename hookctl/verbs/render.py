@@ -118,7 +118,7 @@ def _wants(
     warning = ""
     if not settings.python and not place.shared:
         python, warning = interpreter.choose(folders.environ)
-        settings = settings._replace(python=python)
+        settings = replace(settings, python=python)
     return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings)), [warning] if warning else []
 
 

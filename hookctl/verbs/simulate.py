@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hookctl import events, files, hosts, interpreter, report
@@ -126,7 +127,7 @@ class _Stage:
         for folder in (self.hook, self.run, self.state):
             os.makedirs(folder)
         # With the limit, which is in no env here.
-        config = guard.configuration(settings._replace(mode="guard"), "", hosts.load("claude"))
+        config = guard.configuration(replace(settings, mode="guard"), "", hosts.load("claude"))
         self.write(os.path.join(self.hook, "config.json"), json.dumps({**config, "mode": settings.mode}))
         self.write(os.path.join(self.hook, "hook.py"), hook_program(*map(hosts.load, hosts.names())).decode())
 
