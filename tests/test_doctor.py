@@ -17,6 +17,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import folders, hosts
+from hookctl.digests import content_digest
 from hookctl.project import session_hash
 from hookctl.verbs.doctor import doctor
 
