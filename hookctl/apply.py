@@ -283,8 +283,9 @@ def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
             pages.pop(path, None)
         else:
             pages[path] = ledger.stub(record) if record.scope == "project" else record
-    # Where HOME has moved, the pages are still those of the old one.
-    home = known.home if known.home and known.files else folders.home
+    home = folders.home if pages else ""
+    if pages and known.files and known.home:
+        home = known.home  # where HOME has moved, the pages are still those of the old one
     files.write_own(folders.ledger, ledger.dump(pages, home))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(ledger.approvals_of_0_1_0(folders.ledger))

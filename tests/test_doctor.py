@@ -17,7 +17,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import folders, hosts
-from hookctl.files import digest
+from hookctl.digests import content_digest
 from hookctl.project import session_hash
 from hookctl.verbs.doctor import doctor
 
@@ -268,8 +268,8 @@ def test_a_program_that_only_a_committed_ledger_vouches_for_is_not_started(place
     place.install("--scope", "project")
     program = put(Path(".hookctl/guard/claude/hook.py"), f"open({str(marker)!r}, 'w')\n")
     ledger = Path(".hookctl/ledger.json")
-    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"]["files"].update(
-        {"hook.py": digest(program.read_bytes())[:16]}), ledger)  # fmt: skip
+    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"].update(
+        digest=content_digest(b"", {"hook.py": program.read_bytes()})), ledger)  # fmt: skip
     codes = place.codes()
     assert "hook_old" in codes
     assert not {"hook_changed", "self_test_passed", "self_test_failed"} & set(codes)

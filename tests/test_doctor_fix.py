@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl.files import digest
+from hookctl.digests import content_digest
 
 from . import findings
 from .conftest import Hookctl, put
@@ -336,8 +336,8 @@ def test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong(
     [
         lambda page: page["entries"][0]["owners"]["guard"]["value"].update(command=": hookctl=guard/stop; evil"),
         lambda page: page["entries"][1]["owners"]["guard"].update(value="9999"),
-        lambda page: page["entries"].append({**page["entries"][1], "path": ["env", "LD_PRELOAD"]}),
-        lambda page: page["packs"].update(evil={**page["packs"]["guard"], "files": {}}),
+        lambda page: page["entries"].insert(0, {**page["entries"][1], "path": ["env", "LD_PRELOAD"]}),
+        lambda page: page["packs"].update(evil={**page["packs"]["guard"], "files": []}),
     ],
 )
 def test_a_committed_ledger_cannot_have_anything_else_written(place: Place, craft: Callable[[Any], None]) -> None:
@@ -355,8 +355,8 @@ def test_a_program_of_the_repositorys_is_not_registered(place: Place) -> None:
     put(Path(".claude/settings.json"), "{}")
     program = put(Path(".hookctl/guard/claude/hook.py"), "evil")
     ledger = Path(".hookctl/ledger.json")
-    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"]["files"].update(
-        {"hook.py": digest(program.read_bytes())[:16]}), ledger)  # fmt: skip
+    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"].update(
+        digest=content_digest(b"", {"hook.py": program.read_bytes()})), ledger)  # fmt: skip
     assert fix(place)[0] == []
     assert Path(".claude/settings.json").read_text() == "{}"
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from hookctl import folders, hosts, interpreter, packs, places, project_ledger
+from hookctl import folders, hosts, interpreter, ledger, packs, places, project_ledger
 from hookctl.live import Sources
 from hookctl.model import Record
 from hookctl.planner.content import Choice
@@ -39,7 +39,12 @@ def test_its_committed_ledger_is_read_as_it_was_written() -> None:
     changes = {change.path: change.after for change in plan.changes}
     found = project_ledger.load(folders.here(), ROOT, changes["/.hookctl/ledger.json"], {})
     (record,) = filter(None, plan.records.values())
-    assert found == {"/.claude/settings.json": record._replace(sha256_before="", sha256_after="")}
+    assert list(found) == ["/.claude/settings.json"]
+    (read,) = found.values()
+    assert (read.known_as, read.project) == ("/.claude/settings.json", ROOT)
+    in_order = [sorted(page.entries, key=lambda e: (e.kind, e.path)) for page in (read, record)]
+    assert in_order[0] == in_order[1]
+    assert ledger.shared(read._replace(entries=())) == ledger.shared(record._replace(entries=()))
     assert record.created_dirs == ("/.claude", "/.hookctl")
 
 
