@@ -18,9 +18,7 @@ from hookctl.model import AddElement, Entry, PackRecord, Record, Want
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.model import Pack
-from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
-from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, all_files, in_sh, pack_folder, require_inside, top
 from hookctl.planner import FilePlan, Plan, assemble, gaps, is_exact, next_record, page_for, with_own_folders, with_top
 from hookctl.planner.trust import Approvals, written
@@ -253,9 +251,9 @@ def _guard(desk: _Desk) -> Content:
     wants, contents = [], {}
     if settings.events or wrapped.entries:
         before = known.settings.get("config", {}) if known else {}
-        config = runtime_files.configuration(os.path.join(desk.folder, CONFIG), before, wanted, choice.force)
-        contents = {"hook.py": File(hook_program(place.host)), CONFIG: config}
-        contents |= {PROGRAM: File(wrapper_program())} if wrapped.entries else {}
+        path = os.path.join(desk.folder, CONFIG)
+        config = runtime_files.configuration(path, before, wanted, place.host, choice.force)
+        contents = runtime_files.guards_files(config, wrapper=bool(wrapped.entries))
         wants = _guard_wants(desk, settings, json.loads(config.data))
     page = {**settings._asdict(), "config": wanted}
     page = page if settings.preset else {name: value for name, value in page.items() if name != "preset"}

@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl import engine, files, interpreter, packs, project_ledger, runtime_files
 from hookctl.documents import MISSING, Document
@@ -21,15 +21,13 @@ from hookctl.live import look, read_document
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard, wrapping
 from hookctl.packs.pack import load_file, read_files
-from hookctl.packs.programs import hook_program, wrapper_program
+from hookctl.packs.programs import HOOK, launchers, package_files, package_of
 from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner import FilePlan, Plan, assemble, gaps, next_record, page_for, with_own_folders
 from hookctl.planner.trust import Approvals, written
 from hookctl.runtime_files import CONFIG, File, Runtime
-
-_PROGRAM = "hook.py"
 
 
 class _Desk(NamedTuple):
@@ -129,14 +127,15 @@ def _all_ours(desk: _Desk) -> bool:
     page = desk.pages.get(GUARD)
     if page is None or set(desk.pages) != {GUARD}:
         return False
-    program = files.read(os.path.join(page.folder, _PROGRAM)).data
+    programs = {**package_files(), **launchers(wrapper=False)}
+    current = [(files.read(os.path.join(page.folder, name)).data, data) for name, data in programs.items()]
     settings = settings_from(page.settings)
     limit = guard.wanted_limit(settings)
     wants = guard.wants(settings, desk.place, packs.load(GUARD), page.folder, limit)
     good = [(want.path, want.value) for want in wants]
     ours = [entry for entry in desk.entries if entry.kind != "container" and not wraps(entry.id)]
     wishes = [(e.path, wish.value) for e in ours for wish in e.owners.values()]
-    return program in (None, hook_program(desk.place.host)) and all(wish in good for wish in wishes)
+    return all(now in (None, ours) for now, ours in current) and all(wish in good for wish in wishes)
 
 
 def _new_commands(desk: _Desk) -> tuple[str, dict[str, str]]:
@@ -248,14 +247,62 @@ def _runtime(desk: _Desk) -> Runtime:
     """The files that are missing put back; `desk.pages` then say so."""
     found = Runtime()
     for name, page in list(desk.pages.items()):
-        one, wanted = Runtime(), {}
+        one, known = Runtime(), dict(page.files)
         with contextlib.suppress(HookctlError):  # a folder where a file should be, a link that leads out
-            wanted = _guards_files(desk, page) if name == GUARD else _packs_files(desk, name, page)
-            one = _put_back(desk, page, wanted)
+            one, known = _guards_runtime(desk, page) if name == GUARD else _packs_runtime(desk, name, page)
         if one.actions or (name == GUARD and not page.files):
-            desk.pages[name] = page._replace(files={**dict.fromkeys(wanted, ""), **page.files, **one.written})
+            desk.pages[name] = page._replace(files=known)
         found = Runtime((*found.changes, *one.changes), (*found.actions, *one.actions))
     return found
+
+
+def _packs_runtime(desk: _Desk, name: str, page: PackRecord) -> tuple[Runtime, dict[str, str]]:
+    """What becomes of a pack's files, and the files that are recorded then."""
+    wanted = _packs_files(desk, name, page)
+    one = _put_back(desk, page, wanted)
+    return one, {**dict.fromkeys(wanted, ""), **page.files, **one.written}
+
+
+def _guards_runtime(desk: _Desk, page: PackRecord) -> tuple[Runtime, dict[str, str]]:
+    """The same of the guard's: programs of an earlier version give way to this one's, where nobody has edited them."""
+    wanted = _guards_files(desk, page)
+    if not wanted:
+        return Runtime(), dict(page.files)
+    hook = files.read(os.path.join(page.folder, HOOK))
+    ours = hook.data in (None, wanted[HOOK].data) or runtime_files.is_ours(hook, page.files.get(HOOK, ""))
+    if ours and not desk.place.shared:
+        config = _live_config(desk, page)
+        known = page if config else page._replace(files=_without(page.files, CONFIG))
+        wanted = {**wanted, CONFIG: config} if config else _without(wanted, CONFIG)
+        one = runtime_files.install(desk.folders, desk.place, page.folder, known, wanted, False)
+        return one, {CONFIG: page.files.get(CONFIG, ""), **one.written}
+    fitting = {name: file for name, file in wanted.items() if _belongs(name, hook.data)}
+    one = _put_back(desk, page, fitting)
+    return one, {**dict.fromkeys(fitting, ""), **page.files, **one.written}
+
+
+def _belongs(name: str, hook: bytes | None) -> bool:
+    """Whether a file is of use to the hook that is there: a package is to one that names it."""
+    package = package_of(name)
+    return not package or hook is None or package.encode() in hook
+
+
+def _live_config(desk: _Desk, page: PackRecord) -> File | None:
+    """config.json with what the operator changed in it; None where it cannot be read."""
+    with contextlib.suppress(HookctlError):
+        path = os.path.join(page.folder, CONFIG)
+        before = page.settings.get("config", {})
+        return runtime_files.configuration(path, before, _configuration(desk, page), desk.place.host, False)
+    return None
+
+
+def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+def _configuration(desk: _Desk, page: PackRecord) -> dict[str, Any]:
+    settings = settings_from(page.settings)
+    return guard.configuration(settings, "" if desk.place.shared else desk.folders.state, desk.place.host)
 
 
 def _put_back(desk: _Desk, page: PackRecord, wanted: Mapping[str, File]) -> Runtime:
@@ -274,10 +321,9 @@ def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
     wrapped = any(wraps(element.id) for element in shapes.elements(desk.place.host.shape, root))
     if not settings.events and not wrapped:
         return {}
-    config = guard.configuration(settings, "" if desk.place.shared else desk.folders.state, desk.place.host)
-    data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)
-    found = {_PROGRAM: File(hook_program(desk.place.host)), CONFIG: data}
-    return found | ({wrapping.PROGRAM: File(wrapper_program())} if wrapped else {})
+    path = os.path.join(page.folder, CONFIG)
+    config = runtime_files.configuration(path, {}, _configuration(desk, page), desk.place.host, False, fresh=True)
+    return runtime_files.guards_files(config, wrapper=wrapped)
 
 
 def _packs_files(desk: _Desk, name: str, page: PackRecord) -> dict[str, File]:
