@@ -174,12 +174,11 @@ def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:
 def host_table(host: Host) -> dict[str, Any]:
     """What the hook needs to know of every host that may run this one's registration, as config.json has it."""
     others = [load(reader["host"]) for reader in host.data.get("also_read_by", ())]
+    marks = {other.name: other.data["told_by"] for other in others if "told_by" in other.data}
     table = {host.name: _of_host(host)}
-    for other in others:
-        marks = other.data.get("told_by")
-        if marks:
-            table[other.name] = {**_of_host(other), "told_by": marks}
-    return table
+    if marks:
+        table[host.name]["also_run_by"] = marks
+    return table | {other.name: _of_host(other) for other in others if other.name in marks}
 
 
 def _of_host(host: Host) -> dict[str, Any]:

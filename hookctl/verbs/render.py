@@ -108,9 +108,7 @@ def _settings(pack: Pack, place: Place, request: Request) -> Settings:
     return settings
 
 
-def _wants(
-    folders: Folders, place: Place, pack: Pack, folder: str, settings: Settings
-) -> tuple[list[Want], list[str]]:
+def _wants(folders: Folders, place: Place, pack: Pack, folder: str, settings: Settings) -> tuple[list[Want], list[str]]:
     # A folder that was named for a project lies outside of it, and is the same for everyone.
     if place.shared and not folder.startswith("/.hookctl/"):
         place = place._replace(scope="managed")

@@ -135,6 +135,10 @@ class Lab:
         """Make the session's state what it would be much later."""
         self.session_file().write_text(json.dumps({**self.session(), **values}))
 
+    def tree(self) -> list[Path]:
+        """Everything that lies there, but for what Python keeps beside the package's modules."""
+        return sorted(path for path in self.root.rglob("*") if "__pycache__" not in path.parts)
+
     @property
     def breadcrumb(self) -> Path:
         return self.folder / "RESPAWN_REQUESTED"

@@ -2,9 +2,9 @@
 
 from .call import CEILING
 from .log import UNCOUNTED
+from .policies import settle
 from .progress import observe, read_task
 from .state import open_session, save_session
-from .policies import settle
 from .values import digest, parse
 
 DENIED = 2  # the exit status that blocks on most hosts

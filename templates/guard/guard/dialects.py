@@ -38,16 +38,14 @@ def find_host(table, name, payload):
     """The host that runs this call, of those that may; None where the table does not have it."""
     if type(table) is not dict or type(table.get(name)) is not dict:
         return None
-    for other, entry in table.items():
-        if other != name and is_told_by(entry.get("told_by", {}), payload):
-            return Host(other, entry)
+    for other, marks in table[name].get("also_run_by", {}).items():
+        if is_told_by(marks, payload):
+            return Host(other, table[other])
     return Host(name, table[name])
 
 
 def is_told_by(marks, payload):
     """Whether variable and fields say that it is this host which runs another one's registration."""
-    if not marks:
-        return False
     if "variable" in marks and not is_true(env(marks["variable"])):
         return False
     if any(name in payload for name in marks.get("without", ())):
