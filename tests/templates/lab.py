@@ -145,7 +145,7 @@ class Lab:
 
 
 def lay(folder: Path, *, wrapper: bool = False) -> None:
-    """Put the guard's programs into a folder, private as an install makes it, with a configuration that says nothing."""
+    """Put the guard's programs into a folder, private as an install makes it, without any setting."""
     programs = {**package_files(), **launchers(wrapper=wrapper)}
     for name, data in programs.items():
         path = folder / name

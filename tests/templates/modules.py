@@ -1,4 +1,4 @@
-"""The modules of the guard's package, for tests that call a function of theirs: the package as it lies in the templates."""
+"""The modules of the guard's package as they lie in the templates, for tests that call a function of theirs."""
 
 import importlib
 import sys

@@ -3,6 +3,7 @@
 import json
 import os
 import pwd
+from typing import Any
 
 import pytest
 

@@ -20,10 +20,7 @@ def is_required(settings, name):
         return False
     if name == "exec_command" and "Bash" in settings.required_tools:
         return True  # Codex: the name in its transcript, and the one that its hooks are told
-    for tool in settings.required_tools:
-        if name == tool or name.endswith(("__" + tool, "." + tool)):
-            return True
-    return False
+    return any(name == tool or name.endswith(("__" + tool, "." + tool)) for tool in settings.required_tools)
 
 
 def count_call(state, name, arguments, novelty):

@@ -6,6 +6,7 @@ COMMAND and passes on what it says, byte for byte, but lets the agent go at the 
 guard's own; with HOOKCTL_DISABLE=1 the other hook runs by itself. A denial that cannot be counted is not passed on.
 """
 
+import contextlib
 import os
 import signal
 
@@ -85,10 +86,8 @@ def is_let_go(event, host, command, data):
 def write_line(call, judgement):
     """Log a judgement."""
     call.event = "wrap"
-    try:
+    with contextlib.suppress(OSError):
         log(call, judgement.decision, judgement.code, judgement.line)
-    except OSError:
-        pass
 
 
 def payload_of(data):
