@@ -15,6 +15,8 @@ import pytest
 from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
+from hookctl.packs.guard import host_table
+from hookctl.packs.programs import launchers, package_files
 
 from .conftest import Hookctl, put
 
@@ -102,8 +104,11 @@ def test_what_install_writes_for_claude(
     quoted = json.dumps(shlex.quote(str(hook)), ensure_ascii=False)[1:-1]
     assert settings.read_text() == GOLDEN.format(hook=quoted, python=python)
     assert settings.stat().st_mode & 0o777 == 0o600
-    assert hook.read_bytes() == Path(asset("templates", "guard", "hook.py")).read_bytes()
+    programs = {**package_files(), **launchers(wrapper=False)}
+    assert {name: (hook.parent / name).read_bytes() for name in programs} == programs
     config = json.loads(hook.with_name("config.json").read_text())
+    assert list(config) == ["mode", "state_dir", "hosts"]
+    assert config.pop("hosts") == host_table(hosts.load("claude"))
     assert config == {"mode": "breaker", "state_dir": str(isolated / "state")}
     assert hookctl("uninstall").code == 0
     assert not settings.parent.exists()

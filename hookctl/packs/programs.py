@@ -41,7 +41,7 @@ def is_package(name: str) -> bool:
 
 def template_files() -> list[str]:
     """The hook and its package as they lie in the templates, where they run as well."""
-    return [*(f"{_PACKAGE}/{name}" for name in _sources()), HOOK]
+    return [HOOK, *(f"{_PACKAGE}/{name}" for name in _sources())]
 
 
 def _sources() -> dict[str, bytes]:

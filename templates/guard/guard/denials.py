@@ -32,7 +32,7 @@ def is_denial(marks, outcome):
     for field, word in marks.get("words", {}).items():
         if answer.get(field) == word:
             return True
-    return answer.get("decision") in ("block", "deny") or bool(answer.get("followup_message"))
+    return answer.get("decision") in ("deny", "block") or bool(answer.get("followup_message"))
 
 
 class Judgement:
