@@ -5,10 +5,13 @@ They are made, kept and removed in the spirit of the ownership table: what the o
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import stat
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from hookctl import engine, files
@@ -16,16 +19,16 @@ from hookctl.documents import MISSING, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
-from hookctl.hosts import shapes
+from hookctl.hosts import Host, shapes
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
-from hookctl.packs.programs import hook_program, wrapper_program
+from hookctl.packs.programs import HOOK, is_package, launchers, package_files, package_of
 from hookctl.packs.settings import Settings
-from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.places import GUARD, OWN, Place, new_file_mode, read_inside
 
 CONFIG = "config.json"
+HOSTS = "hosts"  # its key with what hookctl knows of hosts; the others are settings
 
 
 class Runtime(NamedTuple):
@@ -55,29 +58,33 @@ def install(
 
     A copy that is written anew, and with `upgrade` any, is executable where the pack's own file is.
     """
-    changes, actions, kept, written, foreign = [], [], [], {}, []
+    current, mode = _read_all(place, folder, wanted), new_file_mode(place)
     recorded = known.files if known else {}
+    changes, kept, written, foreign = [], [], {}, []
     for name, file in wanted.items():
-        path = os.path.join(folder, name)
-        there = _read(place, path)
+        path, there = os.path.join(folder, name), current[name]
         kept += file.edits
-        ours = there.data is None or is_ours(there, recorded.get(name, "")) or there.data == file.data
-        if not ours and name != CONFIG and not force:
+        if name != CONFIG and not force and _is_foreign(there, file, recorded.get(name, "")):
             kept.append(file_action("keep", path, "edited by hand, so it stays; --force puts ours back"))
             written[name] = recorded.get(name, "")
             foreign.append(path)
             continue
         # A configuration with an edit of the operator's in it is not ours to remove.
-        written[name] = "" if file.edits or _is_judged_by_meaning(place, path) else files.digest(file.data)
+        written[name] = "" if file.edits or _is_judged_by_meaning(place, path) else hashlib.sha256(file.data).hexdigest()
         chmod = _chmod(there, file) if there.data != file.data or upgrade else None
         if there.data != file.data or chmod is not None:
-            word = "create-file" if there.data is None else "replace-file"
-            changes.append(Change(there.path, there.data, file.data, _mode(place, file), chmod))
-            actions.append((path, file_action(word, path)))
+            new_mode = _executable(mode) if file.executable else mode
+            changes.append(Change(there.path, there.data, file.data, new_mode, chmod))
     dropped = {name: sha for name, sha in recorded.items() if name not in wanted}
-    gone = uninstall(folders, place, known._replace(folder=folder, files=dropped)) if known else Runtime()
-    return Runtime((*changes, *gone.changes), (*actions, *gone.actions), (*kept, *gone.kept), written, gone.rmdirs,
-                   tuple(foreign))  # fmt: skip
+    if os.path.join(folder, HOOK) in foreign:  # an edited launcher still starts the package that it names
+        stay = {name: sha for name, sha in dropped.items() if package_of(name)}
+        written |= stay
+        dropped = {name: sha for name, sha in dropped.items() if name not in stay}
+    before = known or PackRecord("", {})
+    in_use = {package_of(name) for name in written}
+    gone = _remove(folders, place, before._replace(folder=folder, files=dropped), in_use)
+    return Runtime((*changes, *gone.changes), (*_actions(folder, changes), *gone.actions), (*kept, *gone.kept),
+                   written, gone.rmdirs, tuple(foreign))  # fmt: skip
 
 
 def uninstall(folders: Folders, place: Place, known: PackRecord, others: Container[str] = ()) -> Runtime:
@@ -87,18 +94,66 @@ def uninstall(folders: Folders, place: Place, known: PackRecord, others: Contain
     """
     if known.folder in others or not known.folder:
         return Runtime()
-    changes, actions, kept = [], [], []
-    for name in known.files:
-        path = os.path.join(known.folder, name)
-        there = _read(place, path)
-        if there.data is not None and is_as_recorded(there, known, name):
+    return _remove(folders, place, known, ())
+
+
+def _remove(folders: Folders, place: Place, known: PackRecord, in_use: Container[str]) -> Runtime:
+    """A pack's files go where they are as recorded, and the bytecode of packages that are not in use."""
+    changes, kept = [], []
+    for name, there in _read_all(place, known.folder, known.files).items():
+        if there.data is None:
+            continue
+        if is_as_recorded(there, known, name):
             changes.append(Change(there.path, there.data, None))
-            actions.append((path, file_action("remove-file", path)))
-        elif there.data is not None:
+        else:
+            path = os.path.join(known.folder, name)
             kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
+    bytecode = [] if place.shared else list(_bytecode(known.folder, in_use))
     # Also where somebody has removed the files already.
-    rmdirs = _own_folders(folders, place, [os.path.join(known.folder, name) for name in known.files])
-    return Runtime(tuple(changes), tuple(actions), tuple(kept), {}, rmdirs)
+    paths = [*(os.path.join(known.folder, name) for name in known.files), *(change.path for change in bytecode)]
+    rmdirs = _own_folders(folders, place, paths)
+    return Runtime((*changes, *bytecode), _actions(known.folder, changes), tuple(kept), {}, rmdirs)
+
+
+def _is_foreign(there: files.Snapshot, file: File, recorded: str) -> bool:
+    """Whether somebody has changed a program: it is neither as we wrote it nor as it should be."""
+    if there.data in (None, file.data):
+        return False
+    return not is_ours(there, recorded)
+
+
+def _read_all(place: Place, folder: str, names: Iterable[str]) -> dict[str, files.Snapshot]:
+    """Files of ours; in a project never one that a link leads out of it."""
+    read = partial(read_inside, place.project) if place.shared else files.read
+    return {name: read(os.path.join(folder, name)) for name in names}
+
+
+def _bytecode(folder: str, packages: Container[str]) -> Iterator[Change]:
+    """What Python keeps beside the modules of every package but these; a call that still runs may add to it."""
+    with contextlib.suppress(OSError):
+        for package in filter(is_package, os.listdir(folder)):
+            cache = os.path.join(folder, package, "__pycache__")
+            names = os.listdir(cache) if package not in packages and os.path.isdir(cache) else ()
+            for name in sorted(names):
+                there = files.read(os.path.join(cache, name))
+                if ".pyc" in name and there.data is not None:
+                    yield Change(there.path, there.data, None)
+
+
+def _actions(folder: str, changes: Iterable[Change]) -> tuple[tuple[str, Action], ...]:
+    """A line about each file that changes; the modules of a package are told of as its folder."""
+    words: dict[str, str] = {}
+    real_folder = files.real(folder)
+    for change in changes:
+        name = os.path.relpath(change.path, real_folder)
+        path = os.path.join(folder, package_of(name) or name)
+        word = "replace-file"
+        if change.after is None:
+            word = "remove-file"
+        elif change.before is None:
+            word = "create-file"
+        words[path] = word if words.get(path, word) == word else "replace-file"
+    return tuple((path, file_action(word, path)) for path, word in words.items())
 
 
 def own_top(folders: Folders, place: Place) -> str:
@@ -115,11 +170,6 @@ def _own_folders(folders: Folders, place: Place, paths: Iterable[str]) -> tuple[
             found.add(folder)
             folder = os.path.dirname(folder)
     return tuple(sorted(found, key=len, reverse=True))
-
-
-def _read(place: Place, path: str) -> files.Snapshot:
-    """A file of ours; in a project never one that a link leads out of it."""
-    return read_inside(place.project, path) if place.shared else files.read(path)
 
 
 def _is_judged_by_meaning(place: Place, path: str) -> bool:
@@ -141,7 +191,9 @@ def is_as_recorded(there: files.Snapshot, known: PackRecord, name: str) -> bool:
     if name != CONFIG or not config:
         return False
     says = _says(there)
-    return isinstance(says, dict) and engine.same(says, config)
+    if not isinstance(says, dict):
+        return False
+    return engine.same({name: value for name, value in says.items() if name != HOSTS}, config)
 
 
 def _says(there: files.Snapshot) -> Any:
@@ -150,11 +202,6 @@ def _says(there: files.Snapshot) -> Any:
         return JsonDocument.parse(there.data or b"", where=there.path, comments=False, trailing_commas=False).value
     except HookctlError:
         return None
-
-
-def _mode(place: Place, file: File) -> int:
-    mode = new_file_mode(place)
-    return _executable(mode) if file.executable else mode
 
 
 def _executable(mode: int) -> int:
@@ -172,10 +219,16 @@ def _chmod(there: files.Snapshot, file: File) -> int | None:
     return _executable(mode) if file.executable else mode & ~0o111
 
 
+def guards_files(config: File, *, wrapper: bool) -> dict[str, File]:
+    """What the guard's registrations run, in the order to write it: an upgrade is done with the last one."""
+    package = {name: File(data) for name, data in package_files().items()}
+    return {**package, CONFIG: config, **{name: File(data) for name, data in launchers(wrapper=wrapper).items()}}
+
+
 def configuration(
-    path: str, written: dict[str, Any], wanted: dict[str, Any], force: bool, *, fresh: bool = False
+    path: str, written: dict[str, Any], wanted: dict[str, Any], host: Host, force: bool, *, fresh: bool = False
 ) -> File:
-    """config.json with what is wanted, knob by knob, except what the operator changed in it."""
+    """config.json with what is wanted, knob by knob, except what the operator changed in it; the hosts are our own."""
     there = files.Snapshot(path, None) if fresh else files.read(path)
     live: dict[str, Any] = {}
     if there.data is not None and not force:
@@ -184,7 +237,8 @@ def configuration(
         except HookctlError as error:
             error.hint = "Mend it; or remove it, or install with --force: either writes it anew."
             raise
-        live = value if isinstance(value, dict) else {}
+        live = dict(value) if isinstance(value, dict) else {}
+    hosts = live.pop(HOSTS, None)
     edited = {name for name in live if not engine.same(live[name], written.get(name))}
     edited -= {name for name in edited if engine.same(live[name], wanted.get(name))}
     if not written:
@@ -195,9 +249,10 @@ def configuration(
         file_action("keep", there.path, f"kept your {name}={text}; --force takes it over")
         for name, text in shown.items()
     )
-    if there.data is not None and engine.same(live, values):
+    table = guard.host_table(host)
+    if there.data is not None and engine.same(live, values) and engine.same(hosts, table):
         return File(there.data, edits=kept)
-    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps({**values, HOSTS: table}, indent=2, ensure_ascii=False) + "\n"
     return File(text.encode("utf-8", "backslashreplace"), edits=kept)  # a path need not be UTF-8
 
 
@@ -209,9 +264,10 @@ def file_action(action: str, path: str, reason: str = "") -> Action:
 def unknown_page(folders: Folders, place: Place, folder: str) -> PackRecord:
     """Where the ledger is lost: only files that are as this version writes them are surely ours."""
     state = "" if place.shared else folders.state
-    config = configuration("", {}, guard.configuration(Settings(), state, place.host), False, fresh=True)
-    programs = {"hook.py": files.digest(hook_program(place.host)), WRAPPER: files.digest(wrapper_program())}
-    return PackRecord("", {}, folder, {**programs, CONFIG: files.digest(config.data)})
+    wanted = guard.configuration(Settings(), state, place.host)
+    config = configuration("", {}, wanted, place.host, False, fresh=True)
+    content = guards_files(config, wrapper=True)
+    return PackRecord("", {}, folder, {name: files.digest(file.data) for name, file in content.items()})
 
 
 def folder_of_orphan(folders: Folders, document: Document, place: Place) -> str:

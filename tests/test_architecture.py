@@ -135,9 +135,10 @@ def test_files_are_replaced_in_one_place_only() -> None:
 
 
 def test_the_hook_imports_nothing_of_the_package() -> None:
-    for node in ast.walk(ast.parse((ROOT / "templates" / "guard" / "hook.py").read_text())):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            assert "hookctl" not in ast.unparse(node)
+    for path in (ROOT / "templates" / "guard").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert "hookctl" not in ast.unparse(node)
 
 
 @pytest.mark.parametrize("name", ["verbs", "checks", "documents", "hosts", "packs"])

@@ -9,15 +9,16 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hookctl import errors
+from hookctl import errors, hosts
 from hookctl.packs import guard, settings
 from hookctl.verbs import completion
 
 from .findings_of_hosts import MADE_OF_HOSTS
+from .templates.modules import module, sources
 from .test_cli_contract import COMMANDS, options_of
 from .test_doctor import MADE, source_codes
-from .test_project import HOOK
 
+KNOBS = module("settings").DEFAULTS
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -42,32 +43,33 @@ def test_every_finding_of_doctor_is_explained_with_its_level() -> None:
 def test_every_knob_is_explained_with_its_default() -> None:
     schema = json.loads((ROOT / "schemas" / "guard-config.schema.json").read_text())["properties"]
     table = {row[0].strip("`"): row[1] for row in rows(ROOT / "docs" / "guard.md", "knob")}
-    assert set(table) == set(HOOK.KNOBS) - {"state_dir"}
-    assert set(table) == set(schema) - {"state_dir", "$schema"}
+    assert set(table) == set(KNOBS) - {"state_dir"}
+    assert set(table) == set(schema) - {"state_dir", "hosts", "$schema"}
     assert set(table) == {*settings._knobs(), "mode"}
     for name, shown in table.items():
-        value = HOOK.KNOBS[name]
+        value = KNOBS[name]
         assert schema[name].get("default", value) == value
         plain = ", ".join(value) if isinstance(value, list) else str(value)
         plain = plain.lower() if isinstance(value, bool) else plain
         assert shown.strip("`") == plain or name == "task_file", name
 
 
-@pytest.mark.parametrize("name", HOOK.HOSTS)
+@pytest.mark.parametrize("name", hosts.names())
 def test_what_the_guard_can_do_on_a_host_is_what_it_has_forms_for(name: str) -> None:
     found = [row for row in rows(ROOT / "docs" / "guard.md", "host") if name in row[0].lower()]
     assert len(found) == 1
     _, blocks, release, end, refusal, *_, cap = found[0]
-    forms = HOOK.HOSTS[name]
+    host = hosts.load(name)
+    forms = [host.data["dialect"][form] for form in ("block", "release", "end", "refuse")]
     assert blocks.startswith(("yes", "only")) and forms[0]
     assert (release, end.startswith("yes")) == ("a message" if forms[1] else "silence", forms[2] != "")
     assert refusal.startswith("yes") == (forms[3] != "" and name != "antigravity")
-    variable, default, _ = HOOK.CAPS.get(name, ("", "none", True))
-    assert variable in cap and str(default) in cap
+    counted = guard.host_table(host)[name].get("cap", {})
+    assert counted.get("key", "") in cap and str(counted.get("default", "none")) in cap
 
 
 def test_every_reason_that_the_guard_is_documented_to_give_is_one_that_it_gives() -> None:
-    text, hook = (ROOT / "docs" / "guard.md").read_text(), (ROOT / "templates" / "guard" / "hook.py").read_text()
+    text, hook = (ROOT / "docs" / "guard.md").read_text(), sources()
     codes = set(re.findall(r"\[([a-z_]+)\](?!\()", text))
     assert {"blocked", "tripped", "host_cap", "ceiling", "open", "stop_loop", "no_work"} <= codes
     for code in codes:
@@ -121,9 +123,9 @@ def test_the_exit_codes_are_those_of_the_code() -> None:
 
 def test_every_variable_that_is_named_is_read_somewhere() -> None:
     sources = [*(ROOT / "hookctl").rglob("*.py"), *(ROOT / "hookctl").rglob("*.toml"), *(ROOT / "tests").rglob("*.py"),
-               ROOT / "templates" / "guard" / "hook.py"]  # fmt: skip
+               *(ROOT / "templates" / "guard").rglob("*.py")]  # fmt: skip
     known = "\n".join(path.read_text() for path in sources)
-    known += " ".join(f"HOOKCTL_{name.upper()}" for name in HOOK.KNOBS)
+    known += " ".join(f"HOOKCTL_{name.upper()}" for name in KNOBS)
     for path in DOCUMENTS:
         for name in re.findall(r"\b(?:HOOKCTL|CLAUDE|MAX_STOP)_[A-Z_]*[A-Z]\b", path.read_text()):
             assert name in known, f"{path.name}: {name}"

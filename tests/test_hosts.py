@@ -15,6 +15,8 @@ import pytest
 from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
+from hookctl.packs.guard import host_table
+from hookctl.packs.programs import launchers, package_files
 
 from .conftest import Hookctl, put
 
@@ -102,8 +104,11 @@ def test_what_install_writes_for_claude(
     quoted = json.dumps(shlex.quote(str(hook)), ensure_ascii=False)[1:-1]
     assert settings.read_text() == GOLDEN.format(hook=quoted, python=python)
     assert settings.stat().st_mode & 0o777 == 0o600
-    assert hook.read_bytes() == Path(asset("templates", "guard", "hook.py")).read_bytes()
+    programs = {**package_files(), **launchers(wrapper=False)}
+    assert {name: (hook.parent / name).read_bytes() for name in programs} == programs
     config = json.loads(hook.with_name("config.json").read_text())
+    assert list(config) == ["mode", "state_dir", "hosts"]
+    assert config.pop("hosts") == host_table(hosts.load("claude"))
     assert config == {"mode": "breaker", "state_dir": str(isolated / "state")}
     assert hookctl("uninstall").code == 0
     assert not settings.parent.exists()
@@ -204,7 +209,7 @@ def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
     page = page_of_claude(hookctl)
     assert {"event": "stop", "name": "Stop", "sure": "proven"} in page["events"]
     assert {"event": "notification", "name": "Notification", "sure": "read"} in page["events"]
-    assert page["cap"] == {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "off": "0 or less"}
+    assert page["cap"] == {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "counts_anew": True, "off": "0 or less"}
     out = hookctl("hosts").out
     for words in ("claude: Claude Code", "~/.claude/settings.json (json, no comments)", "stop=Stop"):
         assert words in out

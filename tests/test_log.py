@@ -145,7 +145,7 @@ def test_a_denial_of_a_wrapped_hook_is_told_as_one(hookctl: Hookctl, guard: Path
 
 def test_the_hook_says_nothing_that_log_does_not_know() -> None:
     root = Path(__file__).parents[1]
-    source = (root / "templates" / "guard" / "hook.py").read_text()
+    source = "\n".join(path.read_text() for path in (root / "templates" / "guard").rglob("*.py"))
     decided = set(re.findall(rf'"(?:{"|".join(events.DECISIONS)})", "(\w+)"', source))
     assert {"tripped", "stop_loop", "no_work"} <= decided <= set(events.CODES)
     documented = re.findall(r"\[([a-z_]+)\](?!\()", (root / "docs" / "guard.md").read_text())

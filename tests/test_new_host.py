@@ -7,12 +7,10 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hookctl import hosts
-from hookctl.packs.programs import hook_program
 from tests.conftest import Hookctl, put
 
 ROOT = Path(__file__).parents[1]
@@ -67,15 +65,14 @@ def test_all_verbs_know_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl
     assert robin.read_text() == MINE
 
 
-def test_the_tables_of_the_hook_have_what_the_file_says(robin: Path) -> None:
-    hook: dict[str, Any] = {"__name__": "hook"}
-    exec(hook_program(hosts.load("robin")), hook)
-    said = ('{"verdict":"go on","because":%s}', '{"systemMessage":%s}', "", "")
-    assert hook["HOSTS"]["robin"] == (*said, "ROBIN_PROJECT", "")
-    assert hook["CAPS"]["robin"] == ("ROBIN_CAP", 6, False)
-    assert "robin" in hook["FLAGLESS"] and "claude" in hook["HOSTS"]
-
-
-def test_the_hook_of_the_hosts_that_it_knows_is_the_template() -> None:
-    template = (ROOT / "templates" / "guard" / "hook.py").read_bytes()
-    assert all(hook_program(hosts.load(name)) == template for name in hosts.names())
+def test_its_file_reaches_the_hook_through_the_configuration(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "robin").code == 0
+    config = json.loads((isolated / "data" / "guard" / "robin-user" / "config.json").read_text())
+    assert config["hosts"] == {
+        "robin": {
+            "block": '{"verdict":"go on","because":%s}',
+            "release": '{"systemMessage":%s}',
+            "project": "ROBIN_PROJECT",
+            "cap": {"key": "ROBIN_CAP", "default": 6},
+        }
+    }

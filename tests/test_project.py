@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pwd
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -14,28 +12,18 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import project
+from tests.templates.modules import module
 
-TEMPLATE = Path(__file__).parents[1] / "templates" / "guard" / "hook.py"
-
-
-def load_hook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hook_under_test", TEMPLATE)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-HOOK = load_hook()
+digest = module("values").digest
 
 
 def by_hook(start: str) -> str:
     """The project as the hook finds it: the lines of its read_call that lead there."""
     here = os.getcwd()
     try:
-        home = HOOK.home_folder()
-        named = HOOK.enter(start)
-        return HOOK.find_project(named or here, HOOK.enter(home) or home)
+        home, enter = module("project").home_folder(), module("files").enter
+        named = enter(start)
+        return module("project").find_project(named or here, enter(home) or home)
     finally:
         os.chdir(here)
 
@@ -140,7 +128,7 @@ def test_both_agree_on_any_tree(
         os.makedirs(os.path.join(root, *branch), exist_ok=True)
     monkeypatch.setenv("HOME", os.path.join(root, *branches[home % len(branches)][:home_depth]))
     found = both(os.path.join(root, *branches[start % len(branches)][:depth]))
-    assert project.state_folder("/state", found) == f"/state/guard/{HOOK.digest(found)}"
+    assert project.state_folder("/state", found) == f"/state/guard/{digest(found)}"
     assert len(os.path.basename(project.state_folder("/state", found))) == 16
 
 
@@ -149,13 +137,13 @@ def test_the_state_folder_is_that_of_the_real_path(isolated: Path) -> None:
     (isolated / "link").symlink_to(isolated / "real")
     folder = project.state_folder("/state", str(isolated / "link"))
     assert folder == project.state_folder("/state", str(isolated / "real"))
-    assert folder == f"/state/guard/{HOOK.digest(str(isolated / 'real'))}"
+    assert folder == f"/state/guard/{digest(str(isolated / 'real'))}"
 
 
 @pytest.mark.parametrize("session", ["S1", "", "ü", "\ud800", "x" * 1000])
 def test_sessions_have_the_same_hash(session: str) -> None:
-    assert project.session_hash(session) == HOOK.digest(session)
+    assert project.session_hash(session) == digest(session)
 
 
 def test_the_run_folder_is_the_hooks_default() -> None:
-    assert project.run_folder("/p", {}) == f"/p/{HOOK.KNOBS['run_dir']}"
+    assert project.run_folder("/p", {}) == f"/p/{module('settings').DEFAULTS['run_dir']}"

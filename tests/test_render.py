@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hookctl import hosts
+from hookctl.packs.guard import host_table
 from tests.conftest import Hookctl, put
 from tests.trees import tree
 
@@ -28,19 +30,31 @@ def test_it_is_what_an_install_into_an_empty_place_writes(
 
 def test_what_stands_in_no_settings_file_is_given_as_the_hooks_configuration(isolated: Path, hookctl: Hookctl) -> None:
     render = ("render", "--host", "claude", "--scope", "project", *CHOSEN)
-    config = hookctl(*render, "--json").data["files"][1]
+    config = hookctl(*render, "--json").data["files"][-1]
     assert hookctl("install", "--host", "claude", "--scope", "project", *CHOSEN).code == 0
     assert (isolated / "work" / config["to"]).read_text() == config["text"]
-    assert json.loads(config["text"]) == {"mode": "breaker", "latch": False, "child_env": ["A", "B"]}
+    settings = json.loads(config["text"])
+    assert settings.pop("hosts") == host_table(hosts.load("claude"))
+    assert settings == {"mode": "breaker", "latch": False, "child_env": ["A", "B"]}
     said = hookctl(*render).err
-    text = '{"mode": "breaker", "latch": false, "child_env": ["A", "B"]}'
-    assert f"hookctl: put this at .hookctl/guard/claude/config.json: {text}\n" in said
+    text = '{"mode": "breaker", "latch": false, "child_env": ["A", "B"], "hosts": {'
+    assert f"hookctl: put this at .hookctl/guard/claude/config.json: {text}" in said
 
 
-@pytest.mark.parametrize("options", [(), ("--set", "max_stop_blocks=9"), ("--mode", "breaker")])
-def test_where_the_settings_say_all_there_is_no_configuration(options: tuple[str, ...], hookctl: Hookctl) -> None:
-    done = hookctl("render", "--host", "claude", *options, "--json")
-    assert [os.path.basename(file["to"]) for file in done.data["files"]] == ["hook.py"]
+def test_what_is_to_be_put_there_is_told_and_works(isolated: Path, hookctl: Hookctl) -> None:
+    folder = isolated / "hooks"
+    render = ("render", "--host", "claude", "--hook-dir", str(folder))
+    said = hookctl(*render).err.splitlines()
+    told = [line.split(" at ")[1] for line in said if " put /" in line]
+    assert told == [f"{folder}/hook.py", f"{folder}/guard"]
+    done = hookctl(*render, "--json")
+    for file in done.data["files"]:
+        put(Path(file["to"]), file["text"] if "text" in file else Path(file["from"]).read_bytes())
+    command = done.data["settings"]["hooks"]["Stop"][0]["hooks"][0]["command"]
+    put(isolated / "work" / ".hookctl" / "run" / "task.json", '{"remaining": 1}')
+    stop = json.dumps({"session_id": "s", "cwd": str(isolated / "work")})
+    run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, input=stop)
+    assert json.loads(run.stdout)["decision"] == "block"
 
 
 def test_it_writes_nothing(isolated: Path, hookctl: Hookctl) -> None:

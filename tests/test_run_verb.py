@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from hookctl import clock, project
+from tests.templates.lab import TABLE, lay
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
 
-TEMPLATE = Path(__file__).parents[1] / "templates" / "guard" / "hook.py"
 NOW = 1_000_000_000
 
 
@@ -53,8 +53,9 @@ class Run:
     def says(self, session: str = "S1", active: bool = False, cwd: Path | None = None, **knobs: Any) -> str:
         """What the hook says to a stop: block, release, or nothing."""
         hook = self.root / "hook" / "hook.py"
-        put(hook, TEMPLATE.read_bytes())
-        put(hook.with_name("config.json"), json.dumps({"state_dir": str(self.root / "state"), **knobs}))
+        lay(hook.parent)
+        config = {"state_dir": str(self.root / "state"), **knobs, "hosts": TABLE}
+        put(hook.with_name("config.json"), json.dumps(config))
         payload = {"session_id": session, "cwd": str(cwd or self.project), "stop_hook_active": active}
         call = [sys.executable, "-I", "-S", str(hook), "stop", "--host", "claude"]
         done = subprocess.run(call, input=json.dumps(payload), capture_output=True, text=True, cwd=self.root)

@@ -8,7 +8,8 @@ A story is a text (tests/stories/*.txt). It is played, written down again as it 
                                         for its exit status, if that is not 0
     == home/.claude/settings.json ==    the file is shown as it is
 
-$ROOT stands for the folder of the story, $PYTHON for the hooks' interpreter, $HASH for that of a settings file's path.
+$ROOT stands for the folder of the story, $PYTHON for the hooks' interpreter, $HASH for that of a
+settings file's path, or of the hook's package.
 Commands run in $WORK, a folder in it. A blank line before a heading belongs to nobody.
 """
 
@@ -74,7 +75,7 @@ class Stage:
         text = text.replace(str(self.root / "work"), "$WORK")
         text = text.replace(str(self.root), "$ROOT").replace(self.python, "$PYTHON")
         text = re.sub(r"(the file was written at )[-0-9]{10} [:0-9]{8}", r"\1$TIME", text)
-        return re.sub(r"(claude-(?:user|local)-)[0-9a-f]{16}", r"\1$HASH", text)
+        return re.sub(r"(claude-(?:user|local)-|guard_)[0-9a-f]{16}", r"\1$HASH", text)
 
     def write(self, path: Path, body: str, flags: str) -> None:
         text = body if "no final newline" in flags else body + "\n"

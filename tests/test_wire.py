@@ -1,51 +1,58 @@
-"""The guard answers as its hosts' data files say: hook and data are written apart, since the hook imports nothing."""
+"""The guard answers as its hosts' data files say: what a file says reaches the hook through config.json."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import posix
 from typing import Any
 
 import pytest
 
 from hookctl import hosts
 from hookctl.checks import selftest
+from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.guard import events
-from hookctl.packs.programs import hook_program
 from hookctl.packs.settings import Settings
 
-from .test_project import HOOK
+from .templates.modules import module
 
 
-def tables(name: str) -> Any:
-    """The hook's own tables, as it is installed for a host."""
-    hook = {"__name__": "hook"}
-    exec(hook_program(hosts.load(name)), hook)
-    return SimpleNamespace(**hook)
+def host(name: str) -> Any:
+    """A host as the hook has it from its configuration."""
+    return module("dialects").find_host(guard.host_table(hosts.load(name)), name, {})
 
 
 @pytest.mark.parametrize("name", hosts.names())
 def test_the_hook_answers_in_the_words_of_the_hosts_file(name: str) -> None:
-    about = hosts.load(name).data
-    dialect = about["dialect"]
-    assert tables(name).HOSTS[name][:4] == (dialect["block"], dialect["release"], dialect["end"], dialect["refuse"])
-    project, session = tables(name).HOSTS[name][4:]
-    assert project == about["environment"].get("project", "")
-    assert session in ("", about["environment"].get("session", ""))  # where every payload has it, no variable is needed
+    data, known = hosts.load(name).data, host(name)
+    dialect, environment = data["dialect"], data["environment"]
+    forms = (known.block, known.release, known.end, known.refuse)
+    assert forms == (dialect["block"], dialect["release"], dialect["end"], dialect["refuse"])
+    assert known.project_variable == environment.get("project", "")
+    assert known.session_variable == environment.get("session", "")
 
 
 @pytest.mark.parametrize("name", hosts.names())
-def test_the_hook_counts_the_cap_that_the_hosts_file_has(name: str) -> None:
+def test_the_hook_counts_the_cap_that_the_hosts_file_has(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cap = hosts.load(name).cap
     if not cap or "field" in cap or cap.get("asks"):  # nothing that the hook could count
-        assert name not in tables(name).CAPS
+        assert host(name).cap == float("inf")
         return
-    variable, default, _ = tables(name).CAPS[name]
-    assert (variable, default) == (cap.get("key", ""), cap["default"])
+    for text in ("", "0", "3", "-1", "1000", "x"):
+        if "key" in cap:
+            monkeypatch.setenv(cap["key"], text)
+            monkeypatch.setitem(posix.environ, cap["key"].encode(), text.encode())
+        wanted = hosts.read_cap(hosts.load(name), text if "key" in cap else "")
+        bounded = wanted > 0 or cap.get("overrides_last")
+        assert host(name).cap == (wanted if bounded else float("inf")), text
 
 
-def test_the_hook_knows_no_host_without_a_file() -> None:
-    assert HOOK.HOSTS.keys() <= set(hosts.names())
+@pytest.mark.parametrize("name", hosts.names())
+def test_the_table_of_a_registration_has_who_runs_it_and_nobody_else(name: str) -> None:
+    readers = [reader["host"] for reader in hosts.load(name).data.get("also_read_by", ())]
+    table = guard.host_table(hosts.load(name))
+    assert set(table) == {name, *readers}
+    assert set(table[name].get("also_run_by", {})) == set(readers)
 
 
 def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() -> None:

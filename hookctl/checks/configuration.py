@@ -14,7 +14,7 @@ from hookctl.errors import HookctlError
 from hookctl.folders import asset
 from hookctl.masking import masked_text
 
-_ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema")  # no variables of the guard's own
+_ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema", "hosts")  # no variables of the guard's own
 
 
 def check(scene: Scene, folder: str) -> Iterator[Finding]:

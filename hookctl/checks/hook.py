@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from hookctl import files, interpreter, runtime_files
 from hookctl.checks import Finding, Scene, configuration, selftest
 from hookctl.errors import HookctlError
-from hookctl.packs.programs import hook_program
+from hookctl.model import PackRecord
+from hookctl.packs.programs import HOOK, launchers, package_files, package_of
 from hookctl.packs.settings import settings_from
-
-PROGRAM = "hook.py"
 
 
 def check(scene: Scene) -> Iterator[Finding]:
@@ -28,12 +27,12 @@ def check(scene: Scene) -> Iterator[Finding]:
     if scene.place.shared:  # there the command takes whatever python3 is on PATH
         chosen = interpreter.python3(scene.folders.environ) or "python3"
     python = list(_interpreter(scene, chosen))
-    program = list(_program(scene, page.folder, page.files.get(PROGRAM, "")))
+    program = list(_program(scene, page))
     yield from (*python, *program, *configuration.check(scene, page.folder))
     # A committed ledger vouches for nothing: at project scope only this version's own program is started.
     stop = ("error", "warning", "info") if scene.place.shared else ("error", "warning")
     if not any(finding.level in stop for finding in (*python, *program)):
-        yield from selftest.check(scene, chosen, os.path.join(page.folder, PROGRAM))
+        yield from selftest.check(scene, chosen, os.path.join(page.folder, HOOK))
 
 
 def _interpreter(scene: Scene, python: str) -> Iterator[Finding]:
@@ -53,21 +52,39 @@ def _interpreter(scene: Scene, python: str) -> Iterator[Finding]:
         yield scene.find("interpreter_old", "error", message, f"Upgrade it, then `{scene.install}`.", python)
 
 
-def _program(scene: Scene, folder: str, sha: str) -> Iterator[Finding]:
-    path = os.path.join(folder, PROGRAM)
+def _program(scene: Scene, page: PackRecord) -> Iterator[Finding]:
+    """The launcher and the package that it starts; the first fault says enough."""
+    recorded = [name for name in page.files if package_of(name)]
+    for name in (HOOK, *recorded):
+        finding = _file(scene, os.path.join(page.folder, name), page.files.get(name, ""))
+        if finding:
+            yield finding
+            return
+    current = {**package_files(), **launchers(wrapper=False)}
+    if any(_data(os.path.join(page.folder, name)) != data for name, data in current.items()):
+        message = "the hook is of another version of hookctl" + ("; it was not tried" if scene.place.shared else "")
+        path = os.path.join(page.folder, HOOK)
+        yield scene.find("hook_old", "info", message, f"`{scene.install}` brings this version's.", path)
+
+
+def _file(scene: Scene, path: str, sha: str) -> Finding | None:
     try:
         there = files.read(path)
     except HookctlError as error:
-        yield scene.find("hook_unreadable", "error", error.message, error.hint, path)
-        return
+        return scene.find("hook_unreadable", "error", error.message, error.hint, path)
     if there.data is None:
         message = "the hook's file is missing, so the hook does nothing"
         if scene.place.shared:
             message += ": is .hookctl/ committed with the settings?"
-        yield scene.find("hook_missing", "error", message, "`hookctl doctor --fix` puts it back.", path)
-    elif not runtime_files.is_ours(there, sha):
+        return scene.find("hook_missing", "error", message, "`hookctl doctor --fix` puts it back.", path)
+    if not runtime_files.is_ours(there, sha):
         message = "the hook's file is not as hookctl installed it; it was not tried"
-        yield scene.find("hook_changed", "warning", message, f"`{scene.install} --force` puts ours back.", path)
-    elif there.data != hook_program(scene.host):
-        message = "the hook is of another version of hookctl" + ("; it was not tried" if scene.place.shared else "")
-        yield scene.find("hook_old", "info", message, f"`{scene.install}` brings this version's.", path)
+        return scene.find("hook_changed", "warning", message, f"`{scene.install} --force` puts ours back.", path)
+    return None
+
+
+def _data(path: str) -> bytes | None:
+    try:
+        return files.read(path).data
+    except HookctlError:
+        return None

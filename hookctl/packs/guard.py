@@ -13,7 +13,7 @@ from hookctl import files
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
-from hookctl.hosts import Host
+from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import PackRecord, Want
 from hookctl.packs.fields import fields_of, top_wants
@@ -24,6 +24,7 @@ from hookctl.places import GUARD, OWN, Place, in_sh
 CEILING = 200  # blocks a prompt, whatever settings and progress say
 ARMED_CEILING = 5000  # the same while keepalive is armed
 UNLIMITED_CAP = "5000"  # where the guard's own limit is as high, or there is none
+_CAP = ("key", "default", "most", "overrides_last", "counts_anew")  # of a host's cap, what the hook counts by
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 
 
@@ -171,6 +172,38 @@ def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:
     """The mode that the hook takes: the variable's if it is one, else that of config.json, else the default."""
     named = env.get("HOOKCTL_MODE", "").strip(), config.get("mode")
     return next((mode for mode in named if mode in MODES), Settings().mode)
+
+
+def host_table(host: Host) -> dict[str, Any]:
+    """What the hook needs to know of every host that may run this one's registration, as config.json has it."""
+    others = [load(reader["host"]) for reader in host.data.get("also_read_by", ())]
+    marks = {other.name: other.data["told_by"] for other in others if "told_by" in other.data}
+    table = {host.name: _of_host(host)}
+    if marks:
+        table[host.name]["also_run_by"] = marks
+    return table | {other.name: _of_host(other) for other in others if other.name in marks}
+
+
+def _of_host(host: Host) -> dict[str, Any]:
+    """The hook's own part of a host's data file, without what is empty."""
+    environment = host.data["environment"]
+    part = {
+        **host.data["dialect"],
+        "project": environment.get("project", ""),
+        "session": environment.get("session", ""),
+        "cap": _cap_to_count(host),
+        "payload": host.data.get("payload", {}),
+        "denials": host.data.get("denials", {}),
+    }
+    return {name: value for name, value in part.items() if value}
+
+
+def _cap_to_count(host: Host) -> dict[str, Any]:
+    """The cap that the hook has to count towards; nothing where the host asks no more often, or an entry sets it."""
+    cap = host.cap
+    if "field" in cap or cap.get("asks"):
+        return {}
+    return {name: cap[name] for name in _CAP if name in cap}
 
 
 def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from hookctl.folders import asset
 
 WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
+_NO_KNOBS = ("$schema", "hosts")
 _KINDS = {"integer": int, "boolean": bool, "array": list, "string": str}
 
 
 def schema() -> dict[str, Any]:
     """Every knob's JSON Schema, by its name."""
     with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
-        return {name: about for name, about in json.load(stream)["properties"].items() if name != "$schema"}
+        return {name: about for name, about in json.load(stream)["properties"].items() if name not in _NO_KNOBS}
 
 
 def in_effect(config: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:

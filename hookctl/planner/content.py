@@ -15,9 +15,7 @@ from hookctl.model import PackRecord, Want
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.model import Pack
-from hookctl.packs.programs import hook_program, wrapper_program
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
-from hookctl.packs.wrapping import PROGRAM
 from hookctl.places import GUARD, Place, in_sh, top
 from hookctl.planner.draft import Draft
 from hookctl.planner.wraps import Asked, entries_but_wraps, has_wraps, wrap
@@ -80,10 +78,9 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     wants, files = [], {}
     if settings.events or wrapped:
         before = known.settings.get("config", {}) if known else {}
-        config = runtime_files.configuration(os.path.join(folder, CONFIG), before, wanted_config, choice.force)
-        files = {"hook.py": File(hook_program(draft.host)), CONFIG: config}
-        if wrapped:
-            files[PROGRAM] = File(wrapper_program())
+        path = os.path.join(folder, CONFIG)
+        config = runtime_files.configuration(path, before, wanted_config, draft.host, choice.force)
+        files = runtime_files.guards_files(config, wrapper=wrapped)
         wants = _guard_wants(draft, pack, choice, folder, settings, json.loads(config.data))
     recorded = {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": wanted_config}
     if settings.preset:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from hookctl import engine, files, interpreter, packs, project_ledger, runtime_files
+from hookctl import engine, files, interpreter, packs, project_ledger
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
@@ -21,18 +21,14 @@ from hookctl.hosts import reading, shapes
 from hookctl.live import Sources
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard, wrapping
-from hookctl.packs.pack import load_file, read_files
-from hookctl.packs.programs import hook_program, wrapper_program
+from hookctl.packs.programs import launchers, package_files
 from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner.approvals import Approvals, written_hooks
-from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.plan import Plan, assemble
-from hookctl.runtime_files import CONFIG, File, Runtime
-
-_PROGRAM = "hook.py"
+from hookctl.planner.repair_files import repair_files
 
 
 def plan_repair(sources: Sources, places: Iterable[Place]) -> Plan:
@@ -76,7 +72,7 @@ def _decide(records: Mapping[str, Record], draft: Draft) -> None:
     current = draft.look([want for _, wants in orphan.values() for want in wants])
     draft.made_anew = draft.was_written_since and engine.wiped(draft.own_entries(), current)
     _repair_entries(draft, current, orphan)
-    _repair_files(draft)
+    repair_files(draft)
     draft.adds_files = True
     draft.commands = written_hooks(place, draft.own_entries())
 
@@ -103,18 +99,19 @@ def _repair_entries(draft: Draft, current: Live, orphan: Mapping[str, tuple[str,
 
 
 def _are_all_ours(draft: Draft) -> bool:
-    """Whether a committed ledger, a stranger's word, wants nothing but the guard's own entries and program again."""
-    page = draft.packs.get(GUARD)
-    if page is None or set(draft.packs) != {GUARD}:
+    """Whether a committed ledger, a stranger's word, wants nothing but the guard's own entries and programs again."""
+    known = draft.packs.get(GUARD)
+    if known is None or set(draft.packs) != {GUARD}:
         return False
-    program = files.read(os.path.join(page.folder, _PROGRAM)).data
-    settings = settings_from(page.settings)
+    for name, ours in {**package_files(), **launchers(wrapper=False)}.items():
+        if files.read(os.path.join(known.folder, name)).data not in (None, ours):
+            return False
+    settings = settings_from(known.settings)
     limit = guard.wanted_limit(settings)
-    wants = guard.wants(settings, draft.target, packs.load(GUARD), page.folder, limit)
+    wants = guard.wants(settings, draft.target, packs.load(GUARD), known.folder, limit)
     good = [(want.path, want.value) for want in wants]
-    ours = [entry for entry in draft.own_entries() if entry.kind != "container" and not wraps(entry.id)]
-    wishes = [(e.path, wish.value) for e in ours for wish in e.owners.values()]
-    return program in (None, hook_program(draft.target.host)) and all(wish in good for wish in wishes)
+    entries = [entry for entry in draft.own_entries() if entry.kind != "container" and not wraps(entry.id)]
+    return all((entry.path, wish.value) in good for entry in entries for wish in entry.owners.values())
 
 
 def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
@@ -216,59 +213,3 @@ def _limit(draft: Draft) -> str:
     path = draft.target.host.env_leaf(LIMIT_KEY)
     value = draft.document.get(path) if path else ""
     return value if isinstance(value, str) else ""
-
-
-# Files
-
-
-def _repair_files(draft: Draft) -> None:
-    """Put the files back that are missing; the draft's packs then say so."""
-    for name, page in list(draft.packs.items()):
-        put_back, wanted = Runtime(), {}
-        with contextlib.suppress(HookctlError):  # a folder where a file should be, a link that leads out
-            wanted = _guards_files(draft, page) if name == GUARD else _packs_files(draft, name, page)
-            put_back = _put_back(draft, page, wanted)
-        if put_back.actions or (name == GUARD and not page.files):
-            files_now = {**dict.fromkeys(wanted, ""), **page.files, **put_back.written}
-            digest = page.digest
-            if name == GUARD and not digest:  # nobody has recorded it
-                digest = guard_digest(wanted)
-            draft.packs[name] = page._replace(files=files_now, digest=digest)
-        draft.use_files(Runtime(put_back.changes, put_back.actions))
-
-
-def _put_back(draft: Draft, page: PackRecord, wanted: Mapping[str, File]) -> Runtime:
-    """Those that are missing; one that is there is noted as ours if it has our bytes, and else left alone."""
-    fitting = {}
-    for name, file in wanted.items():
-        with contextlib.suppress(HookctlError):
-            if files.read(os.path.join(page.folder, name)).data in (None, file.data):
-                fitting[name] = file
-    return runtime_files.install(draft.folders, draft.target, page.folder, page._replace(files={}), fitting, False)
-
-
-def _guards_files(draft: Draft, page: PackRecord) -> dict[str, File]:
-    settings = settings_from(page.settings)
-    root = {} if draft.document.value is MISSING else draft.document.value
-    wrapped = any(wraps(element.id) for element in shapes.elements(draft.target.host.shape, root))
-    if not settings.events and not wrapped:
-        return {}
-    config = guard.configuration(settings, "" if draft.target.shared else draft.folders.state, draft.target.host)
-    data = runtime_files.configuration(os.path.join(page.folder, CONFIG), {}, config, False, fresh=True)
-    found = {_PROGRAM: File(hook_program(draft.target.host)), CONFIG: data}
-    return found | ({wrapping.PROGRAM: File(wrapper_program())} if wrapped else {})
-
-
-def _packs_files(draft: Draft, name: str, page: PackRecord) -> dict[str, File]:
-    """A pack's files as they were installed, if its own file is still where it was and says the same version."""
-    if draft.target.shared or not page.source or not _any_missing(page):
-        return {}
-    pack = load_file(page.source)
-    if (pack.name, pack.version) != (name, page.version):
-        return {}
-    found = {file: File(*content) for file, content in read_files(pack).items()}
-    return {file: one for file, one in found.items() if files.digest(one.data) == page.files.get(file)}
-
-
-def _any_missing(page: PackRecord) -> bool:
-    return any(not os.path.lexists(os.path.join(page.folder, name)) for name in page.files)

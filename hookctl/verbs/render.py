@@ -17,6 +17,7 @@ from hookctl.hosts import Host, shapes
 from hookctl.model import Live, Result, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
+from hookctl.packs.programs import template_files
 from hookctl.packs.settings import Request as Chosen
 from hookctl.packs.settings import Settings, choose, require_portable
 from hookctl.packs.wants import wants as pack_wants
@@ -68,12 +69,13 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     decision = engine.install((), Live({}, {}, ()), pack.name, pack.version, wants)
     document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
     text = document.data.decode()
-    sources = {os.path.join(folder, name): _source(pack, name) for name in pack.files}
+    names = template_files() if pack.name == GUARD else pack.files
+    sources = {os.path.join(folder, name): _source(pack, name) for name in names}
     notes = [*messages, _where(folders, host, request.scope)]
-    notes += [f"put {source} at {_shown(place, target)}" for target, source in sources.items()]
+    notes += [f"put {source} at {_shown(place, target)}" for target, source in _told(pack, sources).items()]
     copies = [{"from": source, "to": _shown(place, target)} for target, source in sources.items()]
-    config = _configuration(settings, folder, host)
-    if config:
+    if pack.name == GUARD:
+        config = _configuration(settings, folder, host)
         target = _shown(place, os.path.join(folder, CONFIG))
         notes.append(f"put this at {target}: {json.dumps(json.loads(config), ensure_ascii=False)}")
         copies.append({"text": config, "to": target})
@@ -107,9 +109,7 @@ def _settings(pack: Pack, place: Place, request: Request) -> Settings:
     return settings
 
 
-def _wants(
-    folders: Folders, place: Place, pack: Pack, folder: str, settings: Settings
-) -> tuple[list[Want], list[str]]:
+def _wants(folders: Folders, place: Place, pack: Pack, folder: str, settings: Settings) -> tuple[list[Want], list[str]]:
     # A folder that was named for a project lies outside of it, and is the same for everyone.
     if place.shared and not folder.startswith("/.hookctl/"):
         place = replace(place, scope="managed")
@@ -123,11 +123,23 @@ def _wants(
 
 
 def _configuration(settings: Settings, folder: str, host: Host) -> str:
-    """The text of config.json, where something was chosen that stands neither in the settings nor in the defaults."""
+    """The text of config.json."""
     wanted = guard.configuration(settings, "", host)
-    if wanted == guard.configuration(Settings(), "", host):
-        return ""
-    return configuration(os.path.join(folder, CONFIG), {}, wanted, False, fresh=True).data.decode()
+    return configuration(os.path.join(folder, CONFIG), {}, wanted, host, False, fresh=True).data.decode()
+
+
+def _told(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
+    """What is to be copied to where, the guard's package as one folder."""
+    if pack.name != GUARD:
+        return sources
+    told = {}
+    top = min(map(os.path.dirname, sources), key=len)  # where the launcher lies
+    for target, source in sources.items():
+        if os.path.dirname(target) == top:
+            told[target] = source
+        else:
+            told[os.path.dirname(target)] = os.path.dirname(source)
+    return told
 
 
 def _where(folders: Folders, host: Host, scope: str) -> str:

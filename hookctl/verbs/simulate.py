@@ -19,8 +19,9 @@ from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Result
 from hookctl.packs import guard
-from hookctl.packs.programs import hook_program
+from hookctl.packs.programs import HOOK, launchers, package_files
 from hookctl.packs.settings import Request, Settings, choose, remarks
+from hookctl.runtime_files import CONFIG, HOSTS
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
 _BEGIN = 1_000_000_000  # seconds; where the events do not say when they are
@@ -128,8 +129,9 @@ class _Stage:
             os.makedirs(folder)
         # With the limit, which is in no env here.
         config = guard.configuration(replace(settings, mode="guard"), "", hosts.load("claude"))
-        self.write(os.path.join(self.hook, "config.json"), json.dumps({**config, "mode": settings.mode}))
-        self.write(os.path.join(self.hook, "hook.py"), hook_program(*map(hosts.load, hosts.names())).decode())
+        self.config = {**config, "mode": settings.mode}
+        for name, data in {**package_files(), **launchers(wrapper=False)}.items():
+            self.write(os.path.join(self.hook, name), data.decode())
 
     def write(self, path: str, text: str | None) -> None:
         if text is not None:
@@ -163,11 +165,13 @@ class _Stage:
     def ask(self, event: Event) -> tuple[str, dict[str, Any]]:
         """What the hook prints, and its line in the log, if it writes one."""
         host = hosts.load(event.host)
+        config = {**self.config, HOSTS: guard.host_table(host)}
+        self.write(os.path.join(self.hook, CONFIG), json.dumps(config))
         environ = {**guard.cap_variables(self.settings, host), **event.env}
         environ |= {"HOME": self.top, "HOOKCTL_STATE_DIR": self.state, "HOOKCTL_NOW": repr(self.now)}
         environ |= {name: self.project for name in [host.data["environment"].get("project")] if name}
         payload = {"session_id": "simulated", **event.payload, "cwd": self.project}
-        call = [self.python, "-I", "-S", os.path.join(self.hook, "hook.py"), event.event, "--host", event.host]
+        call = [self.python, "-I", "-S", os.path.join(self.hook, HOOK), event.event, "--host", event.host]
         done = subprocess.run(
             call, input=json.dumps(payload).encode(), capture_output=True, env=environ, cwd=self.project, check=False
         )

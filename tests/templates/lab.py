@@ -9,8 +9,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hookctl import hosts
+from hookctl.packs import guard
+from hookctl.packs.programs import launchers, package_files
+
 TEMPLATES = Path(__file__).parents[2] / "templates" / "guard"
-HOOK = Path(os.environ.get("HOOKCTL_HOOK_UNDER_TEST") or TEMPLATES / "hook.py")
+# Of every host, as config.json has it for one that others' registrations run on.
+TABLE = {name: table for host in hosts.names() for name, table in guard.host_table(hosts.load(host)).items()}
+TABLE |= guard.host_table(hosts.load("claude"))
 PYTHON = (
     os.environ.get("HOOKCTL_PYTHON_UNDER_TEST")
     or shutil.which("python3", path="/usr/bin")
@@ -29,7 +35,7 @@ class Lab:
         self.run = self.project / ".hookctl" / "run"
         for folder in (self.hook.parent, self.run, self.home):
             folder.mkdir(parents=True)
-        shutil.copy(HOOK, self.hook)
+        lay(self.hook.parent)
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "HOOKCTL_STATE_DIR": str(self.state)}
         self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
         self.host, self.python = "claude", PYTHON
@@ -38,7 +44,7 @@ class Lab:
     # what an operator, an agent or a host does
 
     def config(self, **knobs: Any) -> "Lab":
-        self.hook.with_name("config.json").write_text(json.dumps(knobs))
+        self.hook.with_name("config.json").write_text(json.dumps({**knobs, "hosts": TABLE}))
         return self
 
     def task(self, **values: Any) -> "Lab":
@@ -129,9 +135,31 @@ class Lab:
         """Make the session's state what it would be much later."""
         self.session_file().write_text(json.dumps({**self.session(), **values}))
 
+    def tree(self) -> list[Path]:
+        """Everything that lies there, but for what Python keeps beside the package's modules."""
+        return sorted(path for path in self.root.rglob("*") if "__pycache__" not in path.parts)
+
     @property
     def breadcrumb(self) -> Path:
         return self.folder / "RESPAWN_REQUESTED"
+
+
+def lay(folder: Path, *, wrapper: bool = False) -> None:
+    """Put the guard's programs into a folder, private as an install makes it, without any setting."""
+    programs = {**package_files(), **launchers(wrapper=wrapper)}
+    for name, data in programs.items():
+        path = folder / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_bytes(data)
+    for made in (folder, *(path.parent for path in folder.glob("guard_*/hook.py"))):
+        made.chmod(0o700)
+    (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))
+
+
+def package_in(folder: Path) -> Path:
+    """The package's folder beside a launcher."""
+    (package,) = folder.glob("guard_*")
+    return package
 
 
 def name_of(text: str | Path) -> str:

@@ -1,27 +1,19 @@
 """What install starts from and checks against agrees with what the hook reads."""
 
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from .lab import HOOK, TEMPLATES, Lab
+from .lab import TEMPLATES, Lab, package_in
+from .modules import module
 
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "schemas" / "guard-config.schema.json").read_text())
+SETTINGS = {name: value for name, value in SCHEMA["properties"].items() if name != "hosts"}
+DEFAULTS, WORDS = module("settings").DEFAULTS, module("settings").WORDS
 TYPES = {str: "string", int: "integer", bool: "boolean", list: "array"}
-
-
-@pytest.fixture(scope="module")
-def hook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hook_under_test", HOOK)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_schema_is_one() -> None:
@@ -29,39 +21,36 @@ def test_the_schema_is_one() -> None:
     assert SCHEMA["additionalProperties"] is False
 
 
-def test_schema_and_hook_have_the_same_knobs_defaults_types_and_words(hook: ModuleType) -> None:
-    knobs = SCHEMA["properties"]
-    assert {name: knob["default"] for name, knob in knobs.items()} == hook.KNOBS
-    words = {name: knob.get("enum") or knob.get("items", {}).get("enum") for name, knob in knobs.items()}
-    assert {name: tuple(values) for name, values in words.items() if values} == hook.WORDS
-    for name, knob in knobs.items():
+def test_schema_and_hook_have_the_same_knobs_defaults_types_and_words() -> None:
+    assert {name: knob["default"] for name, knob in SETTINGS.items()} == DEFAULTS
+    words = {name: knob.get("enum") or knob.get("items", {}).get("enum") for name, knob in SETTINGS.items()}
+    assert {name: tuple(values) for name, values in words.items() if values} == WORDS
+    for name, knob in SETTINGS.items():
         assert knob["description"].endswith(".")
-        assert knob.get("type", "string") == TYPES[type(hook.KNOBS[name])]
+        assert knob.get("type", "string") == TYPES[type(DEFAULTS[name])]
 
 
-def test_the_configuration_that_install_starts_from_is_valid_and_changes_no_default(hook: ModuleType) -> None:
+def test_the_configuration_that_install_starts_from_is_valid_and_changes_no_default() -> None:
     config = json.loads((TEMPLATES / "config.json").read_text())
     Draft202012Validator(SCHEMA).validate(config)
-    assert config == {name: hook.KNOBS[name] for name in config}
+    assert config == {name: DEFAULTS[name] for name in config}
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [("max_stop_blocks", "3"), ("latch", 1), ("progress", []), ("progress", ["x"]), ("mode", "on"), ("reason", " ")],
 )
-def test_what_the_schema_refuses_the_hook_ignores(hook: ModuleType, name: str, value: object) -> None:
+def test_what_the_schema_refuses_the_hook_ignores(name: str, value: object) -> None:
     assert not Draft202012Validator(SCHEMA).is_valid({name: value})
-    assert hook.knob(name, hook.KNOBS[name], {name: value}) == hook.KNOBS[name]
+    assert module("settings").setting(name, DEFAULTS[name], {name: value}) == DEFAULTS[name]
 
 
 def test_the_usual_call_imports_none_of_the_dear_modules(lab: Lab) -> None:
     """Each of them alone costs as much as the whole call."""
     lab.task(remaining=2)
-    lab.hook.write_text(
-        lab.hook.read_text().replace(
-            "    posix._exit(0)",
-            '    posix.write(2, " ".join(set(sys.modules) & {"json", "hashlib", "os", "re", "enum"}).encode())\n'
-            "    posix._exit(0)",
-        )
-    )
+    module = package_in(lab.hook.parent) / "hook.py"
+    end = '        posix.write(2, " ".join(set(sys.modules) & {"json", "hashlib", "os", "re", "enum"}).encode())\n'
+    text = module.read_text().replace("        posix._exit(0)", end + "        posix._exit(0)")
+    module.write_text("import sys\n" + text)
+    assert end in module.read_text()
     assert lab.stops("01") == "BB"

@@ -9,7 +9,7 @@ from .lab import Lab, name_of
 BARE = (
     "import sys\nfor name in ('_sha256', '_sha2'):\n    sys.modules[name] = None\n"
     "import builtins\nreal = builtins.__import__\n"
-    "def fake(name, *rest):\n    if name == '_json' and rest and rest[0].get('__name__') == '__main__':\n"
+    "def fake(name, *rest):\n    if name == '_json' and rest and rest[0].get('__name__', '').endswith('.values'):\n"
     "        raise ImportError(name)\n    return real(name, *rest)\nbuiltins.__import__ = fake\n"
 )
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from .lab import Lab
+from .modules import module
 from .play import play
 
 TIMER = "import _signal\n_signal.setitimer = lambda which, seconds: open({!r}, 'w').write(str(seconds))\n"
@@ -70,13 +71,11 @@ def test_qwens_cap_is_read_as_it_reads_it(lab: Lab, value: str, blocks: int) -> 
     assert lab.codes()[-1] == "host_cap"
 
 
-def test_the_home_of_the_password_file_stands_in_for_one_that_is_no_path(lab: Lab) -> None:
+def test_the_home_of_the_password_file_stands_in_for_one_that_is_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is run: without HOME the hook would look for the real one."""
-    source = lab.hook.read_text()
-    function = source[source.index("def home_folder") : source.index("def default_state_dir")]
-    homes: dict[str, Any] = {"env": lambda name: "relative/home", "posix": os}
-    exec(compile(function, "hook.py", "exec"), homes)
-    assert homes["home_folder"]() == pwd.getpwuid(os.getuid()).pw_dir
+    project = module("project")
+    monkeypatch.setattr(project, "env", lambda name: "relative/home")
+    assert project.home_folder() == pwd.getpwuid(os.getuid()).pw_dir
 
 
 def test_a_number_beside_the_cap_is_not_read_for_long(lab: Lab) -> None:

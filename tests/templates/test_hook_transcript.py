@@ -1,11 +1,9 @@
 """A transcript that is still being written while the hook reads it."""
 
-import importlib.util
-from types import ModuleType
-
 import pytest
 
 from .lab import Lab
+from .modules import module
 
 # In front of the hook: what the host writes while the hook sleeps for the first time.
 LATE = """
@@ -63,15 +61,6 @@ def test_a_fresh_stop_is_not_waited_for_either(lab: Lab) -> None:
     assert lab.transcript.stat().st_size == before
 
 
-@pytest.fixture
-def hook(lab: Lab) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("guard_hook", lab.hook)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize(
     ("said", "words"),
     [
@@ -86,10 +75,8 @@ def hook(lab: Lab) -> ModuleType:
         (5, b""),
     ],
 )  # fmt: skip
-def test_only_words_that_stand_in_the_file_as_they_are_are_looked_for(
-    hook: ModuleType, said: object, words: bytes
-) -> None:
-    assert hook.last_words(hook.Values({"payload": {"last_assistant_message": said}})) == words
+def test_only_words_that_stand_in_the_file_as_they_are_are_looked_for(said: object, words: bytes) -> None:
+    assert module("transcript").last_words({"last_assistant_message": said}) == words
 
 
 def test_a_call_right_behind_the_last_stop_is_new_and_the_one_before_it_is_not(lab: Lab) -> None:

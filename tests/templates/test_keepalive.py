@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from typing import Any
 
 import pytest
@@ -211,9 +212,7 @@ def test_a_wake_up_does_not_close_the_latch(lab: Lab) -> None:
 def test_a_stop_of_two_registrations_is_one_block_of_its_cap(lab: Lab) -> None:
     lab.config(**KA, keepalive_cap=2).arm()
     other = lab.root / "other"
-    other.mkdir()
-    for file in lab.hook.parent.iterdir():
-        (other / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(lab.hook.parent, other)
     assert [(lab.stop(flag), lab.stop(flag, other)) for flag in (False, True, True)] == [
         ("B", "B"),
         ("B", "B"),

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import vermin
 
-from .lab import HOOK, TEMPLATES
+from .lab import TEMPLATES
 
 OLDEST = (3, 8)
-FILES = [path for path in sorted(TEMPLATES.glob("*.py")) if path.name != "hook.py"] + [HOOK]
+FILES = sorted(TEMPLATES.rglob("*.py"))
 
 
 def config() -> vermin.Config:
@@ -33,7 +33,7 @@ def too_new(source: str) -> list[str]:
     return [f"Python {since}"] * (since > OLDEST) + sorted(later)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(TEMPLATES)))
 def test_what_is_copied_out_needs_nothing_newer_than_python_38(path: Path) -> None:
     assert too_new(path.read_text("utf-8")) == []
 

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import shutil
 from typing import Any
 
 import pytest
@@ -89,9 +90,7 @@ def test_nothing_of_the_project_or_the_payload_is_said(lab: Lab) -> None:
 def test_a_loop_is_ended_once_by_two_registrations(lab: Lab) -> None:
     lab.config(**TWO)
     other = lab.root / "other"
-    other.mkdir()
-    for file in lab.hook.parent.iterdir():
-        (other / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(lab.hook.parent, other)
     assert [(lab.stop(flag), lab.stop(flag, other)) for flag in (False, True)] == [("A", "A"), ("H", "H")]
     assert lab.codes() == ["allowed", "stop_loop"]
 

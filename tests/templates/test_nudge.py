@@ -1,6 +1,7 @@
 """The nudge: one reminder before the agent leaves without having called a required tool."""
 
 import json
+import shutil
 from typing import Any
 
 import pytest
@@ -325,9 +326,7 @@ def test_a_nudge_that_cannot_be_counted_is_not_given(lab: Lab) -> None:
 def test_two_registrations_give_one_nudge_with_the_same_words(lab: Lab) -> None:
     lab.config(**UNSCOPED)
     other = lab.root / "other"
-    other.mkdir()
-    for file in lab.hook.parent.iterdir():
-        (other / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(lab.hook.parent, other)
     assert lab.call("stop") == lab.call("stop", other) != ""
     assert [lab.stop(True), lab.stop(True, other)] == ["A", "A"]
     assert lab.codes() == ["nudged", "no_work"]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ class Wrapped:
     def __init__(self, lab: Lab, command: str = DENIAL) -> None:
         self.lab, self.command, self.forced = lab, command, False
         self.file = lab.hook.with_name("wrap.py")
-        shutil.copy(TEMPLATES / "wrap.py", self.file)
+        self.file.write_bytes((TEMPLATES / "wrap.py").read_bytes())
 
     def words(self, folder: Path | None = None) -> list[str]:
         file = self.file if folder is None else folder / "wrap.py"

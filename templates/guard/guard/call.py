@@ -1,0 +1,152 @@
+"""One call of the hook: what the host sent, and everything that depends on it but the files that change meanwhile."""
+
+import _signal
+import posix
+import time
+
+from .dialects import find_host
+from .files import KIB, enter, env, read_object
+from .project import default_state_dir, find_project, home_folder
+from .settings import Settings
+from .tools import event_call
+from .values import digest, digest_bytes, dump, first_text, is_true, leading_number, parse
+
+INPUT_LIMIT = 16 * KIB * KIB
+CEILING = 200  # blocks a session since its last human prompt, whatever settings and progress say
+ARMED_CEILING = 5000  # the same while keepalive is armed
+LONGEST_LOCK_MS = 8_000  # the host ends a hook after 10 s
+SPARE_S = 0.9  # seconds for everything but the wait for a lock
+
+
+class Expired(BaseException):
+    """The hook has run too long; no handler of errors may swallow it."""
+
+
+def expire(*_):
+    raise Expired
+
+
+class Call:
+    """What the policies look at; each function below fills a part of it."""
+
+    def __init__(self, event):
+        self.event = event
+        self.now = clock()
+        self.start_folder = enter(".")
+
+
+def read_call(event, host, read_input):
+    """The call of an event; its `host` is None where config.json is broken or does not have the host."""
+    call = Call(event)
+    read_settings(call)
+    start_timer(call.lock_s + SPARE_S)
+    data, payload = read_input()
+    call.readable, call.payload = payload is not None, payload or {}
+    call.host = find_host(call.table, host, call.payload)
+    call.host_name = call.host.name if call.host else host
+    read_session(call, data)
+    find_folders(call)
+    return call
+
+
+def clock():
+    """The time in seconds; HOOKCTL_NOW sets it, for tests."""
+    return leading_number(env("HOOKCTL_NOW"), time.time())
+
+
+def read_settings(call):
+    """Settings and host table out of config.json beside the launcher."""
+    call.beside = launchers_folder(call.start_folder)
+    config = read_config(call.beside)
+    call.table = config.get("hosts")
+    call.settings = Settings(config)
+    call.lock_s = min(max(call.settings.lock_ms, 0), LONGEST_LOCK_MS) / 1000
+    call.keepalive = call.settings.mode == "keepalive"
+    call.ceiling = ARMED_CEILING if call.keepalive else CEILING
+
+
+def launchers_folder(start_folder):
+    """The folder that the package lies in, absolute."""
+    package = __file__.rpartition("/")[0]
+    if package[:1] != "/":
+        package = start_folder + "/" + package
+    return package.rpartition("/")[0]
+
+
+def read_config(folder):
+    """The object in config.json; an empty one where it cannot be read."""
+    try:
+        return read_object(folder + "/config.json")
+    except (OSError, ValueError):
+        return {}
+
+
+def start_timer(seconds):
+    """Raise Expired when the time is over."""
+    _signal.signal(_signal.SIGALRM, expire)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGALRM])
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def read_input():
+    """The bytes on stdin, and the object in them or None."""
+    data = bytearray()
+    try:
+        while len(data) <= INPUT_LIMIT:
+            piece = posix.read(0, INPUT_LIMIT + 1 - len(data))
+            data += piece
+            if not piece:
+                return data, parse(data, "replace")
+    except (OSError, ValueError, Expired):
+        pass
+    return data, None
+
+
+def read_session(call, data):
+    """Whose stop this is, and what the host says of it."""
+    payload, host = call.payload, call.host
+    session = first_text(payload, "conversation_id", "session_id", "sessionId", "conversationId", "taskId")
+    call.session = session or env(host.session_variable if host else "")
+    call.key = event_key(host, call.session, data, payload)
+    call.flag = payload.get("stop_hook_active", payload.get("stopHookActive"))
+    call.active = is_true(call.flag)  # does a hook force this stop's chain on?
+    call.loops = attempts(payload, host.attempts if host else [])
+    call.transcript = first_text(payload, "transcript_path") if host and host.has_transcript else ""
+    stopped = payload.get("hook_event_name") == "SubagentStop" or payload.get("agent_id")
+    call.subagent = call.event == "subagent-stop" or stopped
+
+
+def event_key(host, session, data, payload):
+    """What all registrations of ours are sent for one event, and for no other: the same bytes.
+
+    Copilot spells them as each file spells its events, but all have one time in milliseconds; Cursor has an id for
+    each generation, so that its own fields may differ.
+    """
+    when = payload.get(host.same_event) if host else None
+    if type(when) is int:
+        when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(when // 1000)) + f".{when % 1000:03}Z"
+    if type(when) is str and when:
+        data = dump([session, when, event_call(payload)[1]]).encode()
+    return digest_bytes(data)
+
+
+def attempts(payload, names):
+    """How often the host has gone on for a hook, where it counts that; else None."""
+    value = payload if names else None
+    for name in names:
+        value = value.get(name) if type(value) is dict else None
+    return value
+
+
+def find_folders(call):
+    """The project, and the folder of its state; ends in the project, where relative settings start."""
+    payload, home = call.payload, home_folder()
+    guard = (call.settings.state_dir or default_state_dir(home)) + "/guard"
+    call.guard = guard if guard[0] == "/" else call.start_folder + "/" + guard
+    roots = payload.get("workspace_roots", payload.get("workspacePaths"))  # Cursor, Antigravity
+    root = roots[0] if type(roots) is list and roots and type(roots[0]) is str else ""
+    told = enter(env(call.host.project_variable)) if call.host else ""
+    call.named = told or enter(first_text(payload, "cwd", "working_dir") or root)
+    call.project = find_project(call.named or call.start_folder, enter(home) or home)
+    call.folder = call.guard + "/" + digest(call.project)
+    enter(call.project)

@@ -1,0 +1,80 @@
+"""The denials of a wrapped hook: what is one, and until when it is passed on."""
+
+from .call import CEILING
+from .log import UNCOUNTED
+from .policies import settle
+from .progress import observe, read_task
+from .state import open_session, save_session
+from .values import digest, parse
+
+DENIED = 2  # the exit status that blocks on most hosts
+
+
+def is_denial(marks, outcome):
+    """Does this answer make the agent go on? In doubt it does: a word too many is counted, but no chain is without end.
+
+    `marks` is what the host's own way of reading it is: whether it takes stderr where stdout is empty, and then a text
+    with any status above 1 for a denial; whether the end of a turn is none; and its own words for going on.
+    """
+    said = outcome.out.strip()
+    if marks.get("stderr"):
+        said = said or outcome.err.strip()
+        if said and outcome.status not in (0, 1):
+            return True
+    if outcome.status == DENIED:
+        return True
+    try:
+        answer = parse(said, "replace")
+    except ValueError:
+        return False
+    if marks.get("goes_on_at_end") and answer.get("continue") is False:
+        return True
+    for field, word in marks.get("words", {}).items():
+        if answer.get(field) == word:
+            return True
+    return answer.get("decision") in ("deny", "block") or bool(answer.get("followup_message"))
+
+
+class Judgement:
+    """Whether a denial is passed on, why, its number, and the line in the log (None: another registration's)."""
+
+    def __init__(self, decision, code, number=0, line=UNCOUNTED):
+        self.decision, self.code, self.number, self.line = decision, code, number, line
+
+
+def judge(call, command):
+    """The judgement on a denial, once for a stop."""
+    if not call.readable or not call.session:
+        return Judgement("release", "no_input")
+    try:
+        path, state = open_session(call, "." + digest(command) + ".json")
+    except BlockingIOError:
+        return Judgement("release", "lock_timeout")
+    line = None
+    if state.stop != call.key or digest(call.beside) in state.by:
+        progress = observe(call, state, *read_task(call))
+        decision, code, number = verdict(call, state)
+        line = {"blocks": state.blocks + (decision == "block"), "attempts": state.attempts, "progress": progress}
+        settle(call, state, decision, code)
+        state.stop, state.by, state.said = call.key, [], [decision, code, number]
+    decision, code, number = state.said
+    state.by.append(digest(call.beside))
+    if not save_session(path, state, call.now) and decision == "block":
+        decision, code = "release", "state_error"
+    return Judgement(decision, code, number, line)
+
+
+def verdict(call, state):
+    """Whether this denial is passed on, why, and which number it is."""
+    limit, number = call.settings.max_stop_blocks, state.blocks + 1
+    if state.open:
+        return "allow", "open", number
+    if state.total > CEILING:
+        return "allow", "ceiling", number
+    if 0 < limit <= number:
+        return "release", "tripped", number
+    if call.host.cap <= state.host:
+        return "release", "host_cap", state.host
+    if state.total >= CEILING:
+        return "release", "ceiling", CEILING
+    return "block", "blocked", number

@@ -1,0 +1,92 @@
+"""Dispatch: a tool call that is repeated too often is refused, always with the same words."""
+
+from .answers import say
+from .call import clock, read_call, read_input
+from .files import KIB, env, save_object
+from .log import UNCOUNTED, log
+from .state import RING_LIMIT, open_state
+from .tools import event_call
+from .values import digest, dump, is_true
+
+MOST_KEYS = 16 * KIB  # whatever dispatch_max_keys says
+FILE_LIMIT = 64 * MOST_KEYS  # dispatch.json
+
+
+def on_dispatch(event, host):
+    """Refuse a listed tool's call that was made too often; everything else is none of our business."""
+    call = read_call(event, host, read_input)
+    name, arguments = event_call(call.payload)
+    if not is_counted(call, name, arguments) or is_true(env("HOOKCTL_DISABLE")):
+        return
+    if is_refused(call, digest(dump([name, arguments]))):
+        say(call.host.refuse, call.settings.dispatch_reason)
+        log(call, "refuse", "dispatch_refused", UNCOUNTED)
+
+
+def is_counted(call, name, arguments):
+    """Whether calls of this tool are counted here, and can be refused."""
+    settings = call.settings
+    listed = name and (name in settings.dispatch_tools or "*" in settings.dispatch_tools)
+    if not listed or arguments is None or settings.dispatch_max <= 0 or settings.dispatch_window_s <= 0:
+        return False
+    if not call.readable or call.host is None or not call.host.refuse:
+        return False
+    return bool(call.session) or settings.dispatch_scope == "project"
+
+
+def is_refused(call, key):
+    """Whether a call may not run: at most dispatch_max identical ones in a window that begins with the first.
+
+    A call that several registrations ask about is counted once, as a stop is.
+    """
+    own = digest(call.session) + ".calls" if call.settings.dispatch_scope == "session" else ""
+    path, stored = open_state(call, own or "dispatch.json", FILE_LIMIT)
+    call.now = clock()  # whoever had the lock before may have begun a window since we started
+    windows = windows_of(stored)
+    start, count = windows.get(key, (call.now, 0))
+    if not is_open(start, call):
+        start, count = call.now, 0
+    asked, counted_before = registrations(call, stored)
+    if not counted_before:
+        count += 1
+    refused = count > call.settings.dispatch_max
+    windows = make_room({**windows, key: [start, count]}, key, call)
+    trips = stored["trips"] if type(stored.get("trips")) is int else 0
+    state = {"w": windows, "trips": trips + refused, "asked": asked}
+    return save_object(path, state) and refused
+
+
+def registrations(call, stored):
+    """Which registrations have asked about which calls, with this one; and whether another has about this call."""
+    mine = call.key + digest(call.beside)
+    asked = stored.get("asked") if type(stored.get("asked")) is list else []
+    asked = [ask for ask in asked if type(ask) is str]
+    of_other_calls = [ask for ask in asked if ask[:16] != call.key]
+    if mine in asked:  # this one asks anew, about a call like the last
+        asked = of_other_calls
+    return [*asked, mine][-RING_LIMIT:], asked != of_other_calls
+
+
+def windows_of(stored):
+    """The windows on file: the hash of a call, and its start and count."""
+    windows = {}
+    if type(stored.get("w")) is dict:
+        for key, window in stored["w"].items():
+            if type(window) is list and tuple(map(type, window)) in ((int, int), (float, int)):
+                windows[key] = window
+    return windows
+
+
+def is_open(start, call):
+    """Whether a window that began then is not over yet."""
+    return 0 <= call.now - start < call.settings.dispatch_window_s
+
+
+def make_room(windows, key, call):
+    """Without windows that are too many: those that are over go first, then the oldest."""
+    room = min(max(call.settings.dispatch_max_keys, 1), MOST_KEYS) - 1
+    others = [name for name in windows if name != key]
+    if len(others) > room:
+        others.sort(key=lambda name: (is_open(windows[name][0], call), windows[name][0], name))
+        others = [name for name in others[len(others) - room :] if is_open(windows[name][0], call)]
+    return {name: windows[name] for name in [*others, key]}

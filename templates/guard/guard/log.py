@@ -1,0 +1,22 @@
+"""The log: one line a stop in events.jsonl, numbers and hashes only."""
+
+import posix
+
+from .files import KIB, exists, make_folder, open_file
+from .values import digest, dump
+
+LOG_LIMIT = 256 * KIB
+UNCOUNTED = {"blocks": None, "attempts": None, "progress": None}
+
+
+def log(call, decision, code, line):
+    """Write a line, and begin a new file where this one is full."""
+    line = dict(line, t=int(call.now), host=call.host_name, event=call.event, decision=decision, code=code)
+    line["session"] = digest(call.session) if call.session else None
+    folder = call.folder if call.named else call.guard
+    data = (dump(line) + "\n").encode()
+    path = folder + "/events.jsonl"
+    make_folder(folder)
+    if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:
+        posix.rename(path, path + ".1")
+    posix.write(open_file(path, posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT), data)

@@ -1,0 +1,136 @@
+"""What the guard decides about a stop: who may go at once, what the mode wishes up to its limits, and the reminder."""
+
+from .files import env, exists, read_line
+from .values import is_true
+
+LATEST = 2.5e11  # seconds; no time is later
+
+
+def silent_gate(call):
+    """Why this call is none of the hook's business, or None."""
+    if is_true(env("HOOKCTL_DISABLE")):
+        return "off"
+    if not call.readable or not call.session:
+        return "no_input"
+    if call.host is None:
+        return "config_error"
+    if call.settings.mode == "off":
+        return "off"
+    if any(is_true(env(name)) for name in call.settings.child_env):
+        return "child"
+    if call.subagent:
+        return "subagent"
+    return None
+
+
+def gate(call):
+    """Why the agent may go whatever remains, or None."""
+    owner = read_line(call.settings.run_dir + "/OWNER") or call.settings.owner.strip()
+    if owner and owner != call.session:
+        return "not_owner"
+    if (call.keepalive or call.settings.require_arm) and not is_armed(call):
+        return "inactive"
+    if exists(call.settings.run_dir + "/STOP"):
+        return "stop"
+    return None
+
+
+def is_armed(call):
+    """Whether `hookctl run start` has armed this project, and its time is not over."""
+    text = read_line(call.folder + "/ACTIVE")
+    try:
+        return call.now < float(text) < LATEST and text.isascii() and "_" not in text
+    except ValueError:
+        return False
+
+
+def is_concluded(call):
+    """Whether somebody has asked for the end of the work."""
+    return exists(call.settings.run_dir + "/CONCLUDE")
+
+
+def is_waiting(call):
+    """Whether the host itself waits for something that runs in the background."""
+    if not call.settings.yield_on_background:
+        return False
+    for name in ("background_tasks", "session_crons", "crons"):
+        if type(call.payload.get(name)) is list and call.payload[name]:
+            return True
+    return call.payload.get("fullyIdle") is False
+
+
+def is_given_up(call):
+    """Whether a person broke the turn off, or it failed: nothing to go on with."""
+    return call.payload.get("status") in call.host.given_up
+
+
+def verdict(call, state, remaining):
+    """What the mode wishes, up to its limits: (decision, code, blocks to speak of)."""
+    settings = call.settings
+    if is_concluded(call):
+        return "allow", "conclude", 0
+    if settings.mode == "guard":
+        return "allow", "allowed", 0
+    if remaining <= 0 and not call.keepalive:
+        return "allow", "no_work", 0
+    if settings.honor_stop_hook_active and call.active:
+        return "allow", "honor_active", 0
+    if state.open:
+        return "allow", "open", 0
+    if state.total > call.ceiling:
+        return "allow", "ceiling", 0
+    if 0 < own_limit(call) <= getattr(state, settings.count):
+        return "release", "tripped", state.blocks
+    if call.host.cap <= state.host:
+        return "release", "host_cap", state.host
+    if state.total >= call.ceiling:
+        return "release", "ceiling", call.ceiling
+    return "block", "blocked", state.blocks + 1
+
+
+def own_limit(call):
+    """How much without progress the mode takes; 0 or less: no limit."""
+    return call.settings.keepalive_cap if call.keepalive else call.settings.max_stop_blocks
+
+
+def is_forced_loop(call, state):
+    """Do other hooks force this chain on, without progress or up to the stop where the host overrides them?"""
+    settings = call.settings
+    watched = settings.end_foreign_chains and not (call.keepalive and is_armed(call))
+    if not watched and settings.mode != "guard":
+        return False
+    idle = 0 < settings.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
+    at_the_cap = call.active and call.host.cap == state.host and state.said[:1] != ["block"]
+    return idle or at_the_cap
+
+
+def needs_reminder(call, state, code):
+    """Has the agent still to be reminded of a tool before it may go?"""
+    settings = call.settings
+    if code not in ("no_work", "conclude", "allowed"):
+        return False
+    if not settings.required_tools or state.terminal or state.nudges >= settings.max_nudges:
+        return False
+    if settings.required_scope_env and not env(settings.required_scope_env).strip():
+        return False
+    if state.open or (settings.honor_stop_hook_active and call.active):
+        return False
+    return state.host < call.host.cap and state.total < call.ceiling
+
+
+def settle(call, state, decision, code):
+    """What the decision itself changes."""
+    if decision == "block":
+        state.total += 1
+        state.nudges += code == "nudged"
+        state.blocks += code != "nudged"
+    elif decision != "allow":
+        state.streak = 0
+        state.trips += 1
+    if decision == "end" and call.host.end:
+        state.host = 0  # the turn is over
+    if decision == "release":
+        state.blocks = state.attempts = 0
+        state.open = call.settings.latch and code != "ceiling"
+        if code == "ceiling":
+            state.total = call.ceiling + 1

@@ -1,0 +1,91 @@
+"""The guard's settings: a variable beats config.json, which beats the default; what cannot be read is ignored."""
+
+from .files import env
+from .values import is_true, whole_number
+
+DEFAULTS = {
+    "mode": "breaker",
+    "max_stop_blocks": 5,
+    "keepalive_cap": 5000,
+    "count": "blocks",
+    "chain_reset": "progress",
+    "latch": True,
+    "honor_stop_hook_active": False,
+    "progress": ["heartbeat", "remaining", "action"],
+    "action_novelty": True,
+    "max_soft_resets": 20,
+    "end_foreign_chains": True,
+    "owner": "",
+    "require_arm": False,
+    "child_env": ["HOOKCTL_CHILD"],
+    "yield_on_background": True,
+    "run_dir": ".hookctl/run",
+    "task_file": "",
+    "required_tools": [],
+    "required_scope_env": "",
+    "max_nudges": 1,
+    "dispatch_tools": [],
+    "dispatch_max": 30,
+    "dispatch_window_s": 300,
+    "dispatch_scope": "project",
+    "dispatch_max_keys": 1024,
+    "reason": "",  # of a block; empty: the mode's own words
+    "release_reason": "",
+    "nudge_reason": "Before you finish, call {tools}. Then stop.",
+    "dispatch_reason": "This exact call was already made too many times in a short period. It was not run. "
+    "Change the request or finish.",
+    "lock_ms": 500,
+    "state_dir": "",
+}
+# Settings that hold one, or some, of a few words.
+WORDS = {
+    "mode": ("breaker", "keepalive", "guard", "off"),
+    "count": ("blocks", "attempts"),
+    "chain_reset": ("progress", "fresh"),
+    "progress": ("heartbeat", "remaining", "action"),
+    "dispatch_scope": ("project", "session"),
+}
+VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and the name in capitals
+
+
+class Settings:
+    """Every setting under its name."""
+
+    def __init__(self, config):
+        for name, default in DEFAULTS.items():
+            setattr(self, name, setting(name, default, config))
+
+
+def setting(name, default, config):
+    """The value of a setting: the first of variable and config.json that can be read, else the default."""
+    text = env(VARIABLES.get(name) or "HOOKCTL_" + name.upper())
+    for value in (from_text(type(default), text), config.get(name)):
+        if fits(name, value, default):
+            return value
+    return default
+
+
+def from_text(kind, text):
+    """What a variable says, in the type of its setting; None if it cannot be read."""
+    if kind is int:
+        return whole_number(text)
+    if kind is list:
+        return [word.strip() for word in text.split(",")]
+    if kind is bool and is_true(text):
+        return True
+    if kind is bool:
+        return False if text.strip().lower() in ("0", "false", "no", "off") else None
+    return text.strip()
+
+
+def fits(name, value, default):
+    """Whether a value is of its setting's type, not blank, and one of its words where it has a few."""
+    if type(value) is not type(default):
+        return False
+    parts = value if type(value) is list else [value]
+    for part in parts:
+        if type(part) is str and not part.strip():
+            return False
+        if name in WORDS and part not in WORDS[name]:
+            return False
+    return bool(parts)

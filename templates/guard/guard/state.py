@@ -1,0 +1,114 @@
+"""What is remembered of a session from stop to stop: a file each in the project's state folder, under a lock."""
+
+import fcntl
+import posix
+import time
+
+from .files import FILE_LIMIT, make_folder, open_file, read_object, save_object
+from .values import digest
+
+RING_LIMIT = 32
+SWEEP_AFTER = 30 * 24 * 3600
+PAUSE = 0.005  # seconds between two looks at a lock that is held
+
+SESSION = {
+    "blocks": 0,  # since progress
+    "attempts": 0,  # stops since progress
+    "total": 0,  # blocks since the last human prompt; above the ceiling once that was said
+    "open": False,  # the latch
+    "nudges": 0,  # since the last human prompt
+    "terminal": False,  # a required tool was called since then
+    "called": False,  # a required tool was called since the last stop
+    "asked": False,  # prompts come as events
+    "prompt": "",  # the last one that came as an event since the last stop; with a blank, not a human's
+    "loops": 0,  # how often the host had gone on for a hook
+    "trips": 0,
+    "soft": 0,  # soft progress since the last hard one
+    "streak": 0,  # stops in a row without progress, whoever forced them
+    "host": 0,  # blocks in a row as the host counts them
+    "hb": "",  # the heartbeat's hash
+    "rem": -1,  # how much work remained
+    "tx": 0,  # how far the transcript was read
+    "acts": 0,  # tool calls that count
+    "acts_seen": -1,  # the same at the last stop; -1 before the first
+    "ran": False,  # any tool call since the last stop
+    "ledger": False,  # tool calls come as events
+    "ring": [],  # the last tool calls
+    "turn": "",
+    "stop": "",  # the last stop, which of our registrations answered it, and how
+    "by": [],
+    "said": [],
+    "t": 0,
+}
+COUNTERS = ("blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts")
+
+
+class Session:
+    """A session's values under the names above."""
+
+    def __init__(self, stored=None):
+        self.__dict__.update(SESSION, ring=[], by=[], said=[])
+        self.__dict__.update(usable(stored or {}))
+
+
+def usable(stored):
+    """What of a file can be taken: values of the right type, and no counter that would be a credit of blocks."""
+    values = {}
+    for name, value in stored.items():
+        if type(value) is type(SESSION.get(name)):
+            values[name] = value
+    if any(values.get(name, 0) < 0 for name in COUNTERS):
+        return {}  # nothing that this hook wrote
+    return values
+
+
+def open_state(call, name, limit=FILE_LIMIT):
+    """Path and content of a state file, locked until the process ends; BlockingIOError where it stays held."""
+    make_folder(call.folder)
+    path = call.folder + "/" + name
+    lock(path + ".lock", call.lock_s)
+    try:
+        return path, read_object(path, limit)
+    except FileNotFoundError:
+        sweep(call)
+    except (OSError, ValueError):
+        pass
+    return path, {}
+
+
+def lock(path, seconds):
+    """Lock a file until the process ends; BlockingIOError after some seconds."""
+    fd = open_file(path, posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC)  # the truncation dates it
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(PAUSE)
+
+
+def open_session(call, suffix=".json"):
+    """Path and values of this call's session, locked."""
+    path, stored = open_state(call, digest(call.session) + suffix)
+    return path, Session(stored)
+
+
+def save_session(path, state, now):
+    """Whether the session's values lie on disk now, whole."""
+    state.t = int(now)
+    del state.ring[:-RING_LIMIT]
+    return save_object(path, vars(state))
+
+
+def sweep(call):
+    """Remove what sessions left behind that nobody has touched for a month."""
+    now = min(call.now, time.time())
+    for name in posix.listdir(call.folder):
+        path = call.folder + "/" + name
+        try:
+            if name[16:17] == "." and now - posix.lstat(path).st_mtime > SWEEP_AFTER:
+                posix.unlink(path)
+        except OSError:
+            pass  # another hook sweeps too

@@ -1,0 +1,220 @@
+"""The launcher: which code it loads, and which it does not, whatever lies around it."""
+
+import json
+import os
+import py_compile
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hookctl.packs.programs import launchers, package_files
+
+from .lab import PYTHON, Lab, lay, package_in
+
+STANDARD = ("json", "hashlib", "_sha256", "_sha2", "_json", "fcntl", "time", "_signal", "posix", "pwd", "os", "re")
+
+
+@pytest.fixture
+def marker(lab: Lab) -> Path:
+    """A file that code of somebody else's would make."""
+    return lab.root / "ran"
+
+
+def evil(marker: Path) -> str:
+    return f"import posix\nposix.open({str(marker)!r}, posix.O_CREAT)\nraise ImportError\n"
+
+
+def plant(source: Path, code: Path) -> None:
+    """Bytecode of other code where Python keeps that of a module, valid for its source as it is."""
+    stat = os.stat(source)
+    text = (
+        "import importlib._bootstrap_external as external, importlib.util as util, os, sys\n"
+        "source, code, mtime, size = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])\n"
+        "data = external._code_to_timestamp_pyc(compile(open(code).read(), source, 'exec'), mtime, size)\n"
+        "path = util.cache_from_source(source)\n"
+        "os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)\n"
+        "open(path, 'wb').write(data)\n"
+    )
+    words = [str(source), str(code), str(int(stat.st_mtime)), str(stat.st_size)]
+    subprocess.run([PYTHON, "-I", "-c", text, *words], check=True)
+
+
+def in_project(lab: Lab) -> Path:
+    """The guard as it lies at project scope."""
+    folder = lab.project / ".hookctl" / "guard" / "claude"
+    lay(folder)
+    return folder
+
+
+def caches(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.suffix == ".pyc" or path.name == "__pycache__"]
+
+
+def test_a_planted_bytecode_does_not_run_in_a_project(lab: Lab, marker: Path) -> None:
+    folder = in_project(lab)
+    lab.task(remaining=2)
+    code = lab.root / "evil.py"
+    code.write_text(evil(marker))
+    for source in package_in(folder).glob("*.py"):
+        plant(source, code)
+    before = sorted(folder.rglob("*"))
+    assert lab.stop(folder=folder) == "B"
+    assert not marker.exists()
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_the_same_bytecode_runs_where_nobody_else_can_write(lab: Lab, marker: Path) -> None:
+    """The test before would pass too if what it plants were of no use."""
+    lab.task(remaining=2)
+    code = lab.root / "evil.py"
+    code.write_text(evil(marker))
+    plant(package_in(lab.hook.parent) / "stop.py", code)
+    assert lab.stop() == "B"
+    assert marker.exists()
+
+
+def test_no_bytecode_is_left_in_a_project(lab: Lab) -> None:
+    folder = in_project(lab)
+    lab.task(remaining=2)
+    assert lab.stop(folder=folder) == "B"
+    assert caches(folder) == []
+
+
+def test_bytecode_is_kept_where_nobody_else_can_write(lab: Lab) -> None:
+    lab.task(remaining=2)
+    assert lab.stop() == "B"
+    cache = package_in(lab.hook.parent) / "__pycache__"
+    assert cache.stat().st_mode & 0o777 == 0o700
+    assert {"stop", "values"} <= {path.name.partition(".")[0] for path in cache.iterdir()}
+
+
+@pytest.mark.parametrize("inner", ["", "package", "package/__pycache__"])
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_bytecode_is_neither_read_nor_kept_where_somebody_else_can_write(
+    lab: Lab, marker: Path, inner: str, mode: int
+) -> None:
+    lab.task(remaining=2)
+    package = package_in(lab.hook.parent)
+    code = lab.root / "evil.py"
+    code.write_text(evil(marker))
+    plant(package / "stop.py", code)
+    before = caches(lab.hook.parent)
+    (lab.hook.parent / inner.replace("package", package.name)).chmod(mode)
+    assert lab.stop() == "B"
+    assert not marker.exists()
+    assert caches(lab.hook.parent) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a folder away")
+@pytest.mark.parametrize("inner", ["", "package", "package/__pycache__"])
+def test_bytecode_of_another_user_is_not_read(lab: Lab, marker: Path, inner: str) -> None:
+    lab.task(remaining=2)
+    package = package_in(lab.hook.parent)
+    code = lab.root / "evil.py"
+    code.write_text(evil(marker))
+    plant(package / "stop.py", code)
+    os.chown(lab.hook.parent / inner.replace("package", package.name), 12345, 12345)
+    assert lab.stop() == "B"
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("where", ["launcher", "package"])
+@pytest.mark.parametrize("shape", ["module", "package", "bytecode"])
+def test_nothing_but_the_packages_own_modules_is_loaded(lab: Lab, marker: Path, where: str, shape: str) -> None:
+    lab.config(dispatch_tools=["*"], dispatch_max=1).task(remaining=2)
+    folder = lab.hook.parent if where == "launcher" else package_in(lab.hook.parent)
+    own = [path.stem for path in package_in(lab.hook.parent).glob("*.py")] if shape != "module" else []
+    for name in {*STANDARD, *own} - ({"hook"} if where == "launcher" else set()):
+        if shape == "module":
+            (folder / f"{name}.py").write_text(evil(marker))
+        elif shape == "package":
+            (folder / name).mkdir()
+            (folder / name / "__init__.py").write_text(evil(marker))
+        else:
+            code = lab.root / "evil.py"
+            code.write_text(evil(marker))
+            py_compile.compile(str(code), cfile=str(folder / f"{name}.pyc"))
+            (folder / f"{name}.so").write_text("no library")
+    assert lab.stops("01") == "BB"
+    assert lab.attempts("a", 2) == "AD"
+    assert (lab.call("prompt", prompt="x"), lab.call("post-tool", tool_name="B", tool_input={})) == ("", "")
+    assert lab.stop(True) == "B"
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("variable", ["PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONHOME", "PYTHONSTARTUP"])
+def test_no_variable_decides_from_where_code_is_loaded(lab: Lab, marker: Path, variable: str) -> None:
+    lab.task(remaining=2)
+    folder = lab.root / "theirs"
+    folder.mkdir()
+    for name in STANDARD:
+        (folder / f"{name}.py").write_text(evil(marker))
+    lab.environment[variable] = str(folder / "json.py" if variable == "PYTHONSTARTUP" else folder)
+    assert lab.stop() == "B"
+    assert not marker.exists()
+    assert {path.suffix for path in folder.rglob("*")} == {".py"}
+
+
+@pytest.mark.parametrize("size", [0, 8, 16, 40, 200])
+def test_a_truncated_bytecode_costs_no_call_and_is_renewed(lab: Lab, size: int) -> None:
+    """As a disk that was full for a moment leaves it."""
+    lab.task(remaining=2)
+    assert lab.stop() == "B"
+    cache = package_in(lab.hook.parent) / "__pycache__"
+    whole = {path: path.read_bytes() for path in cache.iterdir()}
+    for path, data in whole.items():
+        path.write_bytes(data[:size])
+    assert lab.stop(True) == "B"
+    assert {path: path.read_bytes() for path in cache.iterdir()} == whole
+    assert lab.stop(True) == "B"
+
+
+@pytest.mark.parametrize("name", ["stop", "values", "hook", "call"])
+def test_a_module_that_is_gone_lets_go(lab: Lab, name: str) -> None:
+    lab.task(remaining=2)
+    (package_in(lab.hook.parent) / f"{name}.py").unlink()
+    assert lab.stop() == "A"
+
+
+def test_a_call_whose_package_has_gone_meanwhile_starts_the_new_one(lab: Lab) -> None:
+    """An upgrade in the middle of a call: it has read the old launcher, and finds the new package."""
+    lab.task(remaining=2)
+    package = package_in(lab.hook.parent)
+    renamed = package.with_name("guard_0123456789abcdef")
+    text = lab.hook.read_text().replace(package.name, renamed.name)
+    upgrade = f"open({str(lab.hook)!r}, 'w').write({text!r})\nposix.rename({str(package)!r}, {str(renamed)!r})\n"
+    lab.hook.write_text(lab.hook.read_text().replace("\nclass SourceOnly", f"\n{upgrade}\nclass SourceOnly"))
+    assert lab.stop() == "B"
+    assert lab.hook.read_text() == text and not package.exists()
+    assert lab.stop(True) == "B"
+
+
+def test_the_package_is_named_after_its_content(lab: Lab) -> None:
+    (name,) = {name.rpartition("/")[0] for name in package_files()}
+    assert package_in(lab.hook.parent).name == name
+    assert f'\nPACKAGE = "{name}"'.encode() in launchers(wrapper=False)["hook.py"]
+
+
+def test_a_call_by_a_relative_path_finds_its_package_and_its_configuration(lab: Lab) -> None:
+    """As at project scope of a host whose commands start in the project."""
+    in_project(lab)
+    lab.task(remaining=2)
+    call = [PYTHON, "-I", "-S", "./.hookctl/guard/claude/hook.py", "stop", "--host", "claude"]
+    done = subprocess.run(
+        call, input=json.dumps(lab.payload).encode(), capture_output=True, env=lab.environment, cwd=lab.project
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["decision"] == "block"
+
+
+def test_the_templates_run_as_they_lie(lab: Lab) -> None:
+    """Which is how `hookctl render` has them copied."""
+    from .lab import TABLE, TEMPLATES
+
+    folder = lab.root / "copied"
+    shutil.copytree(TEMPLATES, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))
+    lab.task(remaining=2)
+    assert lab.stop(folder=folder) == "B"
