@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import shlex
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -82,10 +81,8 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
     try:
         _begin(folders, changes, records, rmdirs)
         for change in changes:
-            undone, before = _with_mode(change), _snapshot(change.path, change.before)
             made += files.make_way(change.path, change.mode)
-            files.replace(before, change.after, mode=change.mode, chmod=change.chmod)
-            done.append(undone)
+            done.append(files.make(change))
         _save(folders, records)
     except (Changed, HookctlError) as error:
         _roll_back(folders, changes, done, made, error)
@@ -227,21 +224,6 @@ def _carry_on(folders: Folders, step: Step, page: Record | None) -> tuple[files.
             return found, True
 
 
-def _with_mode(change: Change) -> Change:
-    """The change with the mode that its file has, for the way back."""
-    with contextlib.suppress(OSError):
-        mode = stat.S_IMODE(os.stat(change.path).st_mode)
-        return change._replace(mode=mode, chmod=None if change.chmod is None else mode)
-    return change
-
-
-def _snapshot(path: str, data: bytes | None) -> files.Snapshot:
-    links = 1
-    with contextlib.suppress(OSError):
-        links = os.stat(path).st_nlink
-    return files.Snapshot(path, data, links)
-
-
 def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
              pages: Mapping[str, Record]) -> None:  # fmt: skip
     for change in changes:
@@ -322,7 +304,7 @@ def _roll_back(folders: Folders, changes: tuple[Change, ...], done: list[Change]
     stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
     for change in reversed(done):
         try:
-            files.replace(_snapshot(change.path, change.after), change.before, mode=change.mode, chmod=change.chmod)
+            files.take_back(change)
         except (Changed, HookctlError):
             stuck.append(change.path)
     left = files.remove_folders(sorted(made, key=len, reverse=True))

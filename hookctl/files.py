@@ -17,7 +17,7 @@ from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
-from hookctl.model import LIMIT
+from hookctl.model import LIMIT, Change
 
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
@@ -252,6 +252,25 @@ def missing_folders(folder: str) -> list[str]:
         missing.append(folder)
         folder = os.path.dirname(folder)
     return missing
+
+
+def make(change: Change) -> Change:
+    """Make a change of one file; what is returned knows the mode that the file had, for `take_back`."""
+    undone, links = change, 1
+    with contextlib.suppress(OSError):
+        about = os.stat(change.path)
+        mode, links = stat.S_IMODE(about.st_mode), about.st_nlink
+        undone = change._replace(mode=mode, chmod=None if change.chmod is None else mode)
+    replace(Snapshot(change.path, change.before, links), change.after, mode=change.mode, chmod=change.chmod)
+    return undone
+
+
+def take_back(undone: Change) -> None:
+    """Put a file back as it was before a change, unless somebody wrote it since."""
+    links = 1
+    with contextlib.suppress(OSError):
+        links = os.stat(undone.path).st_nlink
+    replace(Snapshot(undone.path, undone.after, links), undone.before, mode=undone.mode, chmod=undone.chmod)
 
 
 def make_way(path: str, mode: int) -> list[str]:

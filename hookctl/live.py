@@ -11,7 +11,8 @@ from hookctl.documents import MISSING, Document, formats, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host, shapes
-from hookctl.model import Entry, Live, Path, Want
+from hookctl.hosts.shapes import Shape
+from hookctl.model import Edit, Entry, Live, Path, Want
 
 READ_AGAIN = 5  # times, since a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
@@ -24,6 +25,7 @@ class Sources:
         self.folders = folders
         self._read: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
         self._parsed: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
+        self._edited: dict[str, tuple[Document, tuple[Edit, ...], Document]] = {}
         self._python: tuple[str, str] | None = None
 
     def forget(self) -> None:
@@ -37,6 +39,14 @@ class Sources:
         if key not in self._read:
             self._read[key] = read_document(path, format, self._parsed.get(key))
         return self._read[key]
+
+    def edit(self, shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document:
+        """The document with these edits; a plan that comes to the same ones again gets the same document."""
+        known = self._edited.get(document.where)
+        if known is None or known[0] is not document or known[1] != edits:
+            known = document, edits, shapes.apply(shape, document, edits)
+            self._edited[document.where] = known
+        return known[2]
 
     def python(self) -> tuple[str, str]:
         """The Python for the hooks, and a warning or an empty text; looked for once a command."""

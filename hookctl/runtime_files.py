@@ -23,7 +23,7 @@ from hookctl.hosts import Host, shapes
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
-from hookctl.packs.programs import HOOK, is_package, launchers, package_files, package_of
+from hookctl.packs.programs import HOOK, is_package, load_programs, package_of
 from hookctl.packs.settings import Settings
 from hookctl.places import GUARD, OWN, Place, new_file_mode, read_inside
 
@@ -70,7 +70,8 @@ def install(
             foreign.append(path)
             continue
         # A configuration with an edit of the operator's in it is not ours to remove.
-        written[name] = "" if file.edits or _is_judged_by_meaning(place, path) else hashlib.sha256(file.data).hexdigest()
+        is_unrecorded = file.edits or _is_judged_by_meaning(place, path)
+        written[name] = "" if is_unrecorded else hashlib.sha256(file.data).hexdigest()
         chmod = _chmod(there, file) if there.data != file.data or upgrade else None
         if there.data != file.data or chmod is not None:
             new_mode = _executable(mode) if file.executable else mode
@@ -81,7 +82,7 @@ def install(
         written |= stay
         dropped = {name: sha for name, sha in dropped.items() if name not in stay}
     before = known or PackRecord("", {})
-    in_use = {package_of(name) for name in written}
+    in_use = {os.path.dirname(name) for name in written}
     gone = _remove(folders, place, before._replace(folder=folder, files=dropped), in_use)
     return Runtime((*changes, *gone.changes), (*_actions(folder, changes), *gone.actions), (*kept, *gone.kept),
                    written, gone.rmdirs, tuple(foreign))  # fmt: skip
@@ -221,8 +222,10 @@ def _chmod(there: files.Snapshot, file: File) -> int | None:
 
 def guards_files(config: File, *, wrapper: bool) -> dict[str, File]:
     """What the guard's registrations run, in the order to write it: an upgrade is done with the last one."""
-    package = {name: File(data) for name, data in package_files().items()}
-    return {**package, CONFIG: config, **{name: File(data) for name, data in launchers(wrapper=wrapper).items()}}
+    programs = load_programs(wrapper=wrapper)
+    package = {name: File(data) for name, data in programs.package.items()}
+    launchers = {name: File(data) for name, data in programs.launchers.items()}
+    return {**package, CONFIG: config, **launchers}
 
 
 def configuration(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import hosts
-from hookctl.packs.programs import launchers
+from hookctl.packs.programs import load_programs
 from hookctl.project import session_hash, state_folder
 
 from .conftest import Hookctl, Outcome, put
@@ -267,7 +267,7 @@ def hook_unreadable(place: Place) -> None:
 
 
 def hook_old(place: Place) -> None:
-    other_hook(place, "# an older one\n" + launchers(wrapper=False)["hook.py"].decode())
+    other_hook(place, "# an older one\n" + load_programs(wrapper=False).launchers["hook.py"].decode())
 
 
 def self_test_failed(place: Place) -> None:
@@ -612,7 +612,7 @@ def state_elsewhere(place: Place) -> None:
 
 
 def hook_slow(place: Place) -> None:
-    slow = "import time\ntime.sleep(0.4)\n" + launchers(wrapper=False)["hook.py"].decode()
+    slow = "import time\ntime.sleep(0.4)\n" + load_programs(wrapper=False).launchers["hook.py"].decode()
     other_hook(place, slow)
     place.edit('"timeout": 10', '"timeout": 0.3')
 

@@ -16,7 +16,7 @@ from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
 from hookctl.packs.guard import host_table
-from hookctl.packs.programs import launchers, package_files
+from hookctl.packs.programs import load_programs
 
 from .conftest import Hookctl, put
 
@@ -104,7 +104,7 @@ def test_what_install_writes_for_claude(
     quoted = json.dumps(shlex.quote(str(hook)), ensure_ascii=False)[1:-1]
     assert settings.read_text() == GOLDEN.format(hook=quoted, python=python)
     assert settings.stat().st_mode & 0o777 == 0o600
-    programs = {**package_files(), **launchers(wrapper=False)}
+    programs = load_programs(wrapper=False).all
     assert {name: (hook.parent / name).read_bytes() for name in programs} == programs
     config = json.loads(hook.with_name("config.json").read_text())
     assert list(config) == ["mode", "state_dir", "hosts"]
@@ -209,7 +209,8 @@ def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
     page = page_of_claude(hookctl)
     assert {"event": "stop", "name": "Stop", "sure": "proven"} in page["events"]
     assert {"event": "notification", "name": "Notification", "sure": "read"} in page["events"]
-    assert page["cap"] == {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "counts_anew": True, "off": "0 or less"}
+    key = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+    assert page["cap"] == {"key": key, "default": 8, "counts_anew": True, "off": "0 or less"}
     out = hookctl("hosts").out
     for words in ("claude: Claude Code", "~/.claude/settings.json (json, no comments)", "stop=Stop"):
         assert words in out

@@ -9,7 +9,7 @@ from hookctl import files, interpreter, runtime_files
 from hookctl.checks import Finding, Scene, configuration, selftest
 from hookctl.errors import HookctlError
 from hookctl.model import PackRecord
-from hookctl.packs.programs import HOOK, launchers, package_files, package_of
+from hookctl.packs.programs import HOOK, load_programs, package_of
 from hookctl.packs.settings import settings_from
 
 
@@ -60,7 +60,7 @@ def _program(scene: Scene, page: PackRecord) -> Iterator[Finding]:
         if finding:
             yield finding
             return
-    current = {**package_files(), **launchers(wrapper=False)}
+    current = load_programs(wrapper=False).all
     if any(_data(os.path.join(page.folder, name)) != data for name, data in current.items()):
         message = "the hook is of another version of hookctl" + ("; it was not tried" if scene.place.shared else "")
         path = os.path.join(page.folder, HOOK)

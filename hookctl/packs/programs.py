@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
+from typing import NamedTuple
 
 from hookctl.folders import asset
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
@@ -15,17 +17,27 @@ _NAMED = 'PACKAGE = "%s"'
 _INSTALLED = re.compile(rf"{_PACKAGE}_[0-9a-f]{{16}}")
 
 
-def package_files() -> dict[str, bytes]:
-    """The package's modules, by their names in the guard's folder."""
-    sources = _sources()
-    package = _package_name(sources)
-    return {f"{package}/{name}": data for name, data in sources.items()}
+class Programs(NamedTuple):
+    """The guard's program files by their names in its folder, in the order to write them."""
+
+    package: dict[str, bytes]
+    launchers: dict[str, bytes]  # what a registration calls; the hook, which names the package, comes last
+
+    @property
+    def all(self) -> dict[str, bytes]:
+        """Both."""
+        return {**self.package, **self.launchers}
 
 
-def launchers(*, wrapper: bool) -> dict[str, bytes]:
-    """What a registration calls, in the order to write it: the hook, which names the package, comes last."""
-    files = {WRAPPER: _template(WRAPPER)} if wrapper else {}
-    return {**files, HOOK: _hook(_package_name(_sources()))}
+@functools.cache
+def load_programs(*, wrapper: bool) -> Programs:
+    """The programs of this version; with `wrapper`, also the one that another tool's hook runs through."""
+    folder = asset("templates", "guard")
+    modules = {name: _read(folder, _PACKAGE, name) for name in _module_names(folder)}
+    package = _package_name(modules)
+    launchers = {WRAPPER: _read(folder, WRAPPER)} if wrapper else {}
+    launchers[HOOK] = _naming_package(_read(folder, HOOK), package)
+    return Programs({f"{package}/{name}": data for name, data in modules.items()}, launchers)
 
 
 def package_of(name: str) -> str:
@@ -41,13 +53,12 @@ def is_package(name: str) -> bool:
 
 def template_files() -> list[str]:
     """The hook and its package as they lie in the templates, where they run as well."""
-    return [HOOK, *(f"{_PACKAGE}/{name}" for name in _sources())]
+    names = _module_names(asset("templates", "guard"))
+    return [HOOK, *(f"{_PACKAGE}/{name}" for name in names)]
 
 
-def _sources() -> dict[str, bytes]:
-    """The package's modules and their sources."""
-    names = sorted(os.listdir(asset("templates", "guard", _PACKAGE)))
-    return {name: _template(_PACKAGE, name) for name in names if name.endswith(".py")}
+def _module_names(folder: str) -> list[str]:
+    return sorted(name for name in os.listdir(os.path.join(folder, _PACKAGE)) if name.endswith(".py"))
 
 
 def _package_name(sources: dict[str, bytes]) -> str:
@@ -58,13 +69,12 @@ def _package_name(sources: dict[str, bytes]) -> str:
     return f"{_PACKAGE}_{digest.hexdigest()[:16]}"
 
 
-def _hook(package: str) -> bytes:
-    """The hook's launcher with the package's name in it."""
-    named = (_NAMED % _PACKAGE).encode()
-    before, _, behind = _template(HOOK).partition(named)
+def _naming_package(launcher: bytes, package: str) -> bytes:
+    """The launcher with the installed package's name in it."""
+    before, _, behind = launcher.partition((_NAMED % _PACKAGE).encode())
     return before + (_NAMED % package).encode() + behind
 
 
-def _template(*names: str) -> bytes:
-    with open(asset("templates", "guard", *names), "rb") as stream:
+def _read(*path: str) -> bytes:
+    with open(os.path.join(*path), "rb") as stream:
         return stream.read()

@@ -59,6 +59,7 @@ class Draft:
         self.placeholders: tuple[Path, ...] = record.gaps if record else ()
         self.adds_files = False  # whether hookctl's own folders may be made for it
         self.made_anew = False  # somebody made the file again, without anything of ours
+        self._looked: tuple[Document, list[tuple[Path, str]], Live] | None = None
         self.restored: tuple[bytes, Record | None] | None = None
         # What is done and said on the way:
         self.edits: list[Edit] = []
@@ -89,7 +90,11 @@ class Draft:
 
     def look(self, wants: Iterable[Want] = (), entries: Iterable[Entry] | None = None) -> Live:
         """What the file, as edited so far, has at the places of these wants and entries."""
-        return look(self.host, self.document, wants, self.own_entries() if entries is None else entries)
+        listed = (*wants, *(self.own_entries() if entries is None else entries))
+        asked = self.document, [(each.path, each.kind) for each in listed]
+        if self._looked is None or self._looked[0] is not asked[0] or self._looked[1] != asked[1]:
+            self._looked = (*asked, look(self.host, self.document, listed, ()))
+        return self._looked[2]
 
     def take(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep what it says."""
@@ -109,7 +114,7 @@ class Draft:
     def edit(self, edits: tuple[Edit, ...]) -> None:
         """Make edits whose entries are known already."""
         if edits:
-            edited = shapes.apply(self.host.shape, self.document, edits)
+            edited = self.sources.edit(self.host.shape, self.document, edits)
             self.placeholders = gaps.left(self.placeholders, self.host, self.document, edited)
             self.document = edited
             self.edits += edits

@@ -21,7 +21,7 @@ from hookctl.hosts import reading, shapes
 from hookctl.live import Sources
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
 from hookctl.packs import guard, wrapping
-from hookctl.packs.programs import launchers, package_files
+from hookctl.packs.programs import load_programs
 from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.places import GUARD, Place, pack_folder, require_inside
@@ -103,7 +103,7 @@ def _are_all_ours(draft: Draft) -> bool:
     known = draft.packs.get(GUARD)
     if known is None or set(draft.packs) != {GUARD}:
         return False
-    for name, ours in {**package_files(), **launchers(wrapper=False)}.items():
+    for name, ours in load_programs(wrapper=False).all.items():
         if files.read(os.path.join(known.folder, name)).data not in (None, ours):
             return False
     settings = settings_from(known.settings)

@@ -19,7 +19,7 @@ from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Result
 from hookctl.packs import guard
-from hookctl.packs.programs import HOOK, launchers, package_files
+from hookctl.packs.programs import HOOK, load_programs
 from hookctl.packs.settings import Request, Settings, choose, remarks
 from hookctl.runtime_files import CONFIG, HOSTS
 
@@ -130,7 +130,7 @@ class _Stage:
         # With the limit, which is in no env here.
         config = guard.configuration(replace(settings, mode="guard"), "", hosts.load("claude"))
         self.config = {**config, "mode": settings.mode}
-        for name, data in {**package_files(), **launchers(wrapper=False)}.items():
+        for name, data in load_programs(wrapper=False).all.items():
             self.write(os.path.join(self.hook, name), data.decode())
 
     def write(self, path: str, text: str | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hookctl import hosts
 from hookctl.packs import guard
-from hookctl.packs.programs import launchers, package_files
+from hookctl.packs.programs import load_programs
 
 TEMPLATES = Path(__file__).parents[2] / "templates" / "guard"
 # Of every host, as config.json has it for one that others' registrations run on.
@@ -146,7 +146,7 @@ class Lab:
 
 def lay(folder: Path, *, wrapper: bool = False) -> None:
     """Put the guard's programs into a folder, private as an install makes it, without any setting."""
-    programs = {**package_files(), **launchers(wrapper=wrapper)}
+    programs = load_programs(wrapper=wrapper).all
     for name, data in programs.items():
         path = folder / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

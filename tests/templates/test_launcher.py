@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.packs.programs import launchers, package_files
+from hookctl.packs.programs import load_programs
 
 from .lab import PYTHON, Lab, lay, package_in
 
@@ -192,9 +192,9 @@ def test_a_call_whose_package_has_gone_meanwhile_starts_the_new_one(lab: Lab) ->
 
 
 def test_the_package_is_named_after_its_content(lab: Lab) -> None:
-    (name,) = {name.rpartition("/")[0] for name in package_files()}
+    (name,) = {name.rpartition("/")[0] for name in load_programs(wrapper=False).package}
     assert package_in(lab.hook.parent).name == name
-    assert f'\nPACKAGE = "{name}"'.encode() in launchers(wrapper=False)["hook.py"]
+    assert f'\nPACKAGE = "{name}"'.encode() in load_programs(wrapper=False).launchers["hook.py"]
 
 
 def test_a_call_by_a_relative_path_finds_its_package_and_its_configuration(lab: Lab) -> None:
