@@ -121,12 +121,18 @@ class Gatherer:
         self._now = clock.now(folders.environ)
         self._cwd_project = project.find(folders.cwd, folders.environ)
         self._knobs = knobs.schema()
+        self._places_of: dict[str, list[Place]] = {}
         self._layers_of: dict[tuple[str, ...], tuple[Layer, ...]] = {}
         self._log_lines: tuple[dict[str, Any], ...] | None = None
 
     def places(self, host: Host) -> list[Place]:
         """The user's settings if the host is in use, the project's where something of ours is in it, and every
         other file that the ledgers have."""
+        if host.name not in self._places_of:
+            self._places_of[host.name] = self._find_places(host)
+        return self._places_of[host.name]
+
+    def _find_places(self, host: Host) -> list[Place]:
         variant, path = standing(host, "user", self._environ, "", self._read)
         own = Place(variant, "user", path)
         key, record = ledger.page_of(self._records, own.path)

@@ -304,9 +304,9 @@ def judge_silence(host: HostFacts) -> Iterator[Finding]:
         yield host.find("hook_silent", message, fix, everywhere[0].hook.source.path)
 
 
-def _sessions(host: HostFacts, guards: list[Registration]) -> list[tuple[str, float]]:
-    """The host's newest sessions since the guards were there that are not at work, the newest first."""
-    since = max(guard.since or 0.0 for guard in guards)
+def _sessions(host: HostFacts, registrations: list[Registration]) -> list[tuple[str, float]]:
+    """The host's newest sessions since they were registered that are not at work, the newest first."""
+    since = max(registration.since or 0.0 for registration in registrations)
     end = host.now - _AT_WORK
     sessions = [(name, at) for name, at in host.sessions if since < at < end]
     sessions = [(name, at) for name, at in sessions if _SESSION.fullmatch(name)]

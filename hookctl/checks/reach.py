@@ -193,7 +193,7 @@ def _hidden(host: HostFacts, file: FileFacts, path: str, target: str, what: str)
 
 def _targets_of_guards(host: HostFacts) -> set[str]:
     """The files that have a guard which the host runs."""
-    paths = {guard.hook.source.path for guard in host.guards}
+    paths = {registration.hook.source.path for registration in host.guards}
     return {layer.target for layer in host.layers if layer.source.path in paths}
 
 
@@ -222,19 +222,20 @@ def _has_hooks(value: object) -> bool:
 
 def judge_doubles(host: HostFacts) -> Iterator[Finding]:
     """The guard registered in several scopes at once; twice in one file is an error of that file."""
-    guards = list({guard.hook.source.path: guard for guard in host.guards}.values())
+    guards = list({registration.hook.source.path: registration for registration in host.guards}.values())
     if len(guards) < 2:
         return
-    scopes = ", ".join(guard.hook.source.scope for guard in guards)
+    scopes = ", ".join(registration.hook.source.scope for registration in guards)
     path = guards[0].hook.source.path
     once = host.host.data["scopes"].get("same_command_once")
-    if once and len({str(guard.hook.fields["command"]) for guard in guards}) == 1:
+    commands = {str(registration.hook.fields["command"]) for registration in guards}
+    if once and len(commands) == 1:
         message = f"the guard is registered in several scopes ({scopes}) with one command, which the host runs once"
         yield host.find("two_scopes", message, "An edit of one of them may have no effect.", path)
         return
     message = f"the guard is registered in several scopes ({scopes}); they all run, and a stop is counted once"
     yield host.find("two_scopes", message, "Uninstall it where it is not meant.", path)
-    if len({guard.digest for guard in guards} - {None}) > 1:
+    if len({registration.digest for registration in guards} - {None}) > 1:
         message = f"the guards of {scopes} scope are of different versions; the first to answer decides for all"
         fix = "Install both with the same hookctl, or uninstall one of them."
         yield host.find("two_versions", message, fix, path)

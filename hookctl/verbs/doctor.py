@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hookctl import apply, errors, planner, report
+from typing import TYPE_CHECKING
+
+from hookctl import apply, errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
@@ -10,6 +12,9 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.model import Result
+
+if TYPE_CHECKING:
+    from hookctl import planner
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
@@ -43,6 +48,7 @@ def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = Fal
 
 def _fix(folders: Folders, wanted: list[Host]) -> tuple[planner.Plan | None, list[Finding]]:
     """What was repaired, and why it could not be."""
+    from hookctl import planner  # only a repair needs it
     from hookctl.planner.repair import plan_repair
 
     def plan() -> planner.Plan:
