@@ -682,7 +682,7 @@ def of_another_user(place: Place) -> None:
     """To a user that is not the owner of these files, nor are they root's."""
     place.install()
     place.monkeypatch.setattr("hookctl.checks.settings._TRUSTED", ())
-    place.monkeypatch.setattr("hookctl.checks.gather.os.geteuid", lambda: 12345)
+    place.monkeypatch.setattr("hookctl.checks.gather_file.os.geteuid", lambda: 12345)
 
 
 # The project.

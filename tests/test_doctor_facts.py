@@ -17,7 +17,9 @@ import pytest
 from hookctl import folders, hosts
 from hookctl.checks import codes, hook, survey
 from hookctl.checks.facts import HostFacts
-from hookctl.checks.gather import Gatherer, record_facts
+from hookctl.checks.gather_host import host_facts
+from hookctl.checks.gather_record import record_facts
+from hookctl.checks.machine import Machine
 from hookctl.packs.knobs import schema
 
 from . import findings
@@ -26,7 +28,8 @@ from .findings import NIGHTLY, ROOT, Place, everything, handler
 from .page_of_codes import PAGE, renewed
 
 CHECKS = ROOT / "hookctl" / "checks"
-READING = ("gather", "probes", "trial", "survey")  # the rim; every other module judges, or holds values
+# The rim; every other module judges, or holds values.
+READING = ("gather_file", "gather_host", "gather_record", "machine", "probes", "survey", "trial")
 JUDGES = sorted(path.stem for path in CHECKS.glob("*.py") if path.stem not in READING)
 
 
@@ -120,7 +123,7 @@ def test_a_judge_can_read_nothing(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["import subprocess", "from hookctl import files", "from hookctl.checks import gather", "import os\nos.stat(p)",
+    ["import subprocess", "from hookctl import files", "from hookctl.checks import machine", "import os\nos.stat(p)",
      "import os\nos.path.exists(p)", "import os\nos.environ", "from hookctl import clock\nclock.now({})", "open(p)",
      "from hookctl.checks.probes import Reader"],
 )  # fmt: skip
@@ -142,7 +145,7 @@ ARRANGED: list[Callable[[Place], Any]] = [
 def gathered() -> tuple[Any, HostFacts]:
     here = folders.here()
     of_records = record_facts(here)
-    host = Gatherer(here, of_records.records).host(hosts.load("claude"))
+    host = host_facts(Machine(here, of_records.records), hosts.load("claude"))
     return of_records, survey.with_trials(host)
 
 

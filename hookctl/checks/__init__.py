@@ -1,2 +1,4 @@
-"""What doctor looks at: gather.py, probes.py and trial.py read, the other modules judge what was read. Nothing is
-written, and no judge reads anything."""
+"""What doctor looks at: machine.py, probes.py, trial.py and the gather modules read it, and the others judge the facts.
+
+Nothing is written, and no judge reads anything.
+"""

@@ -1,4 +1,4 @@
-"""What doctor knows before it judges: values only, each thing in them read once by gather.py."""
+"""What doctor knows before it judges: values only, each thing in them read once by the gather modules."""
 
 from __future__ import annotations
 

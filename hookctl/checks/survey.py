@@ -6,7 +6,9 @@ from hookctl import hosts
 from hookctl.checks import entries, hook, limits, neighbours, reach, records, settings, trial, work
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.facts import FileFacts, HostFacts, RecordFacts
-from hookctl.checks.gather import Gatherer, record_facts
+from hookctl.checks.gather_host import host_facts
+from hookctl.checks.gather_record import record_facts
+from hookctl.checks.machine import Machine
 from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.places import Place
@@ -30,22 +32,22 @@ class Survey:
 
     def __init__(self, folders: Folders) -> None:
         self._records: RecordFacts = record_facts(folders)
-        self._gatherer = Gatherer(folders, self._records.records)
+        self._machine = Machine(folders, self._records.records)
 
     def hosts_in_use(self) -> list[Host]:
         """The hosts that are in use here."""
-        every = [hosts.load(name) for name in hosts.names()]
-        return [host for host in every if self._gatherer.places(host)]
+        every = [self._machine.load(name) for name in hosts.names()]
+        return [host for host in every if self._machine.places(host)]
 
     def places(self, host: Host) -> list[Place]:
         """The settings files of a host that are looked at."""
-        return self._gatherer.places(host)
+        return self._machine.places(host)
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
         findings = list(records.judge(self._records))
         for host in wanted:
-            findings += judge(with_trials(self._gatherer.host(host)))
+            findings += judge(with_trials(host_facts(self._machine, host)))
         return list(dict.fromkeys(findings))  # a client's version is said once, however many files it has
 
 
