@@ -23,9 +23,7 @@ class Closed(NamedTuple):
     state: Path = ()  # where the host has the word on it
 
 
-def closed(
-    host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
-) -> list[Closed]:
+def closed(host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings) -> list[Closed]:
     """The hooks of ours in a settings file that wait for an approval, by its path and what it says."""
     about, root = host.data.get("trust", {}), {} if root is MISSING else root
     ours = {element.path: element for element in shapes.elements(host.shape, root)}
@@ -65,9 +63,7 @@ def _not_agreed(
             yield Closed(ours[path], UNKNOWN)
 
 
-def is_untrusted(
-    host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings
-) -> bool:
+def is_untrusted(host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings) -> bool:
     """Whether the host runs no hook of a scope in a folder, since nobody told it to trust that."""
     about = host.data.get("folder_trust")
     if not about or scope not in about["scopes"] or not _is_on(host, about, environ, read):
@@ -76,9 +72,7 @@ def is_untrusted(
     return document is None or not _is_trusted(about, _words(about, document), folder)
 
 
-def _read(
-    host: Host, name: str, format: str, environ: Mapping[str, str], read: Read
-) -> Document | None:
+def _read(host: Host, name: str, format: str, environ: Mapping[str, str], read: Read) -> Document | None:
     return readable(name.format(config=config_folder(host, environ)), format, read)
 
 

@@ -185,4 +185,3 @@ def in_sh(place: Place, path: str) -> str:
 def new_file_mode(place: Place) -> int:
     """The mode of a file that we make there: private, but at project scope as everybody's."""
     return 0o666 & ~files.umask() if place.shared else files.PRIVATE
-

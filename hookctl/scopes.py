@@ -28,9 +28,7 @@ class Source(NamedTuple):
     host: Host  # in the variant that this file stands in
 
 
-def sources(
-    folders: Folders, host: Host, user: str, start: str, read: Read = read_settings
-) -> list[Source]:
+def sources(folders: Folders, host: Host, user: str, start: str, read: Read = read_settings) -> list[Source]:
     """The files that the host reads when started in a folder, those first whose values win; `user` is the user's."""
     found = list(_read(folders, host, user, start, read))
     return found[:1] if host.data["scopes"].get("first_only") else found
@@ -50,9 +48,7 @@ def _read(folders: Folders, host: Host, user: str, start: str, read: Read) -> It
                 yield Source(scope, path, document, variant)
 
 
-def _paths(
-    folders: Folders, host: Host, scope: str, user: str, start: str, read: Read
-) -> list[tuple[Host, str]]:
+def _paths(folders: Folders, host: Host, scope: str, user: str, start: str, read: Read) -> list[tuple[Host, str]]:
     if scope == "user":
         return _with_others(folders, (of_file(host, user, read), user), scope, "", read)
     if scope != "managed":

@@ -70,7 +70,7 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 # Judges are pure.
 
 _MODULES = {
-    "__future__", "collections.abc", "json", "os", "re", "shlex", "stat", "typing",
+    "__future__", "collections.abc", "contextlib", "json", "os", "re", "shlex", "stat", "typing",
     "hookctl", "hookctl.documents", "hookctl.documents.jsonc", "hookctl.effects", "hookctl.errors", "hookctl.events",
     "hookctl.gates", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model", "hookctl.packs",
     "hookctl.packs.settings", "hookctl.packs.wrapping", "hookctl.places", "hookctl.scopes",
@@ -129,7 +129,6 @@ def test_a_judge_can_read_nothing(name: str) -> None:
 )  # fmt: skip
 def test_what_reads_is_a_fault(text: str) -> None:
     assert faults_of(ast.parse(text))
-
 
 
 ARRANGED: list[Callable[[Place], Any]] = [
@@ -241,3 +240,22 @@ def test_no_library_for_schemas_is_loaded(place: Place) -> None:
     process = subprocess.run([sys.executable, "-c", text], cwd=place.root / "work", capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
     assert "self_test_passed" in process.stdout
+
+
+@pytest.mark.parametrize("seconds", [-(2**61), 2**61, 1_000_000])
+def test_a_time_that_no_date_can_say_is_left_out(place: Place, seconds: int) -> None:
+    findings.entries_wiped(place)
+    of_records, facts = gathered()
+    (file,) = facts.files
+    facts = facts._replace(files=(file._replace(written_at=float(seconds)),))
+    (wiped,) = [finding for finding in judged(of_records, facts) if finding.code == "entries_wiped"]
+    assert ("and the file was written at" in wiped.message) == (seconds == 1_000_000)
+
+
+def test_a_guard_of_an_unknown_form_is_not_looked_for_in_the_working_folder(place: Place) -> None:
+    put(Path(".claude/settings.json"), findings.hooks_of(Stop=[handler(": hookctl=guard/stop; true")]))
+    put(Path("hook.py"), "")
+    _, facts = gathered()
+    (registration,) = facts.registrations
+    assert (registration.folder, registration.since, registration.digest) == ("", None, None)
+    assert facts.run is None

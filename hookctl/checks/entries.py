@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 
@@ -42,7 +43,8 @@ def judge(file: FileFacts) -> Iterator[Finding]:
 def _wiped(file: FileFacts, count: int) -> Finding:
     when = ""
     if file.written_at is not None:  # there may be no file any more
-        when = f", and the file was written at {clock.local(file.written_at)}"
+        with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
+            when = f", and the file was written at {clock.local(file.written_at)}"
     message = f"{count} of {count} entries are gone{when}: was the file reset?"
     fix = "`hookctl doctor --fix` writes them again; restart agents that run, since they may write old settings back."
     if file.place.shared:

@@ -120,9 +120,7 @@ def _switch_files(
                 yield variant, path, error
 
 
-def _registrations(
-    machine: Machine, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]
-) -> Iterator[Registration]:
+def _registrations(machine: Machine, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]) -> Iterator[Registration]:
     """Every hook of the guard's on a stop, and what it runs."""
     by_target = {facts.target: facts for facts in reversed(known)}
     for layer in layers:
@@ -169,9 +167,7 @@ def _unread(
         yield UnreadFile(path, target, scope, reason, hooks, owner)
 
 
-def _unread_paths(
-    machine: Machine, host: Host, known: tuple[FileFacts, ...]
-) -> Iterator[tuple[str, str, str, str]]:
+def _unread_paths(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[tuple[str, str, str, str]]:
     """Where people put settings that the host does not read here: path, scope, and why it does not."""
     environ, config = machine.environ, hosts.config_folder(host, machine.environ)
     if "local" in host.scopes:

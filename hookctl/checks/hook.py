@@ -283,32 +283,33 @@ def judge_last_run(file: FileFacts) -> Iterator[Finding]:
     yield file.find("last_ran", message, "`hookctl log` shows more.")
 
 
-def judge_silence(host: HostFacts) -> Iterator[Finding]:
+def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     """Sessions of the host that should have left a line in the guard's log, and did not."""
-    everywhere = [one for one in at_work(host) if one.hook.source.scope == "user"]
+    everywhere = [one for one in at_work(facts) if one.hook.source.scope == "user"]
     if not everywhere:  # a guard of one project says nothing about sessions elsewhere
         return
-    lines = [line for line in host.log if line.get("host") == host.host.name and line.get("event") != WRAPPED]
+    lines = [line for line in facts.log if line.get("host") == facts.host.name and line.get("event") != WRAPPED]
     logged = {line.get("session") for line in lines}
     silent: list[float] = []
-    for name, at in _sessions(host, everywhere):
+    for name, at in _sessions(facts, everywhere):
         if project.session_hash(name) in logged:
             break
         silent.append(at)
     if len(silent) >= _ENOUGH:
         last = clock.local(silent[0])
-        message = f"the last {len(silent)} sessions of {host.host.title}, up to {last}, left no line in the guard's log"
-        debug = host.host.data["client"].get("debug")
+        sessions = f"the last {len(silent)} sessions of {facts.host.title}, up to {last}"
+        message = f"{sessions}, left no line in the guard's log"
+        debug = facts.host.data["client"].get("debug")
         more = f" and `{debug}` tell" if debug else " tells"
         fix = f"Start the agent anew and end a turn. If nothing comes, `hookctl log`{more} more."
-        yield host.find("hook_silent", message, fix, everywhere[0].hook.source.path)
+        yield facts.find("hook_silent", message, fix, everywhere[0].hook.source.path)
 
 
-def _sessions(host: HostFacts, registrations: list[Registration]) -> list[tuple[str, float]]:
+def _sessions(facts: HostFacts, registrations: list[Registration]) -> list[tuple[str, float]]:
     """The host's newest sessions since they were registered that are not at work, the newest first."""
     since = max(registration.since or 0.0 for registration in registrations)
-    end = host.now - _AT_WORK
-    sessions = [(name, at) for name, at in host.sessions if since < at < end]
+    end = facts.now - _AT_WORK
+    sessions = [(name, at) for name, at in facts.sessions if since < at < end]
     sessions = [(name, at) for name, at in sessions if _SESSION.fullmatch(name)]
     return sorted(sessions, key=lambda session: session[1], reverse=True)[:_NEWEST]
 

@@ -51,9 +51,11 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     layers, environ, config = file.reaching, file.environ, file.config.value if file.config else {}
     sources = [layer.source for layer in layers]
     mode = guard.mode_of(config, {})
-    for key in (LIMIT_KEY if mode == "breaker" else "", file.host.cap_key):
-        if key:
-            yield from _masked(file, sources, key)
+    keys = [LIMIT_KEY] if mode == "breaker" else []
+    if file.host.cap_key:
+        keys.append(file.host.cap_key)
+    for key in keys:
+        yield from _masked(file, sources, key)
     limit, cap = value_of(layers, environ, LIMIT_KEY), effects.cap(file.host, sources, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.there and not guard.is_limit(limit.text):
@@ -100,9 +102,11 @@ def _switched_off(file: FileFacts, limits: _Limits, text: str) -> Iterator[Findi
 
 def is_at_fault(file: FileFacts, path: Path) -> bool:
     """Whether what stands at a path of this file is the cap, and something is said of it that has its own fix."""
-    return bool(file.host.cap_key) and path == (*file.host.env_path, file.host.cap_key) and any(
-        finding.path == file.path and finding.code.startswith("cap_") for finding in judge(file)
-    )
+    key = file.host.cap_key
+    if not key or path != (*file.host.env_path, key):
+        return False
+    codes = [finding.code for finding in judge(file) if finding.path == file.path]
+    return any(code.startswith("cap_") for code in codes)
 
 
 def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]:

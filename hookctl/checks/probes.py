@@ -125,9 +125,7 @@ def client(host: Host, program: str) -> Client:
         return Client(program, "")
     call = [program, *about["version_args"]]
     try:
-        process = subprocess.run(
-            call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL
-        )
+        process = subprocess.run(call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
     except (OSError, ValueError, subprocess.SubprocessError):
         return Client(program, "")
     version = re.search(r"[0-9]+(?:\.[0-9]+)+", process.stdout)

@@ -99,71 +99,72 @@ def _sentence(text: str) -> str:
 # Files that the host passes over, and those that another one hides.
 
 
-def judge_unread(host: HostFacts) -> Iterator[Finding]:
+def judge_unread(facts: HostFacts) -> Iterator[Finding]:
     """Stop hooks, and any hook of ours, that will not run although they look as if."""
-    hidden = {file.path for file in host.files if hidden_by(host, file)}
-    unread = {file.target: file for file in host.unread if file.owner not in hidden}
+    hidden = {file.path for file in facts.files if hidden_by(facts, file)}
+    unread = {file.target: file for file in facts.unread if file.owner not in hidden}
     for file in unread.values():
-        yield from _unread(host, file)
+        yield from _unread(facts, file)
 
 
-def _unread(host: HostFacts, file: UnreadFile) -> Iterator[Finding]:
+def _unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
     ours = sorted({hook.id for hook in file.hooks if hook.id})
-    stops = [hook for hook in file.hooks if not hook.id and _is_stop(host, hook.event)]
-    why = _why(host, file)
+    stops = [hook for hook in file.hooks if not hook.id and _is_stop(facts, hook.event)]
+    why = _why(facts, file)
     if ours:
-        alone = "guard/stop" in ours and not host.guards
+        alone = "guard/stop" in ours and not facts.guards
         message = f"{', '.join(ours)} in this file does not run here: {why}"
-        yield host.find("not_read", message, _fix(host, file), file.path, "warning" if alone else "info")
+        yield facts.find("not_read", message, _fix(facts, file), file.path, "warning" if alone else "info")
     elif stops and file.reason != "below":  # hooks of others there are nobody's surprise
         message = f"a hook on {stops[0].event} in this file ({stops[0].title}) does not run here: {why}"
-        yield host.find("not_read", message, _fix(host, file), file.path, "info")
+        yield facts.find("not_read", message, _fix(facts, file), file.path, "info")
 
 
-def _is_stop(host: HostFacts, event: str) -> bool:
-    return event in (host.host.events.get("stop"), host.host.events.get("subagent-stop"))
+def _is_stop(facts: HostFacts, event: str) -> bool:
+    return event in (facts.host.events.get("stop"), facts.host.events.get("subagent-stop"))
 
 
-def _why(host: HostFacts, file: UnreadFile) -> str:
+def _why(facts: HostFacts, file: UnreadFile) -> str:
     """Why the host does not read a file."""
-    title, config = host.host.title, host.config_folder
-    variable = host.host.data["config"].get("variable", "")
+    title, config = facts.host.title, facts.config_folder
+    variable = facts.host.data["config"].get("variable", "")
     if file.reason == "local":
         return f"{title} reads {os.path.basename(file.path)} in projects only"
     if file.reason == "variable":
         return f"{variable} leads to {config}"
     if file.reason == "folder":
-        where = f"{variable} leads there" if host.environ.get(variable) else "nothing leads there"
+        where = f"{variable} leads there" if facts.environ.get(variable) else "nothing leads there"
         return f"{title} reads {config}, and {where}"
     if file.reason == "above":
         return f"{title} reads project settings of its start folder only"
     return f"{title} reads it only when it is started there"
 
 
-def _fix(host: HostFacts, file: UnreadFile) -> str:
+def _fix(facts: HostFacts, file: UnreadFile) -> str:
     if file.scope == "user":
-        return f"Install with the same {host.host.data['config'].get('variable', 'HOME')} as the agent is started with."
+        variable = facts.host.data["config"].get("variable", "HOME")
+        return f"Install with the same {variable} as the agent is started with."
     return "Start the agent in that folder, or install at user scope."
 
 
-def judge_shadowed(host: HostFacts) -> Iterator[Finding]:
+def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
     """Hooks of ours that the host passes over for those of another file, and scopes with hooks in two files."""
-    for file in host.files:
-        hiding = hidden_by(host, file)
+    for file in facts.files:
+        hiding = hidden_by(facts, file)
         if hiding and file.live and file.live.elements:
-            yield _hidden(host, file, hiding.source.path, hiding.target, "nothing")
-        yield from _overlaid(host, file)
-    yield from _twice(host)
+            yield _hidden(facts, file, hiding.source.path, hiding.target, "nothing")
+        yield from _overlaid(facts, file)
+    yield from _twice(facts)
 
 
-def hidden_by(host: HostFacts, file: FileFacts) -> Layer | None:
+def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
     """The file for which the host passes over this one as a whole; None if it does not."""
-    if not host.host.data["scopes"].get("first_only") or file.place.scope != "user" or not host.layers:
+    if not facts.host.data["scopes"].get("first_only") or file.place.scope != "user" or not facts.layers:
         return None
-    return None if host.layers[0].target == file.target else host.layers[0]
+    return None if facts.layers[0].target == file.target else facts.layers[0]
 
 
-def _overlaid(host: HostFacts, file: FileFacts) -> Iterator[Finding]:
+def _overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
     """Events of ours that the host takes from a file beside this one."""
     own = next((layer for layer in file.layers if layer.source.path == file.path), None)
     if own is None or not own.hidden or file.live is None:
@@ -172,7 +173,7 @@ def _overlaid(host: HostFacts, file: FileFacts) -> Iterator[Finding]:
     hidden = sorted(ours & own.hidden)
     if hidden:
         beside = next(layer for layer in file.layers if _is_beside(layer, own))
-        yield _hidden(host, file, beside.source.path, beside.target, f"no hook on {' and '.join(hidden)}")
+        yield _hidden(facts, file, beside.source.path, beside.target, f"no hook on {' and '.join(hidden)}")
 
 
 def _is_beside(layer: Layer, own: Layer) -> bool:
@@ -181,36 +182,36 @@ def _is_beside(layer: Layer, own: Layer) -> bool:
     return source.scope == other.scope and source.host.stands != other.host.stands
 
 
-def _hidden(host: HostFacts, file: FileFacts, path: str, target: str, what: str) -> Finding:
-    message = f"{host.host.title} reads {path} instead, so {what} of ours runs from this file"
-    if target in _targets_of_guards(host):
+def _hidden(facts: HostFacts, file: FileFacts, path: str, target: str, what: str) -> Finding:
+    message = f"{facts.host.title} reads {path} instead, so {what} of ours runs from this file"
+    if target in _targets_of_guards(facts):
         return file.find("shadowed", f"{message}; the guard is there too", level="info")
     beside = os.path.dirname(path) == os.path.dirname(file.path)
-    install = file.install if beside else f"hookctl install --host {host.host.name} --scope project"
+    install = file.install if beside else f"hookctl install --host {facts.host.name} --scope project"
     level = "error" if beside else "warning"
     return file.find("shadowed", message, f"`{install}` puts the guard there.", level=level)
 
 
-def _targets_of_guards(host: HostFacts) -> set[str]:
+def _targets_of_guards(facts: HostFacts) -> set[str]:
     """The files that have a guard which the host runs."""
-    paths = {registration.hook.source.path for registration in host.guards}
-    return {layer.target for layer in host.layers if layer.source.path in paths}
+    paths = {registration.hook.source.path for registration in facts.guards}
+    return {layer.target for layer in facts.layers if layer.source.path in paths}
 
 
-def _twice(host: HostFacts) -> Iterator[Finding]:
+def _twice(facts: HostFacts) -> Iterator[Finding]:
     """Hooks in both forms of a scope's settings, which the client reads together and says so at every start."""
-    forms = [variant.stands for where, variant in hosts.variants(host.host) if where == "has hooks"]
-    for layer in host.layers:
+    forms = [variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"]
+    for layer in facts.layers:
         source = layer.source
         if source.host.stands not in forms or not layer.hooks:
             continue
-        for other in (one.source for one in host.layers):
+        for other in (one.source for one in facts.layers):
             if other.scope != source.scope or other.path == source.path or other.host.stands in forms:
                 continue
             if _has_hooks(other.document.value):
-                message = f"hooks stand here and in {other.path}; {host.host.title} warns of that at every start"
+                message = f"hooks stand here and in {other.path}; {facts.host.title} warns of that at every start"
                 fix = "Keep them in one of the two. Move none of ours by hand: uninstall, then install again."
-                yield host.find("two_forms", message, fix, source.path)
+                yield facts.find("two_forms", message, fix, source.path)
 
 
 def _has_hooks(value: object) -> bool:
@@ -220,25 +221,25 @@ def _has_hooks(value: object) -> bool:
 # The guard in several scopes, and agents that read each other's files.
 
 
-def judge_doubles(host: HostFacts) -> Iterator[Finding]:
+def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
     """The guard registered in several scopes at once; twice in one file is an error of that file."""
-    guards = list({registration.hook.source.path: registration for registration in host.guards}.values())
+    guards = list({registration.hook.source.path: registration for registration in facts.guards}.values())
     if len(guards) < 2:
         return
     scopes = ", ".join(registration.hook.source.scope for registration in guards)
     path = guards[0].hook.source.path
-    once = host.host.data["scopes"].get("same_command_once")
+    once = facts.host.data["scopes"].get("same_command_once")
     commands = {str(registration.hook.fields["command"]) for registration in guards}
     if once and len(commands) == 1:
         message = f"the guard is registered in several scopes ({scopes}) with one command, which the host runs once"
-        yield host.find("two_scopes", message, "An edit of one of them may have no effect.", path)
+        yield facts.find("two_scopes", message, "An edit of one of them may have no effect.", path)
         return
     message = f"the guard is registered in several scopes ({scopes}); they all run, and a stop is counted once"
-    yield host.find("two_scopes", message, "Uninstall it where it is not meant.", path)
+    yield facts.find("two_scopes", message, "Uninstall it where it is not meant.", path)
     if len({registration.digest for registration in guards} - {None}) > 1:
         message = f"the guards of {scopes} scope are of different versions; the first to answer decides for all"
         fix = "Install both with the same hookctl, or uninstall one of them."
-        yield host.find("two_versions", message, fix, path)
+        yield facts.find("two_versions", message, fix, path)
 
 
 def judge_readers(file: FileFacts) -> Iterator[Finding]:

@@ -7,55 +7,55 @@ from hookctl.checks.facts import Hook, HostFacts, Registration
 from hookctl.packs import guard
 
 
-def with_running(host: HostFacts) -> HostFacts:
+def with_running(facts: HostFacts) -> HostFacts:
     """The facts of a host with the hooks that it runs, and the guards among them."""
-    host = host._replace(running=tuple(_running(host)))
-    return host._replace(guards=tuple(_guards(host)))
+    facts = facts._replace(running=tuple(_running(facts)))
+    return facts._replace(guards=tuple(_guards(facts)))
 
 
-def _running(host: HostFacts) -> list[Hook]:
+def _running(facts: HostFacts) -> list[Hook]:
     """Every handler that it looks at: none where hooks are off, only managed ones where it says so."""
-    if host.disabling:
+    if facts.disabling:
         return []
-    key = host.host.data["switches"].get("managed_only")
-    managed = [layer for layer in host.layers if layer.source.scope == "managed"]
+    key = facts.host.data["switches"].get("managed_only")
+    managed = [layer for layer in facts.layers if layer.source.scope == "managed"]
     alone = key and any(layer.source.document.get((key,)) is True for layer in managed)
     hooks: list[Hook] = []
-    for layer in managed if alone else host.layers:
+    for layer in managed if alone else facts.layers:
         hooks += [hook for hook in layer.hooks if hook.event not in layer.hidden]
     return hooks
 
 
-def _guards(host: HostFacts) -> list[Registration]:
+def _guards(facts: HostFacts) -> list[Registration]:
     """The guard's registrations on the stop event that it runs, as far as their entries go."""
-    stop, running = host.host.events.get("stop"), [(hook.source.path, hook.path) for hook in host.running]
+    stop, running = facts.host.events.get("stop"), [(hook.source.path, hook.path) for hook in facts.running]
     guards = []
-    for registration in host.registrations:
+    for registration in facts.registrations:
         hook = registration.hook
         if hook.event != stop or (hook.source.path, hook.path) not in running:
             continue
-        if not handlers.disarmed(host.host, hook.event, hook.fields, blocks=True):
+        if not handlers.disarmed(facts.host, hook.event, hook.fields, blocks=True):
             guards.append(registration)
     return guards
 
 
-def at_work(host: HostFacts) -> list[Registration]:
+def at_work(facts: HostFacts) -> list[Registration]:
     """The guards that really do something here."""
-    return [registration for registration in host.guards if mode(host, registration) != "off"]
+    return [registration for registration in facts.guards if mode(facts, registration) != "off"]
 
 
-def mode(host: HostFacts, registration: Registration) -> str:
+def mode(facts: HostFacts, registration: Registration) -> str:
     """What a guard does: the environment counts before its configuration, and without its file it is off."""
-    if registration.since is None or guard.is_true(host.variables.get("HOOKCTL_DISABLE", "")):
+    if registration.since is None or guard.is_true(facts.variables.get("HOOKCTL_DISABLE", "")):
         return "off"
-    return host.variables.get("HOOKCTL_MODE", "").strip() or str(registration.config.get("mode", "breaker"))
+    return facts.variables.get("HOOKCTL_MODE", "").strip() or str(registration.config.get("mode", "breaker"))
 
 
-def ends_chains(host: HostFacts, registration: Registration) -> bool:
+def ends_chains(facts: HostFacts, registration: Registration) -> bool:
     """Whether a guard ends the chains that other hooks force."""
-    if not host.host.data["dialect"]["end"]:
+    if not facts.host.data["dialect"]["end"]:
         return False
-    if mode(host, registration) == "guard":
+    if mode(facts, registration) == "guard":
         return True
-    text = host.variables.get("HOOKCTL_END_FOREIGN_CHAINS", "").strip()
+    text = facts.variables.get("HOOKCTL_END_FOREIGN_CHAINS", "").strip()
     return guard.is_true(text) if text else registration.config.get("end_foreign_chains") is not False

@@ -52,9 +52,9 @@ def _position(error: HookctlError) -> str:
     return f"line {error.line}, column {error.column}: " if error.line else ""
 
 
-def judge_guests(host: HostFacts) -> Iterator[Finding]:
+def judge_guests(facts: HostFacts) -> Iterator[Finding]:
     """Settings of the working folder that have nothing of ours: the host may not be able to read them either."""
-    for file in host.guests:
+    for file in facts.guests:
         stops = reading.stops_client(file.host)
         if file.error:
             yield _unreadable(file, file.error, "error" if stops else "warning")
@@ -239,25 +239,25 @@ def _links(file: FileFacts) -> Iterator[Finding]:
         yield file.find("link_chain", message, f"Link it to {file.links[-1]} itself.")
 
 
-def judge_managed(host: HostFacts) -> Iterator[Finding]:
+def judge_managed(facts: HostFacts) -> Iterator[Finding]:
     """A managed file that is no JSON keeps the host from starting; a bad key there costs only itself."""
-    fix, title = "Ask whoever manages this machine.", host.host.title
-    for managed in host.managed:
+    fix, title = "Ask whoever manages this machine.", facts.host.title
+    for managed in facts.managed:
         if managed.error:
             message = f"{_position(managed.error)}{managed.error.message}"
             message += f"; {title} does not start with such managed settings"
-            yield host.find("managed_invalid", message, fix, managed.path)
+            yield facts.find("managed_invalid", message, fix, managed.path)
         elif managed.document:
-            for name, wrong, _ in wrong_keys(host.host, managed.document):
+            for name, wrong, _ in wrong_keys(facts.host, managed.document):
                 message = f"{name} {wrong}; {title} drops that key of the managed settings"
-                yield host.find("wrong_type", message, fix, managed.path, "warning")
+                yield facts.find("wrong_type", message, fix, managed.path, "warning")
 
 
-def judge_switch_files(host: HostFacts) -> Iterator[Finding]:
+def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
     """A file that has no hooks, but that the client reads at its start all the same: can it?"""
-    for variant, path, error in host.switch_files:
+    for variant, path, error in facts.switch_files:
         message = f"{_position(error)}{error.message}; {costs(variant)}"
-        yield Finding(error.code, "error", message, host.host.name, path, error.hint)
+        yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
 
 
 def judge_committed(file: FileFacts) -> Iterator[Finding]:

@@ -51,9 +51,9 @@ class Survey:
         return list(dict.fromkeys(findings))  # a client's version is said once, however many files it has
 
 
-def with_trials(host: HostFacts) -> HostFacts:
+def with_trials(facts: HostFacts) -> HostFacts:
     """The facts of a host, with what its hooks said in a self-test where one may be made."""
-    return host._replace(files=tuple(_with_trial(file) for file in host.files))
+    return facts._replace(files=tuple(_with_trial(file) for file in facts.files))
 
 
 def _with_trial(file: FileFacts) -> FileFacts:
@@ -63,15 +63,15 @@ def _with_trial(file: FileFacts) -> FileFacts:
     return file._replace(answers=trial.run(file.python.path, program, file.host.name))
 
 
-def judge(host: HostFacts) -> list[Finding]:
+def judge(facts: HostFacts) -> list[Finding]:
     """Everything about one host, in no order."""
-    if not host.files:
-        message, fix = f"{host.host.title} is not in use here", f"`hookctl install --host {host.host.name}`"
-        return [finding("not_installed", message, host.host.name, fix=fix)]
+    if not facts.files:
+        message, fix = f"{facts.host.title} is not in use here", f"`hookctl install --host {facts.host.name}`"
+        return [finding("not_installed", message, facts.host.name, fix=fix)]
     findings: list[Finding] = []
-    for file in host.files:
+    for file in facts.files:
         for judge_file in _OF_A_FILE:
             findings += judge_file(file)
     for judge_host in _OF_A_HOST:
-        findings += judge_host(host)
+        findings += judge_host(facts)
     return findings

@@ -22,42 +22,42 @@ _SOON = 30 * 60  # seconds
 _LARGEST = 64 * 1024  # bytes of task.json, to the hook
 
 
-def paths_of_run(host: HostFacts, registration: Registration, root: str) -> tuple[str, str]:
+def paths_of_run(facts: HostFacts, registration: Registration, root: str) -> tuple[str, str]:
     """The run folder and the task file of a project, as a guard takes them from variables and its configuration."""
     texts = {name: value.strip() for name, value in registration.config.items() if isinstance(value, str)}
-    run_dir = host.variables.get("HOOKCTL_RUN_DIR", "").strip() or texts.get("run_dir") or os.path.join(OWN, "run")
-    task_file = host.variables.get("HOOKCTL_TASK_FILE", "").strip() or texts.get("task_file")
+    run_dir = facts.variables.get("HOOKCTL_RUN_DIR", "").strip() or texts.get("run_dir") or os.path.join(OWN, "run")
+    task_file = facts.variables.get("HOOKCTL_TASK_FILE", "").strip() or texts.get("task_file")
     folder = os.path.join(root, run_dir)
     return folder, os.path.join(root, task_file) if task_file else os.path.join(folder, "task.json")
 
 
-def judge(host: HostFacts) -> Iterator[Finding]:
+def judge(facts: HostFacts) -> Iterator[Finding]:
     """The run folder of the project that the working folder is in, if a guard reads it."""
-    guards = at_work(host)
-    if not guards or host.run is None:
+    guards = at_work(facts)
+    if not guards or facts.run is None:
         return
-    run = host.run
+    run = facts.run
     remaining, fault = _remaining(run)
-    yield from _odd_files(host, run)
+    yield from _odd_files(facts, run)
     if fault:
         message = f"the guard takes this for no work at all: {fault}"
         fix = "Mend it, or remove it; then `hookctl run remaining N`."
-        yield host.find("task_unreadable", message, fix, run.task_path)
+        yield facts.find("task_unreadable", message, fix, run.task_path)
     if remaining > 0:
-        yield from _stopped(host, run, remaining)
-    yield from _owner(host, run)
-    yield from _armed(host, run, remaining, must=_must_be_armed(host, guards[0]))
+        yield from _stopped(facts, run, remaining)
+    yield from _owner(facts, run)
+    yield from _armed(facts, run, remaining, must=_must_be_armed(facts, guards[0]))
 
 
-def _must_be_armed(host: HostFacts, registration: Registration) -> bool:
+def _must_be_armed(facts: HostFacts, registration: Registration) -> bool:
     config = registration.config
-    if (host.variables.get("HOOKCTL_MODE", "") or config.get("mode")) == "keepalive":
+    if (facts.variables.get("HOOKCTL_MODE", "") or config.get("mode")) == "keepalive":
         return True
-    text = host.variables.get("HOOKCTL_REQUIRE_ARM", "")
+    text = facts.variables.get("HOOKCTL_REQUIRE_ARM", "")
     return guard.is_true(text) if text else config.get("require_arm") is True
 
 
-def _odd_files(host: HostFacts, run: Run) -> Iterator[Finding]:
+def _odd_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
     """Links, through which `hookctl run` does not write, and what is no file at all."""
     for about in run.paths:
         is_folder = about.path in (run.own, run.folder)
@@ -70,7 +70,7 @@ def _odd_files(host: HostFacts, run: Run) -> Iterator[Finding]:
             message = "this may not be read, so the guard does not see it"
         else:
             continue
-        yield host.find("run_unusable", message, "Remove it, or put a plain one in its place.", about.path)
+        yield facts.find("run_unusable", message, "Remove it, or put a plain one in its place.", about.path)
 
 
 def _remaining(run: Run) -> tuple[int, str]:
@@ -95,39 +95,39 @@ def _remaining(run: Run) -> tuple[int, str]:
     return max(0, int(text)), ""
 
 
-def _stopped(host: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
+def _stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
     for about in run.paths:
         name = os.path.basename(about.path)
         if name in MARKS and about.path == os.path.join(run.folder, name):
             message = f"{name} is there although work remains ({remaining}), so the guard lets the agent go"
-            yield host.find("run_stopped", message, "`hookctl run start` removes it.", about.path)
+            yield facts.find("run_stopped", message, "`hookctl run start` removes it.", about.path)
 
 
-def _owner(host: HostFacts, run: Run) -> Iterator[Finding]:
+def _owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
     """An owner that never shows up, while other sessions are let go because of it."""
-    lines = [line for line in host.log if line["project"] == run.log_folder]
+    lines = [line for line in facts.log if line["project"] == run.log_folder]
     seen = {line.get("session") for line in lines}
     others = {str(line.get("session")) for line in lines if line["t"] > run.owner_since and line.get("session")}
     if run.owner and others and project.session_hash(run.owner) not in seen:
         message = f"the work belongs to a session that never stopped here; {len(others)} other did, and are let go"
         fix = "`hookctl run start` names the session anew; after /clear, a resume or a fork it has another id."
-        yield host.find("owner_unseen", message, fix, run.owner_path)
+        yield facts.find("owner_unseen", message, fix, run.owner_path)
 
 
-def _armed(host: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterator[Finding]:
+def _armed(facts: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterator[Finding]:
     """ACTIVE, which arms the guard until a moment."""
-    end, now, path = _end_of(run), host.now, run.active_path
+    end, now, path = _end_of(run), facts.now, run.active_path
     if run.active is not None and end is None:
         message = "this does not say until when the run lasts, so the guard counts as not armed"
-        yield host.find("active_unreadable", message, "`hookctl run start` writes it anew.", path)
+        yield facts.find("active_unreadable", message, "`hookctl run start` writes it anew.", path)
     elif end is not None and now < end <= now + _SOON:
         level = "warning" if must else "info"
         message = f"the run ends in {clock.age(end - now)}, at {clock.local(end)}"
         fix = "`hookctl run start --for 12h` makes it longer."
-        yield host.find("run_ends_soon", message, fix, path, level)
+        yield facts.find("run_ends_soon", message, fix, path, level)
     elif must and remaining > 0 and (end is None or end <= now):
         message = f"work remains ({remaining}), but the guard is not armed, so it lets the agent go"
-        yield host.find("not_armed", message, "`hookctl run start` arms it.", path)
+        yield facts.find("not_armed", message, "`hookctl run start` arms it.", path)
 
 
 def _end_of(run: Run) -> float | None:
