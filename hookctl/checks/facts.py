@@ -101,7 +101,7 @@ class Registration(NamedTuple):
     folder: str  # where its files lie
     config: dict[str, Any]  # what config.json there says
     since: float | None  # when its program was put there; None where there is no regular file
-    digest: str | None  # of the program; None where it cannot be read
+    digest: str  # of its programs; empty where one cannot be read
 
 
 # What belongs to an installation.
@@ -125,6 +125,7 @@ class ProgramFile(NamedTuple):
     is_there: bool
     is_recorded: bool  # whether its bytes are those that the ledger has
     is_current: bool  # whether they are those that this hookctl would write
+    sha: str = ""  # of its bytes; empty where there are none
 
 
 class Python(NamedTuple):

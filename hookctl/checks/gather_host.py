@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import glob
 import os
 import sys
@@ -29,6 +28,7 @@ from hookctl.checks.registered import at_work, with_running
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
+from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.places import OWN, Place, of_file
 from hookctl.scopes import Source
@@ -137,14 +137,14 @@ def _registration(machine: Machine, hook: Hook, facts: FileFacts | None) -> Regi
         program = guard.hook_path(str(hook.fields["command"]), hook.id, "stop", place)
         folder = os.path.dirname(program)
     if not folder:
-        return Registration(hook, page, "", {}, None, None)
+        return Registration(hook, page, "", {}, None, "")
     config = probes.configuration(machine.reader, folder).value
-    program, digest = os.path.join(folder, probes.HOOK), None
-    with contextlib.suppress(HookctlError):
-        snapshot = machine.reader.snapshot(program)
-        digest = snapshot.sha if snapshot.data is not None else None
-    since = probes.written_at(program) if os.path.isfile(program) else None
-    return Registration(hook, page, folder, config, since, digest)
+    programs = facts.programs if facts and page else ()
+    if page is None:
+        programs = probes.guard_files(machine.reader, source.host, PackRecord("", {}, folder), wraps=False)
+    path = os.path.join(folder, probes.HOOK)
+    since = probes.written_at(path) if os.path.isfile(path) else None
+    return Registration(hook, page, folder, config, since, probes.programs_digest(programs))
 
 
 def _unread(

@@ -107,7 +107,13 @@ def _program_file(reader: Reader, page: PackRecord, name: str, current: bytes | 
         return ProgramFile(name, path, error, False, False, False)
     recorded = is_ours(snapshot, page.files.get(name, ""))
     is_current = current is None or snapshot.data == current
-    return ProgramFile(name, path, None, snapshot.data is not None, recorded, is_current)
+    return ProgramFile(name, path, None, snapshot.data is not None, recorded, is_current, snapshot.sha)
+
+
+def programs_digest(programs: Iterable[ProgramFile]) -> str:
+    """What tells the guard's programs of one registration from those of another; empty where one is not there."""
+    shas = [program.sha for program in programs if program.name != WRAPPER]
+    return "-".join(shas) if all(shas) else ""
 
 
 def python(path: str) -> Python:

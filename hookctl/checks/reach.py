@@ -236,7 +236,7 @@ def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
         return
     message = f"the guard is registered in several scopes ({scopes}); they all run, and a stop is counted once"
     yield facts.find("two_scopes", message, "Uninstall it where it is not meant.", path)
-    if len({registration.digest for registration in guards} - {None}) > 1:
+    if len({registration.digest for registration in guards} - {""}) > 1:
         message = f"the guards of {scopes} scope are of different versions; the first to answer decides for all"
         fix = "Install both with the same hookctl, or uninstall one of them."
         yield facts.find("two_versions", message, fix, path)
