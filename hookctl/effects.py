@@ -11,7 +11,7 @@ from hookctl.documents import MISSING
 from hookctl.folders import Folders
 from hookctl.hosts import Host, load, read_cap, settings_path, shapes
 from hookctl.model import Element, Path
-from hookctl.places import GUARD, of_file, readable
+from hookctl.places import GUARD, Read, of_file, read_settings, readable
 from hookctl.scopes import Source
 
 STOP = f"{GUARD}/stop"  # the hook that counts
@@ -111,14 +111,18 @@ def switch_files(folders: Folders, host: Host, start: str) -> Iterator[tuple[str
             yield scope, settings_path(at, scope, folders.environ, start)
 
 
-def with_switches(folders: Folders, host: Host, found: Sequence[Source], start: str) -> list[Source]:
+def with_switches(
+    folders: Folders, host: Host, found: Sequence[Source], start: str, reader: Read = read_settings
+) -> list[Source]:
     """The settings files that the host reads, and those that only have its switches, which count first."""
     read = {source.path for source in found}
     more = []
     for scope, path in switch_files(folders, host, start):
-        document = readable(path, host.data["switches"]["format"]) if path not in read else None
+        document = None
+        if path not in read:
+            document = readable(path, host.data["switches"]["format"], reader)
         if document is not None and isinstance(document.value, dict):
-            more.append(Source(scope, path, document, of_file(load(host.name), path)))
+            more.append(Source(scope, path, document, of_file(load(host.name), path, reader)))
     return [*more, *found]
 
 

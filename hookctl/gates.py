@@ -10,7 +10,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
 from hookctl.model import Element, Path
 from hookctl.packs.guard import is_true
-from hookctl.places import readable
+from hookctl.places import Read, read_settings, readable
 
 UNKNOWN, CHANGED, OFF = "unknown", "changed", "off"  # nobody approved it; since then it was changed; switched off
 
@@ -23,20 +23,20 @@ class Closed(NamedTuple):
     state: Path = ()  # where the host has the word on it
 
 
-def closed(host: Host, path: str, root: Any, environ: Mapping[str, str]) -> list[Closed]:
+def closed(host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings) -> list[Closed]:
     """The hooks of ours in a settings file that wait for an approval, by its path and what it says."""
     about, root = host.data.get("trust", {}), {} if root is MISSING else root
     ours = {element.path: element for element in shapes.elements(host.shape, root)}
     if "config" in about:
-        return list(_unapproved(host, path, root, ours, environ))
-    return list(_not_agreed(host, root, ours, environ)) if "memory" in about else []
+        config = _read(host, about["config"], "toml", environ, read)
+        return list(_unapproved(host, path, root, ours, config))
+    return list(_not_agreed(host, root, ours, environ, read)) if "memory" in about else []
 
 
 def _unapproved(
-    host: Host, path: str, root: Any, ours: Mapping[Path, Element], environ: Mapping[str, str]
+    host: Host, path: str, root: Any, ours: Mapping[Path, Element], config: Document | None
 ) -> Iterator[Closed]:
     """Each hook against the approvals that the host keeps by position."""
-    config = _read(host, host.data["trust"]["config"], "toml", environ)
     places = {codex.state_path(path, place): element for place, element in ours.items()}
     for state, digest in codex.approvals(host.shape, path, root, ours):
         known = codex.approved(config, state) if config else None
@@ -46,13 +46,15 @@ def _unapproved(
             yield Closed(places[state], UNKNOWN if known is None else CHANGED, state)
 
 
-def _not_agreed(host: Host, root: Any, ours: Mapping[Path, Element], environ: Mapping[str, str]) -> Iterator[Closed]:
+def _not_agreed(
+    host: Host, root: Any, ours: Mapping[Path, Element], environ: Mapping[str, str], read: Read
+) -> Iterator[Closed]:
     """Each hook against the commands that were agreed to, unless the host agrees by itself."""
     about = host.data["trust"]
     said = about.get("unasked", {})
     if is_true(environ.get(said.get("variable", ""), "")) or is_true(str(root.get(said.get("key")))):
         return
-    memory = _read(host, about["memory"], "json", environ)
+    memory = _read(host, about["memory"], "json", environ, read)
     listed = memory.get(("approvals",)) if memory else ()
     entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     known = [(one.get("event"), one.get("command")) for one in entries]
@@ -61,25 +63,25 @@ def _not_agreed(host: Host, root: Any, ours: Mapping[Path, Element], environ: Ma
             yield Closed(ours[path], UNKNOWN)
 
 
-def is_untrusted(host: Host, scope: str, folder: str, environ: Mapping[str, str]) -> bool:
+def is_untrusted(host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings) -> bool:
     """Whether the host runs no hook of a scope in a folder, since nobody told it to trust that."""
     about = host.data.get("folder_trust")
-    if not about or scope not in about["scopes"] or not _is_on(host, about, environ):
+    if not about or scope not in about["scopes"] or not _is_on(host, about, environ, read):
         return False
-    document = _read(host, about["file"], about["format"], environ)
+    document = _read(host, about["file"], about["format"], environ, read)
     return document is None or not _is_trusted(about, _words(about, document), folder)
 
 
-def _read(host: Host, name: str, format: str, environ: Mapping[str, str]) -> Document | None:
-    return readable(name.format(config=config_folder(host, environ)), format)
+def _read(host: Host, name: str, format: str, environ: Mapping[str, str], read: Read) -> Document | None:
+    return readable(name.format(config=config_folder(host, environ)), format, read)
 
 
-def _is_on(host: Host, about: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+def _is_on(host: Host, about: Mapping[str, Any], environ: Mapping[str, str], read: Read) -> bool:
     path = tuple(about.get("switch", ()))
     if not path:
         return bool(about["on"])
     host = load(host.name)
-    document = readable(settings_path(host, "user", environ), host.format)
+    document = readable(settings_path(host, "user", environ), host.format, read)
     said = document.get(path) if document else MISSING
     return said if isinstance(said, bool) else bool(about["on"])
 

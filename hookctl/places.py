@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ from hookctl.model import Record
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
+
+Read = Callable[[str, str], tuple[files.Snapshot, Document]]  # a settings file by its path and format
 
 
 @dataclass(frozen=True)
@@ -56,37 +58,47 @@ def require_scope(host: Host, scope: str) -> None:
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
-def standing(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> tuple[Host, str]:
+def read_settings(path: str, format: str) -> tuple[files.Snapshot, Document]:
+    """A settings file and what it says; refuses one that cannot be read."""
+    snapshot = files.read(path)
+    return snapshot, formats.parse(format, snapshot.data or b"", where=path)
+
+
+def standing(
+    host: Host, scope: str, environ: Mapping[str, str], project: str = "", read: Read = read_settings
+) -> tuple[Host, str]:
     """The settings file of a scope that counts now, and the host in the variant that its settings stand in."""
     usual = settings_path(host, scope, environ, project)
     for where, variant in variants(host):
         path = settings_path(variant, scope, environ, project)
-        if _stands(where, variant, path, usual):
+        if _stands(where, variant, path, usual, read):
             return variant, path
     return host, usual
 
 
-def all_files(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> list[tuple[Host, str]]:
+def all_files(
+    host: Host, scope: str, environ: Mapping[str, str], project: str = "", read: Read = read_settings
+) -> list[tuple[Host, str]]:
     """Every settings file of a scope in which the host's settings may stand, the one that counts now first."""
-    now = standing(host, scope, environ, project)
+    now = standing(host, scope, environ, project, read)
     every = [host, *(variant for _, variant in variants(host))]
     found = {settings_path(one, scope, environ, project): one for one in reversed(every)}
     return [now, *((one, path) for path, one in found.items() if path != now[1])]
 
 
-def of_file(host: Host, path: str) -> Host:
+def of_file(host: Host, path: str, read: Read = read_settings) -> Host:
     """The host in the variant that a settings file stands in, by its name and what is in it."""
     for where, variant in variants(host):
         names = {os.path.basename(name) for name in variant.data["files"].values() if isinstance(name, str)}
-        if os.path.basename(path) in names and (where != "wrapped" or "hooks" in _value(variant, path)):
+        if os.path.basename(path) in names and (where != "wrapped" or "hooks" in _value(variant, path, read)):
             return variant
     return host
 
 
-def _stands(where: str, variant: Host, path: str, usual: str) -> bool:
-    value = _value(variant, path)
+def _stands(where: str, variant: Host, path: str, usual: str, read: Read) -> bool:
+    value = _value(variant, path, read)
     if where == "overlays":
-        beside = _value(variant, usual).get("hooks")
+        beside = _value(variant, usual, read).get("hooks")
         hidden = {name for name, groups in beside.items() if groups} if isinstance(beside, dict) else set()
         return os.path.lexists(path) and (hidden <= value.keys() or variant.events["stop"] in value)
     if where == "wrapped":
@@ -96,15 +108,15 @@ def _stands(where: str, variant: Host, path: str, usual: str) -> bool:
     return registers and (not os.path.lexists(usual) or bool(shapes.elements(variant.shape, value)))
 
 
-def _value(host: Host, path: str) -> dict[str, Any]:
-    document = readable(path, host.format)
+def _value(host: Host, path: str, read: Read) -> dict[str, Any]:
+    document = readable(path, host.format, read)
     return document.value if document and isinstance(document.value, dict) else {}
 
 
-def readable(path: str, format: str) -> Document | None:
+def readable(path: str, format: str, read: Read = read_settings) -> Document | None:
     """What a settings file says; None where it cannot be read: whoever edits it says why."""
     try:
-        return formats.parse(format, files.read(path).data or b"", where=path)
+        return read(path, format)[1]
     except HookctlError:
         return None
 
@@ -174,4 +186,3 @@ def in_sh(place: Place, path: str) -> str:
 def new_file_mode(place: Place) -> int:
     """The mode of a file that we make there: private, but at project scope as everybody's."""
     return 0o666 & ~files.umask() if place.shared else files.PRIVATE
-

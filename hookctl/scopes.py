@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl import files
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host, load, reading, variants
 from hookctl.hosts.shapes import event_maps
 from hookctl.model import Path
-from hookctl.places import all_files, of_file, standing
+from hookctl.places import Read, all_files, of_file, read_settings, standing
 
 
 class Source(NamedTuple):
@@ -28,42 +28,47 @@ class Source(NamedTuple):
     host: Host  # in the variant that this file stands in
 
 
-def sources(folders: Folders, host: Host, user: str, start: str) -> list[Source]:
+def sources(folders: Folders, host: Host, user: str, start: str, read: Read = read_settings) -> list[Source]:
     """The files that the host reads when started in a folder, those first whose values win; `user` is the user's."""
-    found = list(_read(folders, host, user, start))
+    found = list(_read(folders, host, user, start, read))
     return found[:1] if host.data["scopes"].get("first_only") else found
 
 
-def _read(folders: Folders, host: Host, user: str, start: str) -> Iterator[Source]:
+def _read(folders: Folders, host: Host, user: str, start: str, read: Read) -> Iterator[Source]:
     for scope in host.data["scopes"]["precedence"]:
-        for variant, path in _paths(folders, host, scope, user, start):
+        for variant, path in _paths(folders, host, scope, user, start, read):
             try:
-                there = files.read(path)
+                there, document = read(path, variant.format)
                 if scope != "user" and there.path == files.real(user):
                     continue  # in HOME, the project's settings file is the user's own
-                document = formats.parse(variant.format, there.data or b"", where=path)
             except HookctlError:
                 continue
-            read = reading.refusal(variant, document) is None
-            if there.data is not None and isinstance(document.value, dict) and read:
+            taken = there.data is not None and reading.refusal(variant, document) is None
+            if taken and isinstance(document.value, dict):
                 yield Source(scope, path, document, variant)
 
 
-def _paths(folders: Folders, host: Host, scope: str, user: str, start: str) -> list[tuple[Host, str]]:
+def _paths(folders: Folders, host: Host, scope: str, user: str, start: str, read: Read) -> list[tuple[Host, str]]:
     if scope == "user":
-        return _with_others(folders, (of_file(host, user), user), scope)
+        return _with_others(folders, (of_file(host, user, read), user), scope, "", read)
     if scope != "managed":
-        found = standing(host, scope, folders.environ, start)
-        return _with_others(folders, found, scope, start) if scope in host.scopes else []
+        if scope not in host.scopes:
+            return []
+        found = standing(host, scope, folders.environ, start, read)
+        return _with_others(folders, found, scope, start, read)
     patterns = host.data["files"].get("managed", {}).get(sys.platform, [])
     paths = [path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)]
     return [(host, path) for path in paths]
 
 
-def _with_others(folders: Folders, file: tuple[Host, str], scope: str, start: str = "") -> list[tuple[Host, str]]:
+def _with_others(
+    folders: Folders, file: tuple[Host, str], scope: str, start: str, read: Read
+) -> list[tuple[Host, str]]:
     """A settings file, and what the host reads beside it."""
     host, path = file
-    every = all_files(load(host.name), scope, folders.environ, start) if host.data.get("variants") else []
+    every = []
+    if host.data.get("variants"):
+        every = all_files(load(host.name), scope, folders.environ, start, read)
     merged = any(where != "wrapped" for where, _ in variants(host)) and path in [other for _, other in every]
     found = [file, *(one for one in every if merged and one[1] != path)]
     beside = host.data["files"].get("beside")

@@ -682,8 +682,8 @@ def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
 def of_another_user(place: Place) -> None:
     """To a user that is not the owner of these files, nor are they root's."""
     place.install()
-    place.monkeypatch.setattr("hookctl.checks.safety._TRUSTED", ())
-    place.monkeypatch.setattr("hookctl.checks.safety.os.geteuid", lambda: 12345)
+    place.monkeypatch.setattr("hookctl.checks.settings._TRUSTED", ())
+    place.monkeypatch.setattr("hookctl.checks.gather_file.os.geteuid", lambda: 12345)
 
 
 # The project.

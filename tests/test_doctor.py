@@ -120,7 +120,7 @@ def source_codes() -> set[str]:
             assert len(parts) == len(functions)
         for call in (node for part in parts for node in ast.walk(part) if isinstance(node, ast.Call)):
             called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if called in ("Finding", "find", "HookctlError", "_error") and call.args:
+            if called in ("Finding", "find", "finding", "HookctlError", "_error") and call.args:
                 first = call.args[0]
                 found |= {first.value} if isinstance(first, ast.Constant) and isinstance(first.value, str) else set()
     return found - {"unexpected"}
@@ -644,7 +644,7 @@ def with_node(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 @pytest.fixture
 def quick(place: Place) -> Place:
     """A place with the guard in two scopes, a pack, work and a log, where doctor starts no process."""
-    place.monkeypatch.setattr("hookctl.checks.selftest.check", lambda *_: iter(()))
+    place.monkeypatch.setattr("hookctl.checks.trial.run", lambda *_: ())
     place.monkeypatch.setattr("hookctl.interpreter.ask", lambda program: (program, (3, 11)))
     return everything(place)
 

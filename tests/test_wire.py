@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.checks import selftest
+from hookctl.checks.facts import Answer
+from hookctl.checks.hook import says
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.guard import events
@@ -65,9 +66,9 @@ def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() 
 def test_the_self_test_knows_an_answer_with_its_text_further_in() -> None:
     claude = hosts.load("claude")
     host = claude._replace(data={**claude.data, "dialect": {"block": '{"a":{"b":"block","reason":%s}}', "release": ""}})
-    for text, says in {
+    for text, fits in {
         '{"a":{"b":"block","reason":"go on"}}': True, '{"a":{"b":"deny","reason":"x"}}': False, '{"a":"block"}': False,
         '{"a":{"b":"block"}}': False, '{"a":{"b":"block","reason":"x"},"c":1}': False, "": False,
     }.items():  # fmt: skip
-        assert selftest._says(selftest._Answer(text, 0.1), host, "block") == says, text
-    assert selftest._says(selftest._Answer("", 0.1), host, "release")
+        assert says(Answer(text, 0.1), host, "block") == fits, text
+    assert says(Answer("", 0.1), host, "release")

@@ -4,62 +4,65 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator
 
 from hookctl import clock, engine
-from hookctl.checks import Finding, Scene, cap, handlers
+from hookctl.checks import handlers, limits
+from hookctl.checks.codes import Finding
+from hookctl.checks.facts import FileFacts, ProgramFile
 from hookctl.hosts.shapes import event_of
-from hookctl.masking import masked
-from hookctl.model import Element, Entry, Live
+from hookctl.masking import masked, masked_text
+from hookctl.model import WRAP, Element, Entry, Live
 from hookctl.packs import guard
-from hookctl.packs.wrapping import wraps
+from hookctl.packs.settings import settings_from
+from hookctl.packs.wrapping import PROGRAM, original_of
 from hookctl.places import GUARD
 
 
-def check(scene: Scene) -> Iterator[Finding]:
+def judge(file: FileFacts) -> Iterator[Finding]:
     """The entries of one settings file against the ledger."""
-    live = scene.live
+    live = file.live
     if live is None:
         return
-    live = live._replace(elements=tuple(element for element in live.elements if not wraps(element.id)))
-    yield from _unknown(scene, live)
-    yield from _doubled(scene, live)
-    yield from _disarmed(scene, live)
-    record = scene.record
+    live = live._replace(elements=tuple(element for element in live.elements if not element.id.startswith(WRAP)))
+    yield from _unknown(file, live)
+    yield from _doubled(file, live)
+    yield from _disarmed(file, live)
+    record = file.record
     if record is None:
         return
     ours = [entry for entry in record.entries if entry.kind != "container" and entry.mode == "owned"]
-    ours = [entry for entry in ours if not wraps(entry.id)]  # wrapped.py looks at those
+    ours = [entry for entry in ours if not entry.id.startswith(WRAP)]  # judge_wrapped looks at those
     if engine.wiped(ours, live):
-        yield _wiped(scene, len(ours))
+        yield _wiped(file, len(ours))
         return
     for entry in ours:
-        yield from _one(scene, live, entry)
+        yield from _one(file, live, entry)
 
 
-def _wiped(scene: Scene, count: int) -> Finding:
+def _wiped(file: FileFacts, count: int) -> Finding:
     when = ""
-    with contextlib.suppress(OSError, ValueError, OverflowError):  # there may be no file any more
-        when = f", and the file was written at {clock.local(os.stat(scene.path).st_mtime)}"
+    if file.written_at is not None:  # there may be no file any more
+        with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
+            when = f", and the file was written at {clock.local(file.written_at)}"
     message = f"{count} of {count} entries are gone{when}: was the file reset?"
     fix = "`hookctl doctor --fix` writes them again; restart agents that run, since they may write old settings back."
-    if scene.place.shared:
+    if file.place.shared:
         message += " Or is it not committed with .hookctl/?"
-        fix = f"`hookctl doctor --fix` writes the guard's again; of other packs only `{scene.install}` does."
-    return scene.find("entries_wiped", "error", message, fix)
+        fix = f"`hookctl doctor --fix` writes the guard's again; of other packs only `{file.install}` does."
+    return file.find("entries_wiped", message, fix)
 
 
-def _one(scene: Scene, live: Live, entry: Entry) -> Iterator[Finding]:
+def _one(file: FileFacts, live: Live, entry: Entry) -> Iterator[Finding]:
     at = engine.state(entry, live, entry.path, entry.id)
     name = entry.id or entry.path[-1]
-    install = scene.install_of(next(iter(entry.owners)))
+    install = file.install_of(next(iter(entry.owners)))
     if at == "missing":
         message = f"{name} is missing; somebody removed it"
-        yield scene.find("entry_missing", "warning", message, f"`{install} --force` writes it again.")
-    elif at == "overridden" and not _why_disarmed(scene, live, entry.id) and not cap.at_fault(scene, entry.path):
+        yield file.find("entry_missing", message, f"`{install} --force` writes it again.")
+    elif at == "overridden" and not _why_disarmed(file, live, entry.id) and not limits.is_at_fault(file, entry.path):
         message = f"{name} is not as it was written{_what(live, entry)}; it is yours now and stays"
-        yield scene.find("entry_edited", "warning", message, f"`{install} --force` makes it as it was.")
+        yield file.find("entry_edited", message, f"`{install} --force` makes it as it was.")
 
 
 def _what(live: Live, entry: Entry) -> str:
@@ -71,59 +74,110 @@ def _what(live: Live, entry: Entry) -> str:
     return f" ({', '.join(names)} changed)"
 
 
-def _doubled(scene: Scene, live: Live) -> Iterator[Finding]:
+def _doubled(file: FileFacts, live: Live) -> Iterator[Finding]:
     ids = [element.id for element in live.elements]
     for id in sorted({id for id in ids if ids.count(id) > 1}):
         places = ", ".join(".".join(map(str, e.path)) for e in live.elements if e.id == id)
         message = f"{id} is registered {ids.count(id)} times ({places}), so it runs that often"
         fix = "Remove all but one; `hookctl doctor --fix` does, where their command is ours word for word."
-        yield scene.find("entry_doubled", "error", message, fix)
+        yield file.find("entry_doubled", message, fix)
 
 
-def _disarmed(scene: Scene, live: Live) -> Iterator[Finding]:
+def _disarmed(file: FileFacts, live: Live) -> Iterator[Finding]:
     """Hooks of ours that the host runs no more, or not in the way that they need."""
     for element in live.elements:
-        why = _why(scene, element)
+        why = _why(file, element)
         if why:
             message = f"{element.id} was edited so that it does not work: {why}"
-            fix = f"`{scene.install_of(element.id.partition('/')[0])} --force` makes it as it was."
-            yield scene.find("entry_disarmed", "warning", message, fix)
+            fix = f"`{file.install_of(element.id.partition('/')[0])} --force` makes it as it was."
+            yield file.find("entry_disarmed", message, fix)
 
 
-def _why_disarmed(scene: Scene, live: Live, id: str) -> str:
-    return next((why for element in live.elements if element.id == id and (why := _why(scene, element))), "")
+def _why_disarmed(file: FileFacts, live: Live, id: str) -> str:
+    return next((why for element in live.elements if element.id == id and (why := _why(file, element))), "")
 
 
-def _why(scene: Scene, element: Element) -> str:
-    event, (pack, _, name) = event_of(scene.host.shape, element.path), element.id.partition("/")
-    wanted = scene.host.events.get(name) if pack == GUARD else None
+def _why(file: FileFacts, element: Element) -> str:
+    event, (pack, _, name) = event_of(file.host.shape, element.path), element.id.partition("/")
+    wanted = file.host.events.get(name) if pack == GUARD else None
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
-    return handlers.disarmed(scene.host, event, element.fields, blocks=pack == GUARD)
+    return handlers.disarmed(file.host, event, element.fields, blocks=pack == GUARD)
 
 
-def _unknown(scene: Scene, live: Live) -> Iterator[Finding]:
+def _unknown(file: FileFacts, live: Live) -> Iterator[Finding]:
     """Elements that carry our mark although the ledger has no page for them."""
-    known = {entry.id for entry in scene.record.entries} if scene.record else set()
+    known = {entry.id for entry in file.record.entries} if file.record else set()
     for element in live.elements:
         pack, _, event = element.id.partition("/")
         if element.id in known:
             continue
         if pack != GUARD:
             message = f"{element.id} stands here, but the ledger does not know it"
-            fix = f"`hookctl install PACK --host {scene.host.name}` with the pack's file takes it back; or remove it."
-            yield scene.find("orphan_hook", "warning", message, fix)
-        elif guard.hook_path(str(element.fields.get("command")), element.id, event, scene.place):
-            yield _lost(scene, element.id)
+            fix = f"`hookctl install PACK --host {file.host.name}` with the pack's file takes it back; or remove it."
+            yield file.find("orphan_hook", message, fix)
+        elif guard.hook_path(str(element.fields.get("command")), element.id, event, file.place):
+            yield _lost(file, element.id)
         else:
             message = f"an edited copy of {element.id} stands here; hookctl leaves it alone"
-            fix = f"`{scene.install} --force` puts the hook in its place."
-            yield scene.find("edited_copy", "warning", message, fix)
+            fix = f"`{file.install} --force` puts the hook in its place."
+            yield file.find("edited_copy", message, fix)
 
 
-def _lost(scene: Scene, id: str) -> Finding:
+def _lost(file: FileFacts, id: str) -> Finding:
     message, fix = f"{id} stands here, but the ledger does not know it", "`hookctl doctor --fix` makes its page again."
-    if scene.place.shared:
+    if file.place.shared:
         message += ": was .hookctl/ not committed with it?"
-        fix = f"Commit .hookctl/ where it was installed; or `{scene.install}` makes it again here."
-    return scene.find("ledger_missing", "error", message, fix)
+        fix = f"Commit .hookctl/ where it was installed; or `{file.install}` makes it again here."
+    return file.find("ledger_missing", message, fix)
+
+
+# Other tools' hooks that the guard wraps.
+
+_ALONE = "the hooks of other tools that it wraps run by themselves, without a limit"
+
+
+def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
+    """Is what limits other tools' hooks there, and does the ledger know them? Of each only the command is ours."""
+    if file.live is None:
+        return
+    known = {entry.id: entry for entry in file.record.entries if entry.id.startswith(WRAP)} if file.record else {}
+    there = {element.id: element for element in file.live.elements if element.id.startswith(WRAP)}
+    for id, element in there.items():
+        yield from _wrapped(file, element, known.get(id))
+    for id in known.keys() - there.keys():
+        message = f"{id} is gone with the hook that it wrapped"
+        yield file.find("wrap_gone", message, f"Nothing: the next `{file.install}` forgets it.")
+    if there and file.guard:
+        yield from _wrapping_files(file, settings_from(file.guard.settings).events)
+
+
+def _wrapped(file: FileFacts, element: Element, entry: Entry | None) -> Iterator[Finding]:
+    original = original_of(str(element.fields["command"]))
+    if original is None:
+        message = f"the command of {element.id}, around another tool's hook, was edited; it is yours now and stays"
+        fix = f"`{file.install} --force` makes it as it was." if entry else "Put the tool's own command there."
+        yield file.find("wrap_edited", message, fix)
+    elif entry is None:
+        message = f"{element.id} wraps {masked_text(original)}, but the ledger does not know it"
+        fix = f"`{file.install}` takes it over; `hookctl uninstall` gives the command back."
+        yield file.find("wrap_unknown", message, fix)
+
+
+def _wrapping_files(file: FileFacts, events: tuple[str, ...]) -> Iterator[Finding]:
+    """What the wrapped hooks run through; the hook itself is looked at elsewhere while the guard is on."""
+    for program in file.programs:
+        if program.name == PROGRAM or not events:
+            yield from _wrapping_file(file, program)
+
+
+def _wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
+    if program.error:
+        message = f"{program.error.message}: {_ALONE}"
+        yield file.find("wrap_missing", message, program.error.hint, program.path)
+    elif not program.is_there:
+        message = f"{program.name} is missing: {_ALONE}"
+        yield file.find("wrap_missing", message, "`hookctl doctor --fix` puts it back.", program.path)
+    elif not program.is_recorded:
+        message = f"{program.name}, through which hooks of other tools run, is not as hookctl installed it"
+        yield file.find("wrap_changed", message, f"`{file.install} --force` puts ours back.", program.path)

@@ -1,108 +1,256 @@
-"""Hooks in files that the host does not read, started in the working folder."""
+"""Does the host run these hooks at all: are they on, approved, in a file that it reads, and there only once?"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from hookctl import hosts
-from hookctl.checks import Finding, Here
-from hookctl.checks.registered import Hook, guards, hooks
-from hookctl.checks.shadowed import hidden_by
-from hookctl.errors import HookctlError
-from hookctl.ledger import target_of
-from hookctl.live import read_document
-from hookctl.places import of_file
-from hookctl.scopes import Source
+from hookctl import effects, gates, hosts
+from hookctl.checks.codes import Finding
+from hookctl.checks.facts import FileFacts, HostFacts, Layer, UnreadFile
+from hookctl.gates import Closed
+from hookctl.hosts.shapes import event_of
+from hookctl.places import GUARD
 
-_SUBFOLDERS = 100  # that are looked at
+# Switches, as far as the settings files of all scopes have them.
 
 
-class _Unread(NamedTuple):
-    """A settings file that the host passes over, and why."""
+def judge_switches(file: FileFacts) -> Iterator[Finding]:
+    """The switches of every scope that the host reads together with this file."""
+    sources = file.switch_layers
+    winner = effects.disabling(sources)
+    if winner:
+        message = f"{winner.said} in {winner.source.scope} scope, so no hook runs here, the guard's neither"
+        path = winner.source.path
+        yield file.find("hooks_disabled", message, f"Remove it from {path}.", path)
+    for switch, off in effects.switches(sources):
+        if off and not winner:
+            path = switch.source.path
+            message = f"{switch.said} in {switch.source.scope} scope: no hook runs where no other scope lets them"
+            yield file.find("hooks_disabled", f"{message}, as here", f"Remove it from {path}.", path, level="warning")
+    for source, hook in effects.disabling_ours(sources):
+        name = hook.fields.get("name", hook.id)
+        message = f"{name} is in the list of hooks that are off, so the guard does not run"
+        yield file.find("hook_disabled", message, f"Take it out of the list in {source.path}.", source.path)
+    yield from _managed_only(file)
 
-    path: str
-    scope: str
-    why: str
-    ours_only: bool = False  # whether hooks of others there are nobody's surprise
+
+def _managed_only(file: FileFacts) -> Iterator[Finding]:
+    key = file.host.data["switches"].get("managed_only")
+    for layer in file.layers if key else ():
+        source = layer.source
+        if source.document.get((key,)) is not True:
+            continue
+        if source.scope == "managed":
+            message = f"{key} is true, so hooks of {file.place.scope} scope do not run"
+            yield file.find("managed_only", message, "Ask whoever manages this machine.", source.path)
+        else:
+            message = f"{key} means nothing in {source.scope} scope, only in managed settings"
+            yield file.find("managed_only_ignored", message, "Remove it.", source.path)
 
 
-def check(here: Here) -> Iterator[Finding]:
-    """Stop hooks, and any hook of ours, that will not run although they look as if."""
-    read = {target_of(source.path) for source in here.sources}
-    covered = bool(guards(here))
-    for file in {target_of(file.path): file for file in _unread(here)}.values():
-        if target_of(file.path) not in read and os.path.isfile(file.path):
-            yield from _one(here, file, covered)
+# Approvals: what the host wants to be told before it runs a hook.
 
 
-def _one(here: Here, file: _Unread, covered: bool) -> Iterator[Finding]:
-    try:
-        host = of_file(here.host, file.path)
-        document = read_document(file.path, host.format)[1]
-    except HookctlError:
+def judge_approvals(file: FileFacts) -> Iterator[Finding]:
+    """The gates in front of what the ledger has in this file: of its folder, and of each hook."""
+    packs = file.record.packs if file.record else {}
+    elements = file.live.elements if file.live else ()
+    if file.document is None or not any(element.pack in packs for element in elements):
         return
-    found = hooks(Source(file.scope, file.path, document, host))
-    ours = sorted({hook.id for hook in found if hook.id})
-    stops = [hook for hook in found if not hook.id and _is_stop(here, hook)]
+    about = file.host.data.get("trust", {})
+    yield from _folder(file)
+    for one in file.closed:
+        if one.element.pack in packs:
+            yield _closed(file, one)
+    nobody_knows = about.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
+    if nobody_knows and file.place.scope in about.get("scopes", ()):
+        yield file.find("not_approved", f"{about['gate']}: {about['action']}", level="info")
+
+
+def _closed(file: FileFacts, one: Closed) -> Finding:
+    about, title = file.host.data["trust"], file.host.title
+    pack = "the guard" if one.element.pack == GUARD else one.element.pack
+    if one.why == gates.OFF:
+        where = about["config"].format(config=file.config_folder)
+        message = f"{title} has this hook of {pack} switched off, under {'.'.join(map(str, one.state))}"
+        return file.find("hook_disabled", message, f"Take `enabled = false` out of {where}.")
+    message = f"a hook of {pack} was changed since it was approved, so {title} passes over it without a word"
+    if one.why == gates.UNKNOWN:
+        message = f"nobody has approved a hook of {pack}, so {title} passes over it without a word"
+    return file.find("not_approved", message, f"{_sentence(about['action'])}.")
+
+
+def _folder(file: FileFacts) -> Iterator[Finding]:
+    """A gate in front of all hooks of a folder."""
+    if not file.is_untrusted:
+        return
+    message = f"{file.host.title} has not been told to trust {file.start}, so it runs no hook there"
+    level = "warning" if file.place.project else "info"
+    if level == "info":
+        message += " as long as it is not"
+    yield file.find("not_trusted", message, f"{_sentence(file.host.data['folder_trust']['action'])}.", level=level)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# Files that the host passes over, and those that another one hides.
+
+
+def judge_unread(facts: HostFacts) -> Iterator[Finding]:
+    """Stop hooks, and any hook of ours, that will not run although they look as if."""
+    hidden = {file.path for file in facts.files if hidden_by(facts, file)}
+    unread = {file.target: file for file in facts.unread if file.owner not in hidden}
+    for file in unread.values():
+        yield from _unread(facts, file)
+
+
+def _unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
+    ours = sorted({hook.id for hook in file.hooks if hook.id})
+    stops = [hook for hook in file.hooks if not hook.id and _is_stop(facts, hook.event)]
+    why = _why(facts, file)
     if ours:
-        alone = "guard/stop" in ours and not covered
-        message = f"{', '.join(ours)} in this file does not run here: {file.why}"
-        yield here.find("not_read", "warning" if alone else "info", message, _fix(here, file), file.path)
-    elif stops and not file.ours_only:
-        message = f"a hook on {stops[0].event} in this file ({stops[0].title}) does not run here: {file.why}"
-        yield here.find("not_read", "info", message, _fix(here, file), file.path)
+        alone = "guard/stop" in ours and not facts.guards
+        message = f"{', '.join(ours)} in this file does not run here: {why}"
+        yield facts.find("not_read", message, _fix(facts, file), file.path, "warning" if alone else "info")
+    elif stops and file.reason != "below":  # hooks of others there are nobody's surprise
+        message = f"a hook on {stops[0].event} in this file ({stops[0].title}) does not run here: {why}"
+        yield facts.find("not_read", message, _fix(facts, file), file.path, "info")
 
 
-def _is_stop(here: Here, hook: Hook) -> bool:
-    return hook.event in (here.host.events.get("stop"), here.host.events.get("subagent-stop"))
+def _is_stop(facts: HostFacts, event: str) -> bool:
+    return event in (facts.host.events.get("stop"), facts.host.events.get("subagent-stop"))
 
 
-def _fix(here: Here, file: _Unread) -> str:
+def _why(facts: HostFacts, file: UnreadFile) -> str:
+    """Why the host does not read a file."""
+    title, config = facts.host.title, facts.config_folder
+    variable = facts.host.data["config"].get("variable", "")
+    if file.reason == "local":
+        return f"{title} reads {os.path.basename(file.path)} in projects only"
+    if file.reason == "variable":
+        return f"{variable} leads to {config}"
+    if file.reason == "folder":
+        where = f"{variable} leads there" if facts.environ.get(variable) else "nothing leads there"
+        return f"{title} reads {config}, and {where}"
+    if file.reason == "above":
+        return f"{title} reads project settings of its start folder only"
+    return f"{title} reads it only when it is started there"
+
+
+def _fix(facts: HostFacts, file: UnreadFile) -> str:
     if file.scope == "user":
-        return f"Install with the same {here.host.data['config'].get('variable', 'HOME')} as the agent is started with."
+        variable = facts.host.data["config"].get("variable", "HOME")
+        return f"Install with the same {variable} as the agent is started with."
     return "Start the agent in that folder, or install at user scope."
 
 
-def _unread(here: Here) -> Iterator[_Unread]:
-    """Where people put settings that the host does not read here."""
-    title, environ, cwd = here.host.title, here.folders.environ, here.folders.cwd
-    config = hosts.config_folder(here.host, environ)
-    if "local" in here.host.scopes:
-        local = os.path.basename(here.host.data["files"]["local"])
-        yield _Unread(os.path.join(config, local), "local", f"{title} reads {local} in projects only")
-    variable = here.host.data["config"].get("variable", "")
-    if environ.get(variable):
-        plain = {name: value for name, value in environ.items() if name != variable}
-        yield _Unread(hosts.settings_path(here.host, "user", plain), "user", f"{variable} leads to {config}")
-    for scene in here.scenes:
-        if scene.place.scope == "user" and not hidden_by(here, scene):
-            where = f"{variable} leads there" if environ.get(variable) else "nothing leads there"
-            yield _Unread(scene.path, "user", f"{title} reads {config}, and {where}")
-    if here.host.data["scopes"]["start_folder_only"]:
-        for folder in _above(here):
-            yield from _of_folder(here, folder, f"{title} reads project settings of its start folder only")
-        for folder in _below(cwd):
-            yield from _of_folder(here, folder, f"{title} reads it only when it is started there", ours_only=True)
+def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
+    """Hooks of ours that the host passes over for those of another file, and scopes with hooks in two files."""
+    for file in facts.files:
+        hiding = hidden_by(facts, file)
+        if hiding and file.live and file.live.elements:
+            yield _hidden(facts, file, hiding.source.path, hiding.target, "nothing")
+        yield from _overlaid(facts, file)
+    yield from _twice(facts)
 
 
-def _of_folder(here: Here, folder: str, why: str, *, ours_only: bool = False) -> Iterator[_Unread]:
-    for scope in here.host.scopes[1:]:
-        yield _Unread(hosts.settings_path(here.host, scope, here.folders.environ, folder), scope, why, ours_only)
+def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
+    """The file for which the host passes over this one as a whole; None if it does not."""
+    if not facts.host.data["scopes"].get("first_only") or file.place.scope != "user" or not facts.layers:
+        return None
+    return None if facts.layers[0].target == file.target else facts.layers[0]
 
 
-def _above(here: Here) -> Iterator[str]:
-    """The folders above the working folder, up to HOME."""
-    home, folder = target_of(hosts.home(here.folders.environ)), os.path.dirname(here.folders.cwd)
-    while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
-        yield folder
-        folder = os.path.dirname(folder)
-
-
-def _below(folder: str) -> Iterator[str]:
-    try:
-        names = sorted(os.listdir(folder))[:_SUBFOLDERS]
-    except OSError:
+def _overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
+    """Events of ours that the host takes from a file beside this one."""
+    own = next((layer for layer in file.layers if layer.source.path == file.path), None)
+    if own is None or not own.hidden or file.live is None:
         return
-    yield from (os.path.join(folder, name) for name in names if not name.startswith("."))
+    ours = {event_of(file.host.shape, element.path) for element in file.live.elements}
+    hidden = sorted(ours & own.hidden)
+    if hidden:
+        beside = next(layer for layer in file.layers if _is_beside(layer, own))
+        yield _hidden(facts, file, beside.source.path, beside.target, f"no hook on {' and '.join(hidden)}")
+
+
+def _is_beside(layer: Layer, own: Layer) -> bool:
+    """Whether a file is another one of the same scope, in another form."""
+    source, other = layer.source, own.source
+    return source.scope == other.scope and source.host.stands != other.host.stands
+
+
+def _hidden(facts: HostFacts, file: FileFacts, path: str, target: str, what: str) -> Finding:
+    message = f"{facts.host.title} reads {path} instead, so {what} of ours runs from this file"
+    if target in _targets_of_guards(facts):
+        return file.find("shadowed", f"{message}; the guard is there too", level="info")
+    beside = os.path.dirname(path) == os.path.dirname(file.path)
+    install = file.install if beside else f"hookctl install --host {facts.host.name} --scope project"
+    level = "error" if beside else "warning"
+    return file.find("shadowed", message, f"`{install}` puts the guard there.", level=level)
+
+
+def _targets_of_guards(facts: HostFacts) -> set[str]:
+    """The files that have a guard which the host runs."""
+    paths = {registration.hook.source.path for registration in facts.guards}
+    return {layer.target for layer in facts.layers if layer.source.path in paths}
+
+
+def _twice(facts: HostFacts) -> Iterator[Finding]:
+    """Hooks in both forms of a scope's settings, which the client reads together and says so at every start."""
+    forms = [variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"]
+    for layer in facts.layers:
+        source = layer.source
+        if source.host.stands not in forms or not layer.hooks:
+            continue
+        for other in (one.source for one in facts.layers):
+            if other.scope != source.scope or other.path == source.path or other.host.stands in forms:
+                continue
+            if _has_hooks(other.document.value):
+                message = f"hooks stand here and in {other.path}; {facts.host.title} warns of that at every start"
+                fix = "Keep them in one of the two. Move none of ours by hand: uninstall, then install again."
+                yield facts.find("two_forms", message, fix, source.path)
+
+
+def _has_hooks(value: object) -> bool:
+    return isinstance(value, dict) and bool(value.get("hooks"))
+
+
+# The guard in several scopes, and agents that read each other's files.
+
+
+def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
+    """The guard registered in several scopes at once; twice in one file is an error of that file."""
+    guards = list({registration.hook.source.path: registration for registration in facts.guards}.values())
+    if len(guards) < 2:
+        return
+    scopes = ", ".join(registration.hook.source.scope for registration in guards)
+    path = guards[0].hook.source.path
+    once = facts.host.data["scopes"].get("same_command_once")
+    commands = {str(registration.hook.fields["command"]) for registration in guards}
+    if once and len(commands) == 1:
+        message = f"the guard is registered in several scopes ({scopes}) with one command, which the host runs once"
+        yield facts.find("two_scopes", message, "An edit of one of them may have no effect.", path)
+        return
+    message = f"the guard is registered in several scopes ({scopes}); they all run, and a stop is counted once"
+    yield facts.find("two_scopes", message, "Uninstall it where it is not meant.", path)
+    if len({registration.digest for registration in guards} - {""}) > 1:
+        message = f"the guards of {scopes} scope are of different versions; the first to answer decides for all"
+        fix = "Install both with the same hookctl, or uninstall one of them."
+        yield facts.find("two_versions", message, fix, path)
+
+
+def judge_readers(file: FileFacts) -> Iterator[Finding]:
+    """Agents that run the guard of this file as if they were its host."""
+    for reader in file.readers:
+        reads = f"{reader.title} reads this file too{reader.only}"
+        if reader.own_guard:
+            message = f"{reads}, and has the guard in {reader.own_guard} as well"
+            message += "; both run, and a stop is counted once"
+            fix = f"Nothing has to be done; where {reader.title} reads this file, its own guard may go."
+            yield file.find("registered_twice", message, fix)
+        elif reader.is_there:
+            message = f"{reads}, and runs the hook as {file.host.title} would"
+            yield file.find("also_read", message, "Do not install the guard for both in one project.")

@@ -1,130 +1,61 @@
-"""The hooks in a settings file, ours and others', and which of them are the guard at work."""
+"""Which hooks a host runs as it is started in the working folder, and what the guards among them do."""
 
 from __future__ import annotations
 
-import os
-import re
-import shlex
-from typing import Any, NamedTuple
-
-from hookctl import scopes
-from hookctl.checks import Here, handlers
-from hookctl.checks.environment import variable
-from hookctl.hosts import shapes
-from hookctl.ledger import target_of
-from hookctl.model import PackRecord, Path
+from hookctl.checks import handlers
+from hookctl.checks.facts import Hook, HostFacts, Registration
 from hookctl.packs import guard
-from hookctl.places import GUARD, Place
-from hookctl.scopes import Source
-
-_INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
-_FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 
 
-class Hook(NamedTuple):
-    """A handler in a settings file."""
-
-    source: Source
-    path: Path
-    fields: dict[str, Any]
-    id: str = ""  # PACK/ID of one of ours
-
-    @property
-    def event(self) -> str:
-        return shapes.event_of(self.source.host.shape, self.path)
-
-    @property
-    def title(self) -> str:
-        """The hook in a word or two, without the arguments of its command: those may be secrets."""
-        words = [word for word in self.words if "=" not in word and not word.startswith("-")]
-        names = [os.path.basename(word) for word in words[:2]]
-        if not names or not _FILE_NAME.fullmatch(names[0]):
-            return f"a hook of type {self.fields.get('type')}"
-        script = names[1:] if _INTERPRETERS.fullmatch(names[0]) and _FILE_NAME.fullmatch(names[-1]) else []
-        return " ".join([names[0], *script])
-
-    @property
-    def command(self) -> str:
-        """Its command, under whichever key the host reads it from; empty where it has none."""
-        found = (self.fields.get(key) for key in handlers.commands(self.source.host))
-        return next((one for one in found if isinstance(one, str)), "")
-
-    @property
-    def words(self) -> list[str]:
-        """The words of its command; none where it has none."""
-        try:
-            return shlex.split(self.command)
-        except ValueError:
-            return []
+def with_running(facts: HostFacts) -> HostFacts:
+    """The facts of a host with the hooks that it runs, and the guards among them."""
+    facts = facts._replace(running=tuple(_running(facts)))
+    return facts._replace(guards=tuple(_guards(facts)))
 
 
-class Guard(NamedTuple):
-    """A registration of the guard on the host's stop event, in a file that the host reads here."""
-
-    hook: Hook
-    page: PackRecord | None  # what the ledger has of it
-    folder: str  # where its files lie
-    config: dict[str, Any]  # what config.json there says
-
-
-def hooks(source: Source) -> list[Hook]:
-    """Every handler of a settings file; malformed parts are passed over."""
-    shape, value = source.host.shape, source.document.value
-    ours = {element.path: element for element in shapes.elements(shape, value)}
-    return [
-        Hook(source, path, ours[path].fields if path in ours else fields, ours[path].id if path in ours else "")
-        for path, fields, _ in shapes.handlers(shape, value)
-    ]
-
-
-def running(here: Here) -> list[Hook]:
-    """Every handler that the host looks at here: none where hooks are off, only managed ones where it says so."""
-    if here.disabling:
+def _running(facts: HostFacts) -> list[Hook]:
+    """Every handler that it looks at: none where hooks are off, only managed ones where it says so."""
+    if facts.disabling:
         return []
-    key = here.host.data["switches"].get("managed_only")
-    alone = key and any(source.scope == "managed" and source.document.get((key,)) is True for source in here.sources)
-    read = [source for source in here.sources if source.scope == "managed" or not alone]
-    return [hook for source in read for hook in hooks(source)
-            if hook.event not in scopes.hidden_events(read, source)]  # fmt: skip
+    key = facts.host.data["switches"].get("managed_only")
+    managed = [layer for layer in facts.layers if layer.source.scope == "managed"]
+    alone = key and any(layer.source.document.get((key,)) is True for layer in managed)
+    hooks: list[Hook] = []
+    for layer in managed if alone else facts.layers:
+        hooks += [hook for hook in layer.hooks if hook.event not in layer.hidden]
+    return hooks
 
 
-def guards(here: Here) -> list[Guard]:
-    """The guard's registrations on the stop event that the host runs here, as far as their entries go."""
-    stop = here.host.events.get("stop")
-    return [
-        _guard(here, hook)
-        for hook in running(here)
-        if hook.id == f"{GUARD}/stop" and hook.event == stop
-        and not handlers.disarmed(here.host, hook.event, hook.fields, blocks=True)
-    ]  # fmt: skip
+def _guards(facts: HostFacts) -> list[Registration]:
+    """The guard's registrations on the stop event that it runs, as far as their entries go."""
+    stop, running = facts.host.events.get("stop"), [(hook.source.path, hook.path) for hook in facts.running]
+    guards = []
+    for registration in facts.registrations:
+        hook = registration.hook
+        if hook.event != stop or (hook.source.path, hook.path) not in running:
+            continue
+        if not handlers.disarmed(facts.host, hook.event, hook.fields, blocks=True):
+            guards.append(registration)
+    return guards
 
 
-def _guard(here: Here, hook: Hook) -> Guard:
-    at = target_of(hook.source.path)
-    scene = next((scene for scene in here.scenes if target_of(scene.path) == at), None)
-    page = scene.guard if scene else None
-    place = scene.place if scene else Place(here.host, hook.source.scope, hook.source.path)
-    folder = page.folder if page else os.path.dirname(guard.hook_path(hook.fields["command"], hook.id, "stop", place))
-    return Guard(hook, page, folder, guard.live_configuration(PackRecord("", {}, folder)) if folder else {})
-
-
-def at_work(here: Here) -> list[Guard]:
+def at_work(facts: HostFacts) -> list[Registration]:
     """The guards that really do something here."""
-    return [one for one in guards(here) if mode(here, one) != "off"]
+    return [registration for registration in facts.guards if mode(facts, registration) != "off"]
 
 
-def mode(here: Here, one: Guard) -> str:
+def mode(facts: HostFacts, registration: Registration) -> str:
     """What a guard does: the environment counts before its configuration, and without its file it is off."""
-    if guard.is_true(variable(here, "HOOKCTL_DISABLE")) or not os.path.isfile(os.path.join(one.folder, "hook.py")):
+    if registration.since is None or guard.is_true(facts.variables.get("HOOKCTL_DISABLE", "")):
         return "off"
-    return variable(here, "HOOKCTL_MODE").strip() or str(one.config.get("mode", "breaker"))
+    return facts.variables.get("HOOKCTL_MODE", "").strip() or str(registration.config.get("mode", "breaker"))
 
 
-def ends_chains(here: Here, one: Guard) -> bool:
+def ends_chains(facts: HostFacts, registration: Registration) -> bool:
     """Whether a guard ends the chains that other hooks force."""
-    text = variable(here, "HOOKCTL_END_FOREIGN_CHAINS").strip()
-    if not here.host.data["dialect"]["end"]:
+    if not facts.host.data["dialect"]["end"]:
         return False
-    return mode(here, one) == "guard" or (
-        guard.is_true(text) if text else one.config.get("end_foreign_chains") is not False
-    )
+    if mode(facts, registration) == "guard":
+        return True
+    text = facts.variables.get("HOOKCTL_END_FOREIGN_CHAINS", "").strip()
+    return guard.is_true(text) if text else registration.config.get("end_foreign_chains") is not False

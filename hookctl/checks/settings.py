@@ -1,19 +1,24 @@
-"""Does the host read the settings file at all, and all that is in it?"""
+"""Does the host read a settings file at all, and all that is in it? And could somebody else change it?"""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
+import shlex
+import stat
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import files
-from hookctl.checks import Finding, Scene, handlers
+from hookctl.checks import handlers
+from hookctl.checks.codes import Finding
+from hookctl.checks.facts import FileFacts, HostFacts, Rights
 from hookctl.documents import MISSING, Document
+from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading, shapes
 from hookctl.masking import masked_text
+from hookctl.places import GUARD, OWN
 
+_TRUSTED = (0,)  # root may change everything anyway
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "number": (int, float),
@@ -21,49 +26,76 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
 }
-_MOST_HOPS = 40
 
 
-def check(scene: Scene) -> Iterator[Finding]:
+def judge_reading(file: FileFacts) -> Iterator[Finding]:
+    """Whether the file can be read, and whether the guard is in it."""
+    if file.error:
+        yield _unreadable(file, file.error, "error")
+    elements = file.live.elements if file.live else ()
+    if file.guard is None and not any(element.pack == GUARD for element in elements):
+        message, fix = "the guard is not installed here", f"`{file.install}`"
+        yield file.find("not_installed", message, fix)
+
+
+def _unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
+    """A settings file that cannot be read, and how an earlier text of it is put back, if there is one."""
+    costs_it = f"; {costs(file.host)}" if error.code == "unparsable" else ""
+    message, fix = f"{_position(error)}{error.message}{costs_it}", error.hint
+    if file.backup:
+        command = f"hookctl restore {shlex.quote(file.path)}"
+        fix += f" Or `{command} --to {file.backup}` puts back the last text that hookctl kept; `--list` shows all."
+    return Finding(error.code, level, message, file.host.name, file.path, fix)
+
+
+def _position(error: HookctlError) -> str:
+    return f"line {error.line}, column {error.column}: " if error.line else ""
+
+
+def judge_guests(facts: HostFacts) -> Iterator[Finding]:
+    """Settings of the working folder that have nothing of ours: the host may not be able to read them either."""
+    for file in facts.guests:
+        stops = reading.stops_client(file.host)
+        if file.error:
+            yield _unreadable(file, file.error, "error" if stops else "warning")
+        for finding in judge_content(file):
+            is_lower = finding.level == "info" or stops
+            yield finding if is_lower else finding._replace(level="warning")
+
+
+def judge(file: FileFacts) -> Iterator[Finding]:
     """Faults that make the host ignore the file or parts of it, or that keep us from changing it."""
-    if scene.document is not None and isinstance(scene.document.value, dict):
-        yield from _writable(scene)
-        yield from _links(scene)
-    yield from content(scene)
+    if file.document is not None and isinstance(file.document.value, dict):
+        if file.is_read_only:
+            message = "the file is read-only, so neither install nor uninstall can change it"
+            yield file.find("read_only", message, "Make it writable, or change it where it is generated.")
+        yield from _links(file)
+    yield from judge_content(file)
 
 
-def content(scene: Scene) -> Iterator[Finding]:
+def judge_content(file: FileFacts) -> Iterator[Finding]:
     """What in a file makes the host ignore it, or a part of it."""
-    if scene.document is None or not isinstance(scene.document.value, dict):
-        yield from _empty(scene)
+    if file.document is None or not isinstance(file.document.value, dict):
+        yield from _empty(file)
         return
-    yield from _strictness(scene)
-    yield from _known_keys(scene)
-    yield from _root_keys(scene)
-    yield from _hooks(scene)
-    yield from _env_names(scene)
+    yield from _strictness(file)
+    yield from _known_keys(file)
+    yield from _root_keys(file)
+    yield from _hooks(file)
+    yield from _env_names(file)
 
 
-def _writable(scene: Scene) -> Iterator[Finding]:
-    read_only = False
-    with contextlib.suppress(OSError):  # it went just now
-        read_only = files.is_read_only(scene.path)
-    if read_only:
-        message = "the file is read-only, so neither install nor uninstall can change it"
-        yield scene.find("read_only", "error", message, "Make it writable, or change it where it is generated.")
-
-
-def _strictness(scene: Scene) -> Iterator[Finding]:
-    error = reading.refusal(scene.host, scene.document) if scene.document else None
+def _strictness(file: FileFacts) -> Iterator[Finding]:
+    error = reading.refusal(file.host, file.document) if file.document else None
     if error:
-        message = f"line {error.line}, column {error.column}: {error.message}; {costs(scene.host)}"
-        yield scene.find("strict_host", "error", message, "Remove it.")
+        message = f"line {error.line}, column {error.column}: {error.message}; {costs(file.host)}"
+        yield file.find("strict_host", message, "Remove it.")
 
 
-def _empty(scene: Scene) -> Iterator[Finding]:
-    if scene.document and reading.is_refused_as_empty(scene.host, scene.document) and os.path.isfile(scene.path):
-        message = f"the file is empty; {costs(scene.host)}"
-        yield scene.find("strict_host", "error", message, "Remove it, or write {} into it.")
+def _empty(file: FileFacts) -> Iterator[Finding]:
+    if file.document and reading.is_refused_as_empty(file.host, file.document) and file.is_file:
+        message = f"the file is empty; {costs(file.host)}"
+        yield file.find("strict_host", message, "Remove it, or write {} into it.")
 
 
 def costs(host: Host) -> str:
@@ -71,33 +103,34 @@ def costs(host: Host) -> str:
     return f"{host.title} {reading.cost(host)}"
 
 
-def _known_keys(scene: Scene) -> Iterator[Finding]:
+def _known_keys(file: FileFacts) -> Iterator[Finding]:
     """A known key of a wrong type costs the whole file, hooks and env with it."""
-    for name, wrong, (line, column) in wrong_keys(scene.host, scene.document) if scene.document else ():
-        message = f"line {line}, column {column}: {name} {wrong}; {costs(scene.host)}"
-        yield scene.find("wrong_type", "error", message, _mend(scene, name))
+    for name, wrong, (line, column) in wrong_keys(file.host, file.document) if file.document else ():
+        message = f"line {line}, column {column}: {name} {wrong}; {costs(file.host)}"
+        yield file.find("wrong_type", message, _mend(file, name))
 
 
-def _root_keys(scene: Scene) -> Iterator[Finding]:
+def _root_keys(file: FileFacts) -> Iterator[Finding]:
     """Keys at the root that the host does not bear, or misses."""
-    root, about = scene.document.value if scene.document else {}, _about(scene.host)
+    root, about = file.document.value if file.document else {}, _about(file.host)
     allowed, refused = about.get("root_keys", []), about.get("refused_keys", [])
     for name in root:
         if (allowed and name not in allowed) or name in refused:
-            message = f"{_quoted(name)} must not stand at the root of this file; {costs(scene.host)}"
-            yield scene.find("wrong_key", "error", message, f"Remove {_quoted(name)}.")
-    needed = about.get("top") and shapes.handlers(scene.host.shape, root)
-    for name, value in scene.host.data["registration"]["top"].items() if needed else ():
+            message = f"{_quoted(name)} must not stand at the root of this file; {costs(file.host)}"
+            yield file.find("wrong_key", message, f"Remove {_quoted(name)}.")
+    needed = about.get("top") and shapes.handlers(file.host.shape, root)
+    for name, value in file.host.data["registration"]["top"].items() if needed else ():
         if json.dumps(root.get(name)) != json.dumps(value):
-            message = f"{name} at the root of this file must be {json.dumps(value)}; {costs(scene.host)}"
-            yield scene.find("wrong_key", "error", message, f"Set {name} to {json.dumps(value)}.")
+            message = f"{name} at the root of this file must be {json.dumps(value)}; {costs(file.host)}"
+            yield file.find("wrong_key", message, f"Set {name} to {json.dumps(value)}.")
 
 
 def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple[int, int]]]:
     """The known keys that are not as the host wants them: name, what is wrong, line and column."""
     for name, rule in host.data.get("known_keys", {}).items():
-        path = tuple(name.split("."))
-        value = document.get(path)
+        path, value = tuple(name.split(".")), document.value
+        for key in path:
+            value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
         wrong = "" if value is MISSING else _wrong(value, rule)
         if wrong:
             yield name, wrong, document.position(path)
@@ -119,34 +152,34 @@ def _about(host: Host) -> dict[str, Any]:
     return host.data.get("guarding", {})
 
 
-def _hooks(scene: Scene) -> Iterator[Finding]:
-    root = scene.document.value if scene.document else {}
-    named = scene.host.shape.root[:1]
-    if named and scene.record is None and not isinstance(root.get(*named, {}), dict):
-        message = f"{named[0]} is not an object; {scene.host.title} reads no hook of this file"
-        yield scene.find("lost_hook", "warning", message, _mend(scene, "it"))
-    for above, events in shapes.event_maps(scene.host.shape, root):
+def _hooks(file: FileFacts) -> Iterator[Finding]:
+    root = file.document.value if file.document else {}
+    named = file.host.shape.root[:1]
+    if named and file.record is None and not isinstance(root.get(*named, {}), dict):
+        message = f"{named[0]} is not an object; {file.host.title} reads no hook of this file"
+        yield file.find("lost_hook", message, _mend(file, "it"))
+    for above, events in shapes.event_maps(file.host.shape, root):
         for event in events:
-            yield from _event(scene, (*above, event), event, events[event])
+            yield from _event(file, (*above, event), event, events[event])
 
 
-def _event(scene: Scene, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
+def _event(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
     """One event: does the host know it, and what of it does it load?"""
-    host, about = scene.host, handlers.knowledge(scene.host)
+    host, about = file.host, handlers.knowledge(file.host)
     dotted = ".".join(map(str, path))
     if event in about.get("no_events", ()) or (len(path) == 1 and event in _about(host).get("refused_keys", ())):
         return
     if about["events"] and event not in about["events"]:
         message = f"{dotted}: {host.title} {host.data['client']['seen']} has no such event"
         if _about(host).get("unknown_events"):
-            yield scene.find("unknown_event", "error", f"{message}; {costs(host)}", _mend(scene, "the name"))
+            yield file.find("unknown_event", f"{message}; {costs(host)}", _mend(file, "the name"))
         elif host.shape.root or isinstance(groups, list):
-            yield scene.find("unknown_event", "warning", message, "Mend the name: it is case-sensitive.")
+            yield file.find("unknown_event", message, "Mend the name: it is case-sensitive.", level="warning")
         return
     if about["events"] or event in host.events.values() or _is_guarding(host, event):
         for fault in handlers.faults(host, event, groups):
-            yield _lost(scene, event, ".".join(map(str, (*path, *fault.place))), fault)
-        yield from _timeouts(scene, path, event, groups)
+            yield _lost(file, event, ".".join(map(str, (*path, *fault.place))), fault)
+        yield from _timeouts(file, path, event, groups)
 
 
 def _is_guarding(host: Host, event: str) -> bool:
@@ -155,20 +188,18 @@ def _is_guarding(host: Host, event: str) -> bool:
     return event in events or "*" in events
 
 
-def _lost(scene: Scene, event: str, name: str, fault: handlers.Fault) -> Finding:
-    host = scene.host
+def _lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
+    host = file.host
     if _is_guarding(host, event) and (not fault.is_group or _about(host).get("groups", True)):
-        return scene.find(
-            "invalid_hook", "error", f"{name} {fault.wrong}; {costs(host)}", _mend(scene, "that entry")
-        )
+        return file.find("invalid_hook", f"{name} {fault.wrong}; {costs(host)}", _mend(file, "that entry"))
     does = host.data.get("faults", {}).get("entry", "may drop it")
     message = f"{name} {fault.wrong}; {host.title} {does}"
-    return scene.find("lost_hook", "warning", message, _mend(scene, "that entry"))
+    return file.find("lost_hook", message, _mend(file, "that entry"))
 
 
-def _timeouts(scene: Scene, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
+def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
     """Hooks of others with a timeout that is hardly meant as the host takes it; of ours entries.py says more."""
-    host = scene.host
+    host = file.host
     for place, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
         given, command = handlers.patience(host, fields), fields.get("command")
         if given is None or (isinstance(command, str) and shapes.is_ours(command)):
@@ -177,36 +208,97 @@ def _timeouts(scene: Scene, path: tuple[Any, ...], event: str, groups: Any) -> I
         if host.data["timeout_unit"] == "milliseconds" and given < 1:
             message = f"{name} has a timeout of {value}, which {host.title} takes for {given * 1000:g} milliseconds"
             message += ": the hook may be killed before it answers"
-            yield scene.find("timeout_unit", "warning", message, "Write it in milliseconds, and as a number.")
+            yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
         elif "milliseconds_from" in handlers.knowledge(host) and given != value:
             message = f"{name} has a timeout of {value}, which {host.title} takes for {given:g} seconds"
-            yield scene.find("timeout_unit", "info", message)
+            yield file.find("timeout_unit", message, level="info")
 
 
 def _quoted(name: str) -> str:
     return json.dumps(masked_text(name), ensure_ascii=False)
 
 
-def _mend(scene: Scene, what: str) -> str:
+def _mend(file: FileFacts, what: str) -> str:
     """What to do about something that the host does not take; its own check says whether that helped."""
-    doctor = scene.host.data["client"].get("doctor")
+    doctor = file.host.data["client"].get("doctor")
     return f"Mend {what}, or remove it" + (f"; `{doctor}` says whether it is right then." if doctor else ".")
 
 
-def _env_names(scene: Scene) -> Iterator[Finding]:
-    env = scene.document.get(scene.host.env_path) if scene.document and scene.host.env_path else MISSING
+def _env_names(file: FileFacts) -> Iterator[Finding]:
+    env = file.document.get(file.host.env_path) if file.document and file.host.env_path else MISSING
     for name in env if isinstance(env, dict) else ():
         if not name or "=" in name:
-            message = f"env has the name {_quoted(name)}, which no variable can have; {scene.host.title} drops it"
-            yield scene.find("lost_env", "warning", message, "Mend the name, or remove it.")
+            message = f"env has the name {_quoted(name)}, which no variable can have; {file.host.title} drops it"
+            yield file.find("lost_env", message, "Mend the name, or remove it.")
 
 
-def _links(scene: Scene) -> Iterator[Finding]:
+def _links(file: FileFacts) -> Iterator[Finding]:
     """A client may follow one link and replace the next (docs of Claude Code, issue 78162)."""
-    hops, path = 0, scene.path
-    while os.path.islink(path) and hops < _MOST_HOPS:
-        path = os.path.join(os.path.dirname(path), os.readlink(path))
-        hops += 1
-    if hops > 1:
-        message = f"it is a link to a link; a version of {scene.host.title} may replace the second one by a file"
-        yield scene.find("link_chain", "info", message, f"Link it to {path} itself.")
+    if len(file.links) > 1:
+        message = f"it is a link to a link; a version of {file.host.title} may replace the second one by a file"
+        yield file.find("link_chain", message, f"Link it to {file.links[-1]} itself.")
+
+
+def judge_managed(facts: HostFacts) -> Iterator[Finding]:
+    """A managed file that is no JSON keeps the host from starting; a bad key there costs only itself."""
+    fix, title = "Ask whoever manages this machine.", facts.host.title
+    for managed in facts.managed:
+        if managed.error:
+            message = f"{_position(managed.error)}{managed.error.message}"
+            message += f"; {title} does not start with such managed settings"
+            yield facts.find("managed_invalid", message, fix, managed.path)
+        elif managed.document:
+            for name, wrong, _ in wrong_keys(facts.host, managed.document):
+                message = f"{name} {wrong}; {title} drops that key of the managed settings"
+                yield facts.find("wrong_type", message, fix, managed.path, "warning")
+
+
+def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
+    """A file that has no hooks, but that the client reads at its start all the same: can it?"""
+    for variant, path, error in facts.switch_files:
+        message = f"{_position(error)}{error.message}; {costs(variant)}"
+        yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
+
+
+def judge_committed(file: FileFacts) -> Iterator[Finding]:
+    """Does everyone who clones the project get the hook with the settings that register it?"""
+    if not file.ignore_files:
+        return
+    settings = os.path.relpath(file.path, file.place.project)
+    for name in (OWN, os.path.dirname(settings), settings):
+        for path, text in file.ignore_files:
+            line = _ignoring(text, name)
+            if line:
+                message = f"git ignores {name} (line {line}), so no clone gets the hook with its registration"
+                yield file.find("not_committed", message, "Take that line out, or use --scope local.", path)
+
+
+def _ignoring(text: str, name: str) -> int:
+    """The line of an ignore file that names this path itself; 0 if none does, or a later one takes it back."""
+    ignoring = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        pattern = line.strip()
+        taken_back = pattern.startswith("!")
+        pattern = pattern.removeprefix("!").removeprefix("/").removesuffix("*").removesuffix("*").removesuffix("/")
+        if pattern == name:
+            ignoring = 0 if taken_back else number
+    return ignoring
+
+
+def judge_rights(file: FileFacts) -> Iterator[Finding]:
+    """Could somebody else change what runs as you?"""
+    for rights in file.rights:
+        loose = _loose(rights, file.user)
+        if loose:
+            message = f"{loose}, so somebody else could run commands as you"
+            yield file.find("loose_mode", message, "`chmod o-w`, or make it your own.", rights.path)
+
+
+def _loose(rights: Rights, user: int) -> str:
+    """What is wrong with the rights of a file or of a folder above it; empty if all is well."""
+    if rights.owner not in (*_TRUSTED, user):
+        return f"{rights.real} belongs to another user"
+    for path, mode in rights.modes:
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return f"{path} is writable by everybody"
+    return ""

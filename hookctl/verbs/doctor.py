@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from hookctl import apply, errors, hosts, report
-from hookctl.checks import Finding, ledger
-from hookctl.checks.survey import findings_of, places_of
+from typing import TYPE_CHECKING
+
+from hookctl import apply, errors, report
+from hookctl.checks import codes
+from hookctl.checks.codes import Finding
+from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import Host
-from hookctl.live import Sources
 from hookctl.model import Result
-from hookctl.planner.plan import Plan
-from hookctl.planner.repair import plan_repair
-from hookctl.planner.run import carry_out
+
+if TYPE_CHECKING:
+    from hookctl.planner.plan import Plan
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
@@ -24,16 +26,16 @@ def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = Fal
     was repaired.
     """
     interrupted = _pending(folders) if fix else []
-    wanted = named or _in_use(folders)
-    plan, failed = _fix(folders, wanted) if fix else (None, [])
-    records, found = ledger.check(folders)
-    findings = [*failed, *found]
-    for host in wanted:
-        findings += findings_of(folders, host, records)
+    survey = Survey(folders)
+    wanted = named or survey.hosts_in_use()
+    plan, failed = None, []
+    if fix:
+        plan, failed = _fix(folders, wanted)
+        survey = Survey(folders)
+    findings = [*failed, *survey.findings(wanted)]
     if not wanted:
-        message, fix_it = "no host is in use here", "`hookctl hosts` shows those that hookctl knows."
-        findings.append(Finding("not_installed", "info", message, fix=fix_it))
-    findings = list(dict.fromkeys(findings))  # a client's version is said once, however many settings files it has
+        fix_it = "`hookctl hosts` shows those that hookctl knows."
+        findings.append(codes.finding("not_installed", "no host is in use here", fix=fix_it))
     findings.sort(key=lambda finding: _ORDER[finding.level])
     bad = [f for f in findings if f.level == "error" or (strict and f.level == "warning")]
     data = {"findings": [finding._asdict() for finding in findings]}
@@ -44,25 +46,23 @@ def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = Fal
     return Result(data, tuple(text), exit_code=errors.FAILED if bad else errors.OK)
 
 
-def _in_use(folders: Folders) -> list[Host]:
-    records, _ = ledger.check(folders)
-    return [host for host in map(hosts.load, hosts.names()) if places_of(folders, host, records)]
-
-
 def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Finding]]:
     """What was repaired, and why it could not be."""
+    from hookctl.live import Sources  # only a repair needs them
+    from hookctl.planner.repair import plan_repair
+    from hookctl.planner.run import carry_out
 
     sources = Sources(folders)
 
     def plan() -> Plan:
-        records, _ = ledger.check(folders)
-        return plan_repair(sources, [place for host in wanted for place in places_of(folders, host, records)])
+        survey = Survey(folders)
+        return plan_repair(sources, [place for host in wanted for place in survey.places(host)])
 
     try:
         return carry_out(sources, plan, report.say), []
     except HookctlError as error:
         message = f"nothing could be repaired: {error.message}"
-        return None, [Finding("fix_failed", "error", message, "", error.path, error.hint)]
+        return None, [codes.finding("fix_failed", message, "", error.path, error.hint)]
 
 
 def _pending(folders: Folders) -> list[dict[str, object]]:

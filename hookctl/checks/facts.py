@@ -1,0 +1,342 @@
+"""What doctor knows before it judges: values only, each thing in them read once by the gather modules."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from hookctl.checks.codes import Finding, finding
+from hookctl.documents import Document
+from hookctl.effects import Switch, Value
+from hookctl.errors import HookctlError
+from hookctl.gates import Closed
+from hookctl.hosts import Host
+from hookctl.model import Live, PackRecord, Path, Record
+from hookctl.places import GUARD, Place
+from hookctl.scopes import Source
+
+_INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
+_SCRIPTED = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash)[0-9.]*")
+_SHELL = re.compile(r"[;&|<>()`$*?\n]")  # with one of these it is more than a program and its arguments
+_FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
+
+
+# The settings files that a host reads, and the hooks in them.
+
+
+class Hook(NamedTuple):
+    """A handler in a settings file."""
+
+    source: Source
+    path: Path
+    event: str
+    fields: dict[str, Any]
+    id: str = ""  # PACK/ID of one of ours
+
+    @property
+    def command(self) -> str:
+        """Its command, under whichever key the host reads it from; empty where it has none."""
+        for key in self.source.host.data["registration"].get("commands", ["command"]):
+            if isinstance(self.fields.get(key), str):
+                return str(self.fields[key])
+        return ""
+
+    @property
+    def words(self) -> list[str]:
+        """The words of its command; none where it has none."""
+        try:
+            return shlex.split(self.command)
+        except ValueError:
+            return []
+
+    @property
+    def title(self) -> str:
+        """The hook in a word or two, without the arguments of its command: those may be secrets."""
+        words = [word for word in self.words if "=" not in word and not word.startswith("-")]
+        names = [os.path.basename(word) for word in words[:2]]
+        if not names or not _FILE_NAME.fullmatch(names[0]):
+            return f"a hook of type {self.fields.get('type')}"
+        if _INTERPRETERS.fullmatch(names[0]) and _FILE_NAME.fullmatch(names[-1]):
+            return " ".join([names[0], *names[1:]])
+        return names[0]
+
+    @property
+    def script(self) -> str:
+        """The script, by an absolute path, that an interpreter is to run; empty if it is none."""
+        words = self.words
+        if not words or _SHELL.search(self.command):
+            return ""
+        if not _SCRIPTED.fullmatch(os.path.basename(words[0])):
+            return ""
+        script = next((word for word in words[1:] if not word.startswith("-")), "")
+        return script if os.path.isabs(script) else ""
+
+
+class Layer(NamedTuple):
+    """A settings file that a host reads, with the hooks in it and the variables that it gives."""
+
+    source: Source
+    target: str  # its real path
+    hooks: tuple[Hook, ...]
+    env: dict[str, str]
+    hidden: frozenset[str]  # events that the host takes from another file of the scope instead
+
+
+def value_of(layers: Iterable[Layer], environ: Mapping[str, str], name: str) -> Value:
+    """A variable as the hook gets it: from the first file that has it, else from outside."""
+    for layer in layers:
+        if name in layer.env:
+            return Value(layer.env[name], layer.source, True)
+    return Value(environ.get(name, ""), None, name in environ)
+
+
+class Registration(NamedTuple):
+    """The guard's hook on a stop event in a settings file, and what it runs."""
+
+    hook: Hook
+    page: PackRecord | None  # what the ledger has of it
+    folder: str  # where its files lie
+    config: dict[str, Any]  # what config.json there says
+    since: float | None  # when its program was put there; None where there is no regular file
+    digest: str  # of its programs; empty where one cannot be read
+
+
+# What belongs to an installation.
+
+
+class Configuration(NamedTuple):
+    """The guard's config.json."""
+
+    path: str
+    is_there: bool
+    value: dict[str, Any]  # empty where it cannot be read
+    error: HookctlError | None
+
+
+class ProgramFile(NamedTuple):
+    """A file of a pack beside a registration."""
+
+    name: str
+    path: str
+    error: HookctlError | None  # why it cannot be read
+    is_there: bool
+    is_recorded: bool  # whether its bytes are those that the ledger has
+    is_current: bool  # whether they are those that this hookctl would write
+    sha: str = ""  # of its bytes; empty where there are none
+
+
+class Python(NamedTuple):
+    """The interpreter that runs a hook."""
+
+    path: str
+    is_executable: bool
+    version: tuple[int, int] | None  # None where it does not run
+
+
+class Answer(NamedTuple):
+    """What the hook said in a self-test."""
+
+    text: str
+    seconds: float
+
+
+class PackSource(NamedTuple):
+    """The file that a pack was installed from, as it is now."""
+
+    path: str
+    name: str = ""
+    version: str = ""
+    error: HookctlError | None = None
+
+
+class Client(NamedTuple):
+    """The host's own program."""
+
+    path: str  # empty if there is none on PATH
+    version: str  # empty if it did not say
+
+
+class Rights(NamedTuple):
+    """Who may change a file: its owner, and the mode of each path from it up to the root."""
+
+    path: str
+    real: str  # every link resolved
+    owner: int
+    modes: tuple[tuple[str, int], ...]
+
+
+class OtherReader(NamedTuple):
+    """Another agent that reads a settings file too."""
+
+    title: str
+    only: str  # where it does, as part of a sentence; empty: everywhere
+    is_there: bool
+    own_guard: str  # the file with a guard of its own that it reads there; empty if there is none
+
+
+# One settings file.
+
+
+class FileFacts(NamedTuple):
+    """One settings file of one host, what the ledger has of it, and what it runs."""
+
+    place: Place
+    host: Host  # in the variant that its settings stand in
+    path: str  # as people know it; links are not resolved
+    target: str  # its real path
+    document: Document | None  # None where it cannot be read
+    error: HookctlError | None  # why it cannot be read, or not be edited
+    record: Record | None
+    guard: PackRecord | None  # what the record has of the guard
+    live: Live | None
+    user: int  # who runs doctor
+    state: str  # hookctl's state folder
+    cwd_project: str  # the project that the working folder is in
+    environ: Mapping[str, str]
+    config_folder: str  # the host's own, of the user
+    start: str  # the folder that the host is started in: the project, or the working folder
+    layers: tuple[Layer, ...]  # what the host reads there, those first whose values win
+    switch_layers: tuple[Source, ...]  # the same with the files that have switches only
+    is_file: bool
+    is_read_only: bool
+    written_at: float | None
+    links: tuple[str, ...]  # where each link on the way leads, the file's own path first
+    backup: int  # the number of the last text that hookctl kept; 0: none
+    rights: tuple[Rights, ...] = ()
+    ignore_files: tuple[tuple[str, str], ...] = ()  # git's, with their text
+    config: Configuration | None = None
+    knobs: Mapping[str, Any] = {}
+    python: Python | None = None
+    programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
+    pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
+    pack_sources: Mapping[str, PackSource] = {}
+    answers: tuple[Answer, ...] = ()  # of a self-test, if it was made
+    program_since: float | None = None
+    log_folder: str = ""  # the name of the project's folder of the guard's log; empty at user scope
+    log: tuple[dict[str, Any], ...] = ()  # what the guards of this host decided
+    now: float = 0.0
+    client: Client | None = None  # the host's own program
+    readers: tuple[OtherReader, ...] = ()
+    closed: tuple[Closed, ...] = ()  # hooks of ours that wait for an approval
+    is_untrusted: bool = False
+
+    @property
+    def reaching(self) -> tuple[Layer, ...]:
+        """The files whose variables reach the guard's hook here: all, or this one where a hook has its own."""
+        own = tuple(layer for layer in self.layers if layer.source.path == self.path)
+        return own if own and self.host.env_field else self.layers
+
+    @property
+    def install(self) -> str:
+        """The command that installs the guard in this settings file."""
+        return self.install_of(GUARD)
+
+    def install_of(self, pack: str) -> str:
+        """The command that installs a pack in this settings file."""
+        place = self.place
+        page = self.record.packs.get(pack) if self.record else None
+        # What a committed ledger names as a pack's file is a stranger's word.
+        source = page.source if page and not place.shared else ""
+        name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
+        where = "" if place.scope == "user" else f" --scope {place.scope}"
+        if place.project and place.project != self.cwd_project:
+            where += f" --project {shlex.quote(place.project)}"
+        return f"hookctl install{name} --host {self.host.name}{where}"
+
+    def find(self, code: str, message: str, fix: str = "", path: str = "", level: str = "") -> Finding:
+        """A finding about this file, unless it names another path."""
+        return finding(code, message, self.host.name, path or self.path, fix, level)
+
+
+# One host.
+
+
+class ManagedFile(NamedTuple):
+    """A managed settings file, which hookctl only reads."""
+
+    path: str
+    document: Document | None
+    error: HookctlError | None
+
+
+class UnreadFile(NamedTuple):
+    """A settings file that is there although the host does not read it when it is started here."""
+
+    path: str
+    target: str
+    scope: str
+    reason: str  # local | variable | folder | above | below
+    hooks: tuple[Hook, ...]
+    owner: str = ""  # folder: the file of ours that this is
+
+
+class RunPath(NamedTuple):
+    """A file or folder of the work in hand that is there."""
+
+    path: str
+    mode: int
+    may_read: bool
+    may_enter: bool  # of a folder
+
+
+class Run(NamedTuple):
+    """The work in hand of one project, as the guard of this place sees it."""
+
+    own: str  # the project's .hookctl
+    folder: str
+    task_path: str
+    task: bytes | None
+    task_error: HookctlError | None
+    paths: tuple[RunPath, ...]
+    owner_path: str
+    owner: str
+    owner_since: float
+    log_folder: str
+    active_path: str
+    active: bytes | None  # empty where it cannot be read
+
+
+class HostFacts(NamedTuple):
+    """One host as it is started in the working folder."""
+
+    host: Host
+    environ: Mapping[str, str]
+    config_folder: str
+    now: float
+    files: tuple[FileFacts, ...]  # where something of ours is or may be; none: it is not in use
+    guests: tuple[FileFacts, ...] = ()  # of the working folder, with nothing of ours
+    layers: tuple[Layer, ...] = ()  # what it reads, those first whose values win
+    variables: Mapping[str, str] = {}  # as they reach the guard's hook
+    disabling: Switch | None = None  # what switches all hooks off
+    managed: tuple[ManagedFile, ...] = ()
+    switch_files: tuple[tuple[Host, str, HookctlError], ...] = ()  # without hooks, and not to be read
+    registrations: tuple[Registration, ...] = ()
+    running: tuple[Hook, ...] = ()  # the hooks that it looks at
+    guards: tuple[Registration, ...] = ()  # the guard's that it runs
+    unread: tuple[UnreadFile, ...] = ()
+    missing_scripts: frozenset[str] = frozenset()
+    agents: frozenset[str] = frozenset()  # the programs of all hosts
+    systems: tuple[dict[str, Any], ...] = ()  # tools that keep an agent going
+    log: tuple[dict[str, Any], ...] = ()  # every line of the guard's log
+    sessions: tuple[tuple[str, float], ...] = ()  # the host's own, by name and when they were last written
+    run: Run | None = None
+
+    def find(self, code: str, message: str, fix: str = "", path: str = "", level: str = "") -> Finding:
+        """A finding about this host."""
+        return finding(code, message, self.host.name, path, fix, level)
+
+
+class RecordFacts(NamedTuple):
+    """hookctl's own record: what it has, and what of it cannot be used."""
+
+    records: dict[str, Record]
+    ledger: str  # its path
+    journal: str
+    interrupted: tuple[str, ...] | None  # the files of a run that was interrupted; None: there is none
+    journal_error: HookctlError | None
+    errors: tuple[HookctlError, ...]
+    gone: tuple[tuple[str, Record], ...]  # pages of projects that are not there
+    misfits: tuple[tuple[str, Record], ...]  # with settings of the guard's that are of a wrong kind

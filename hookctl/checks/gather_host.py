@@ -1,0 +1,298 @@
+"""Gathers what doctor judges of one host, started in the working folder: every settings file, hooks and work."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+from hookctl import effects, hosts, ledger, project
+from hookctl.checks import probes, work
+from hookctl.checks.facts import (
+    FileFacts,
+    Hook,
+    HostFacts,
+    Layer,
+    ManagedFile,
+    Registration,
+    Run,
+    RunPath,
+    UnreadFile,
+)
+from hookctl.checks.gather_file import bare_facts, file_facts, parsed
+from hookctl.checks.machine import Machine, hooks_of
+from hookctl.checks.registered import at_work, with_running
+from hookctl.documents import MISSING, formats
+from hookctl.errors import HookctlError
+from hookctl.hosts import Host, reading
+from hookctl.model import PackRecord
+from hookctl.packs import guard
+from hookctl.places import OWN, Place, of_file
+from hookctl.scopes import Source
+
+_SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
+_FOLDER = "\0folder"  # stands for any folder in the path of a settings file
+
+
+def host_facts(machine: Machine, host: Host) -> HostFacts:
+    """All that is to be known about one host, started in the working folder; no files if it is not in use."""
+    places = machine.places(host)
+    config, cwd = hosts.config_folder(host, machine.environ), machine.folders.cwd
+    facts = HostFacts(host, machine.environ, config, machine.now, ())
+    if not places:
+        return facts
+    client = probes.client(host, hosts.client(host, machine.environ))
+    # First: they are read again while somebody is writing them.
+    files_of_ours = tuple(file_facts(machine, place)._replace(client=client) for place in places)
+    layers = machine.layers(host, machine.standing(host, "user")[1], cwd)
+    sources = [layer.source for layer in layers]
+    switches = effects.with_switches(machine.folders, host, sources, cwd, machine.read)
+    registrations = tuple(_registrations(machine, layers, files_of_ours))
+    foreign = [hook for layer in layers for hook in layer.hooks if not hook.id]
+    variables = dict(machine.environ)
+    for layer in reversed(layers):
+        variables |= layer.env
+    facts = facts._replace(
+        files=files_of_ours,
+        guests=tuple(_guests(machine, host, files_of_ours)),
+        layers=layers,
+        variables=variables,
+        disabling=effects.disabling(switches),
+        managed=tuple(_managed(machine, host)),
+        switch_files=tuple(_switch_files(machine, host, files_of_ours)),
+        registrations=registrations,
+        unread=tuple(_unread(machine, host, layers, files_of_ours)),
+        missing_scripts=frozenset(_missing(foreign)),
+        agents=_agents(machine) if foreign else frozenset(),
+        systems=_systems() if foreign or _has_plugins(layers) else (),
+        log=machine.log() if registrations else (),
+        sessions=_sessions(machine, host, config, registrations),
+    )
+    facts = with_running(facts)
+    working = at_work(facts)
+    return facts._replace(run=_run(machine, facts, working[0])) if working else facts
+
+
+def _guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[FileFacts]:
+    """Settings of the working folder that have nothing of ours."""
+    targets = {facts.target for facts in known}
+    for scope in host.scopes[1:]:
+        variant, path = machine.standing(host, scope, machine.folders.cwd)
+        if os.path.lexists(path) and ledger.target_of(path) not in targets:
+            place = Place(variant, scope, path, machine.folders.cwd)
+            yield bare_facts(machine, place, None, *parsed(machine, place))
+
+
+def _managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
+    """The settings of whoever manages this machine."""
+    for pattern in host.data["files"].get("managed", {}).get(sys.platform, []):
+        for path in sorted(glob.glob(pattern)):
+            yield _managed_file(machine, host, path)
+
+
+def _managed_file(machine: Machine, host: Host, path: str) -> ManagedFile:
+    try:
+        snapshot, document = machine.read(path, host.format)
+        if not snapshot.data:
+            document = formats.parse(host.format, b"{}", where=path)
+        reading.require(host, document)
+    except HookctlError as error:
+        return ManagedFile(path, None, error)
+    return ManagedFile(path, document, None)
+
+
+def _switch_files(
+    machine: Machine, host: Host, known: tuple[FileFacts, ...]
+) -> Iterator[tuple[Host, str, HookctlError]]:
+    """Files without hooks that the client reads at its start all the same, and cannot."""
+    paths = {facts.path for facts in known}
+    for _, path in effects.switch_files(machine.folders, host, machine.folders.cwd):
+        if path in paths or not os.path.lexists(path):
+            continue
+        variant = of_file(machine.load(host.name), path, machine.read)
+        if reading.stops_client(variant):
+            try:
+                machine.reader.patient_document(path, variant.format)
+            except HookctlError as error:
+                yield variant, path, error
+
+
+def _registrations(machine: Machine, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]) -> Iterator[Registration]:
+    """Every hook of the guard's on a stop, and what it runs."""
+    by_target = {facts.target: facts for facts in reversed(known)}
+    for layer in layers:
+        for hook in layer.hooks:
+            if hook.id == effects.STOP:
+                yield _registration(machine, hook, by_target.get(layer.target))
+
+
+def _registration(machine: Machine, hook: Hook, facts: FileFacts | None) -> Registration:
+    page, source = facts.guard if facts else None, hook.source
+    folder = page.folder if page else ""
+    if page is None:
+        place = facts.place if facts else Place(source.host, source.scope, source.path)
+        program = guard.hook_path(str(hook.fields["command"]), hook.id, "stop", place)
+        folder = os.path.dirname(program)
+    if not folder:
+        return Registration(hook, page, "", {}, None, "")
+    config = probes.configuration(machine.reader, folder).value
+    programs = facts.programs if facts and page else ()
+    if page is None:
+        programs = probes.guard_files(machine.reader, PackRecord("", {}, folder), wraps=False)
+    path = os.path.join(folder, probes.HOOK)
+    since = probes.written_at(path) if os.path.isfile(path) else None
+    return Registration(hook, page, folder, config, since, probes.programs_digest(programs))
+
+
+def _unread(
+    machine: Machine, host: Host, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]
+) -> Iterator[UnreadFile]:
+    """Settings files with hooks that are there although the host does not read them here."""
+    read = {layer.target for layer in layers}
+    for path, scope, reason, owner in _unread_paths(machine, host, known):
+        if not os.path.isfile(path):
+            continue
+        target = ledger.target_of(path)
+        if target in read:
+            continue
+        try:
+            variant = of_file(host, path, machine.read)
+            document = machine.reader.patient_document(path, variant.format)[1]
+        except HookctlError:
+            continue
+        hooks = hooks_of(Source(scope, path, document, variant))
+        yield UnreadFile(path, target, scope, reason, hooks, owner)
+
+
+def _unread_paths(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[tuple[str, str, str, str]]:
+    """Where people put settings that the host does not read here: path, scope, and why it does not."""
+    environ, config = machine.environ, hosts.config_folder(host, machine.environ)
+    if "local" in host.scopes:
+        name = os.path.basename(host.data["files"]["local"])
+        yield os.path.join(config, name), "local", "local", ""
+    variable = host.data["config"].get("variable", "")
+    if environ.get(variable):
+        plain = {name: value for name, value in environ.items() if name != variable}
+        yield hosts.settings_path(host, "user", plain), "user", "variable", ""
+    for facts in known:
+        if facts.place.scope == "user":
+            yield facts.path, "user", "folder", facts.path
+    if host.data["scopes"]["start_folder_only"]:
+        folders = [(folder, "above") for folder in _above(machine)]
+        folders += [(folder, "below") for folder in _below(machine)]
+        patterns = {scope: hosts.settings_path(host, scope, environ, _FOLDER) for scope in host.scopes[1:]}
+        for folder, reason in folders:
+            for scope, pattern in patterns.items():
+                yield pattern.replace(_FOLDER, folder.rstrip("/")), scope, reason, ""
+
+
+def _above(machine: Machine) -> Iterator[str]:
+    """The folders above the working folder, up to HOME."""
+    home = ledger.target_of(hosts.home(machine.environ))
+    folder = os.path.dirname(machine.folders.cwd)
+    while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
+        yield folder
+        folder = os.path.dirname(folder)
+
+
+def _below(machine: Machine) -> Iterator[str]:
+    """The folders in the working folder, hidden ones apart."""
+    try:
+        names = sorted(os.listdir(machine.folders.cwd))[:_SUBFOLDERS]
+    except OSError:
+        return
+    for name in names:
+        if not name.startswith("."):
+            yield os.path.join(machine.folders.cwd, name)
+
+
+def _sessions(
+    machine: Machine, host: Host, config: str, registrations: tuple[Registration, ...]
+) -> tuple[tuple[str, float], ...]:
+    """The host's own sessions, if a guard should see all of them; by name and date only."""
+    pattern = host.data.get("transcripts", {}).get("pattern", "")
+    registered = {registration.hook.source.scope for registration in registrations}
+    if not pattern or "user" not in registered:
+        return ()
+    sessions = []
+    for path in glob.iglob(pattern.format(config=glob.escape(config))):
+        written_at = probes.written_at(path)
+        if written_at is not None:
+            sessions.append((os.path.splitext(os.path.basename(path))[0], written_at))
+    return tuple(sessions)
+
+
+# The work in hand.
+
+
+def _run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
+    """The run folder of the project that the working folder is in, as a guard of this place reads it."""
+    named = machine.environ.get(facts.host.data["environment"].get("project", ""), "")
+    root = machine.cwd_project
+    if os.path.isdir(named):
+        root = project.find(named, machine.environ)
+    own = os.path.join(root, OWN)
+    folder, task_path = work.paths_of_run(facts, registration, root)
+    marks = [os.path.join(folder, name) for name in (*work.MARKS, work.OWNER)]
+    task, task_error = _bytes(machine, task_path)
+    owner_path = os.path.join(folder, work.OWNER)
+    state = project.state_folder(machine.folders.state, root)
+    active_path = os.path.join(state, "ACTIVE")
+    active, active_error = _bytes(machine, active_path)
+    return Run(
+        own=own,
+        folder=folder,
+        task_path=task_path,
+        task=task,
+        task_error=task_error,
+        paths=tuple(_run_paths([own, folder, task_path, *marks])),
+        owner_path=owner_path,
+        owner=(_bytes(machine, owner_path)[0] or b"")[:256].decode("utf-8", "replace").strip(),
+        owner_since=probes.written_at(owner_path) or 0.0,
+        log_folder=os.path.basename(state),
+        active_path=active_path,
+        active=b"" if active_error else active,
+    )
+
+
+def _bytes(machine: Machine, path: str) -> tuple[bytes | None, HookctlError | None]:
+    try:
+        return machine.reader.snapshot(path).data, None
+    except HookctlError as error:
+        return None, error
+
+
+def _run_paths(paths: list[str]) -> Iterator[RunPath]:
+    """Those of these paths that are there."""
+    for path in dict.fromkeys(paths):
+        try:
+            mode = os.lstat(path).st_mode
+        except (OSError, ValueError):
+            continue
+        yield RunPath(path, mode, os.access(path, os.R_OK), os.access(path, os.X_OK))
+
+
+def _has_plugins(layers: tuple[Layer, ...]) -> bool:
+    return any(layer.source.document.get(("enabledPlugins",)) is not MISSING for layer in layers)
+
+
+def _missing(foreign: list[Hook]) -> Iterator[str]:
+    """The scripts that hooks are to run, and that are not there."""
+    for hook in foreign:
+        script = hook.script
+        if script and not os.path.lexists(script):
+            yield script
+
+
+def _agents(machine: Machine) -> frozenset[str]:
+    """The programs of all hosts."""
+    return frozenset(machine.load(name).data["client"]["command"] for name in hosts.names())
+
+
+def _systems() -> tuple[dict[str, Any], ...]:
+    """The tools that keep an agent going, and how their hooks are told."""
+    with open(os.path.join(os.path.dirname(__file__), "continuations.toml"), "rb") as stream:
+        return tuple(tomllib.load(stream)["systems"])

@@ -1,0 +1,239 @@
+"""Do the limit and the host's cap fit together, and what else reaches the hook as its environment?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hookctl import effects, scopes
+from hookctl.checks.codes import Finding
+from hookctl.checks.facts import FileFacts, value_of
+from hookctl.documents import MISSING
+from hookctl.effects import Value
+from hookctl.hosts import read_cap
+from hookctl.masking import masked
+from hookctl.model import Path
+from hookctl.packs import guard
+from hookctl.packs.settings import DEFAULT_LIMIT, LIMIT_KEY, settings_from
+from hookctl.scopes import Source
+
+_SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
+
+
+class _Limits(NamedTuple):
+    """How many blocks the guard gives without progress, and how many in a row the host takes; 0 or less: no end."""
+
+    key: str  # of the cap; empty where nothing of ours sets it
+    path: str  # where the cap stands, or would
+    limit: int
+    cap: float
+    attempts: bool  # whether the limit counts attempts to stop, one more than blocks
+    wanted: str  # what the cap should be
+    best: float  # the blocks that the host takes then
+    named: str  # what sets the cap, the operator's own setting too
+
+    @property
+    def blocks(self) -> int:
+        return self.limit - self.attempts
+
+    @property
+    def fix(self) -> str:
+        """The one thing to do about a cap, whatever is wrong with it."""
+        return f"Set {self.named} to {self.wanted}."
+
+
+def judge(file: FileFacts) -> Iterator[Finding]:
+    """The limit and the cap that are in effect in the project, or in the working folder."""
+    if file.guard is None or settings_from(file.guard.settings).mode == "off":
+        return
+    layers, environ, config = file.reaching, file.environ, file.config.value if file.config else {}
+    sources = [layer.source for layer in layers]
+    mode = guard.mode_of(config, {})
+    keys = [LIMIT_KEY] if mode == "breaker" else []
+    if file.host.cap_key:
+        keys.append(file.host.cap_key)
+    for key in keys:
+        yield from _masked(file, sources, key)
+    limit, cap = value_of(layers, environ, LIMIT_KEY), effects.cap(file.host, sources, environ)
+    blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
+    if limit.there and not guard.is_limit(limit.text):
+        message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook takes {blocks}"
+        yield file.find("limit_invalid", message, "Write it as a decimal number.", limit.path)
+    limits = _limits(file, mode, blocks, cap, config.get("count") == "attempts")
+    if file.host.cap:
+        yield from _number(file, limits, cap)
+    if mode == "keepalive":
+        yield from _kept_alive(file, limits, cap.text, config.get("keepalive_cap"))
+    elif mode == "breaker":
+        yield from _ends(file, limits, cap.text)
+        yield from _lifted(file, limits, cap.text)
+
+
+def _limits(file: FileFacts, mode: str, blocks: int, cap: Value, attempts: bool) -> _Limits:
+    host = file.host
+    wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(str(blocks))
+    wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
+    key = host.cap_key or host.cap.get("field", "")
+    return _Limits(
+        key, cap.path or file.path, blocks, read_cap(host, cap.text), attempts, wanted,
+        read_cap(host, wanted if key else cap.text), key or ".".join(host.cap.get("setting", ())),
+    )  # fmt: skip
+
+
+def _kept_alive(file: FileFacts, limits: _Limits, text: str, own: Any) -> Iterator[Finding]:
+    """A host's cap under which keepalive cannot do what it is for."""
+    wanted = own if type(own) is int and 0 < own < guard.ARMED_CEILING else guard.ARMED_CEILING
+    if limits.cap <= 0:
+        yield from _switched_off(file, limits, text)
+    elif limits.cap < wanted:
+        message = f"the cap is {limits.cap:g}: keepalive lets go after {limits.cap:g} blocks in a row, not {wanted}"
+        settable = limits.cap < limits.best or (limits.named and not limits.key)
+        fix = limits.fix if settable else f"Nothing: {file.host.title} grants no more."
+        yield file.find("cap_below_limit", message, fix, limits.path)
+
+
+def _switched_off(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
+    if limits.key:  # else the host never had a cap
+        message = f"{shown(limits.key, text)} switches the cap of {file.host.title} itself off; only the guard is left"
+        yield file.find("cap_off", message, limits.fix, limits.path)
+
+
+def is_at_fault(file: FileFacts, path: Path) -> bool:
+    """Whether what stands at a path of this file is the cap, and something is said of it that has its own fix."""
+    key = file.host.cap_key
+    if not key or path != (*file.host.env_path, key):
+        return False
+    codes = [finding.code for finding in judge(file) if finding.path == file.path]
+    return any(code.startswith("cap_") for code in codes)
+
+
+def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]:
+    """Another scope's value is in effect, and it is another value."""
+    path = file.host.env_leaf(key)
+    source = scopes.winner(found, path) if path else None
+    order = file.host.data["scopes"]["precedence"]
+    if source is None or path is None or order.index(source.scope) >= order.index(file.place.scope):
+        return
+    own = next((one for one in found if one.scope == file.place.scope), None)
+    value = scopes.text(source, path)
+    if own is None or own.document.get(path) is MISSING or scopes.text(own, path) != value:
+        message = f"{shown(key, value)} of {source.scope} scope is in effect here"
+        message += f", not the one of {file.place.scope} scope"
+        yield file.find("masked", message, f"Change it in {source.path}.", source.path)
+
+
+def _number(file: FileFacts, limits: _Limits, cap: Value) -> Iterator[Finding]:
+    off = "field" in file.host.cap and cap.text == file.host.cap["off"]
+    if cap.there and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
+        text = shown(limits.named, cap.text)
+        message = f"{text} is not a whole number; {file.host.title} reads it as {limits.cap:g}"
+        yield file.find("cap_invalid", message, limits.fix, limits.path)
+
+
+def _ends(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
+    """What ends a chain of blocks first, if it is not the guard's limit."""
+    limit, cap, path = limits.limit, limits.cap, limits.path
+    if cap <= 0:
+        yield from _switched_off(file, limits, text)
+    if limit <= 0 and (cap > 0 or not limits.key):
+        blocks = f"{min(cap if cap > 0 else guard.CEILING, guard.CEILING):g} blocks"
+        message = f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
+        yield file.find("no_limit", message, f"Set {LIMIT_KEY} to 1 or more.", path)
+    elif 0 < cap < limits.blocks:
+        yield _below(file, limits)
+    elif 0 < cap < min(limits.blocks + _SLACK, limits.best):
+        room = "nothing" if cap == limits.blocks else f"only {cap - limits.blocks:g}"
+        message = f"the cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of other hooks: "
+        message += f"{file.host.title} counts those too, and the guard lets go before the host overrides it"
+        yield file.find("cap_tight", message, limits.fix, path, level="warning" if cap == limits.blocks else "info")
+
+
+def _below(file: FileFacts, limits: _Limits) -> Finding:
+    cap, limit, most = limits.cap, limits.limit, limits.best
+    message = f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
+    if most >= limits.blocks:
+        return file.find("cap_below_limit", message, limits.fix, limits.path)
+    fix = f"`{file.install} --set {LIMIT_KEY}={most:g}` says what {file.host.title} grants; it grants no more."
+    if limits.named and not limits.key:
+        fix = f"{limits.fix.removesuffix('.')}, or {LIMIT_KEY} to {most:g}."
+    # Nobody asked for the default.
+    level = "info" if limit == DEFAULT_LIMIT and cap == most else "warning"
+    return file.find("cap_below_limit", message, fix, limits.path, level=level)
+
+
+def _lifted(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
+    """A cap far above what the guard itself gives, that is not ours: a keepalive's, perhaps."""
+    path = (*file.host.env_path, limits.key)
+    ours = [entry.written for entry in (file.record.entries if file.record else ()) if entry.path == path]
+    if file.host.cap_key and limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
+        message = f"the cap is {limits.cap:g}: {file.host.title} itself ends no chain before that many blocks"
+        fix = f"{limits.fix.removesuffix('.')}, unless something needs it."
+        yield file.find("cap_high", message, fix, limits.path)
+
+
+# What reaches the hook as its environment: the env of every scope, and what the host itself was started with.
+
+# No knobs, but in a settings file they change what the hook does all the same: its state folder, its clock.
+_MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
+_ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema", "hosts")  # no variables of the guard's own
+
+
+def judge_environment(file: FileFacts) -> Iterator[Finding]:
+    """The guard's own variables in the settings files that the host reads: they win over the hook's configuration."""
+    known = {*_child_env(file), *_knob_variables(file), *_MOVING}
+    for layer in file.layers:
+        for name in sorted(known & layer.env.keys()):
+            where = f"of {layer.source.scope} scope"
+            yield from _variable(file, name, layer.env[name], where, layer.source.path)
+
+
+def judge_shell(file: FileFacts) -> Iterator[Finding]:
+    """The same of the environment that hookctl runs in, if the host is started from there; settings files win."""
+    environ, layers = file.environ, file.reaching
+    if file.guard is None:
+        return
+    known = {*_child_env(file), *_knob_variables(file)}
+    for name in sorted(known & environ.keys()):
+        if not value_of(layers, environ, name).source:
+            yield from _variable(file, name, environ[name], "in this shell", "")
+    for name in (LIMIT_KEY, file.host.cap_key):
+        value = value_of(layers, environ, name)
+        if value.source and name in environ and environ[name] != value.text:
+            message = f"{shown(name, environ[name])} in this shell has no effect"
+            message += f": {value.source.scope} scope sets it, and wins"
+            yield file.find("shell_shadowed", message, f"Change it in {value.path}.", value.path)
+
+
+def _knob_variables(file: FileFacts) -> list[str]:
+    """The variables that the hook takes for knobs, and the one that switches it off."""
+    names = [name for name in file.knobs if name not in _ELSEWHERE]
+    return ["HOOKCTL_DISABLE", *(f"HOOKCTL_{name.upper()}" for name in names)]
+
+
+def _child_env(file: FileFacts) -> list[str]:
+    """The variables that mark an agent started by another, which the guard leaves alone."""
+    names = file.config.value.get("child_env") if file.config else None
+    if not isinstance(names, list):
+        names = ["HOOKCTL_CHILD"]
+    return [name for name in names if isinstance(name, str) and "/" not in name]
+
+
+def _variable(file: FileFacts, name: str, value: str, where: str, path: str) -> Iterator[Finding]:
+    is_child = name in _child_env(file)
+    off = guard.switches_off(name, value) or (is_child and guard.is_true(value))
+    if is_child and not off:
+        return
+    message = f"{shown(name, value)} {where} "
+    message += "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
+    fix = f"Remove it from {path}." if path else f"`unset {name}` before the agent is started."
+    level = "error" if off else "info"
+    if path and not off:
+        level = "warning"
+    yield Finding("hook_environment", level, message, file.host.name, path, fix)
+
+
+def shown(name: str, value: str) -> str:
+    """A variable with its value, quoted as in a settings file, and nothing secret in it."""
+    return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"

@@ -1,0 +1,117 @@
+"""What the facts about several hosts share: settings files and the guard's log, each read once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from hookctl import clock, effects, events, hosts, ledger, project, scopes
+from hookctl.checks import probes
+from hookctl.checks.facts import Hook, Layer
+from hookctl.errors import HookctlError
+from hookctl.folders import Folders
+from hookctl.hosts import Host, shapes
+from hookctl.live import look
+from hookctl.model import Record
+from hookctl.packs import knobs
+from hookctl.places import Place, of_file, standing
+from hookctl.scopes import Source
+
+
+class Machine:
+    """One look at this machine: what is read of it stays as it was read first."""
+
+    def __init__(self, folders: Folders, records: Mapping[str, Record]) -> None:
+        self.folders = folders
+        self.environ = dict(folders.environ)
+        self.records = records
+        self.reader = probes.Reader()
+        self.read = self.reader.document
+        self.now = clock.now(folders.environ)
+        self.cwd_project = project.find(folders.cwd, folders.environ)
+        self.knobs = knobs.schema()
+        self._hosts: dict[str, Host] = {}
+        self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
+        self._places: dict[str, list[Place]] = {}
+        self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
+        self._log: tuple[dict[str, Any], ...] | None = None
+
+    def load(self, name: str) -> Host:
+        """The host of this name."""
+        if name not in self._hosts:
+            self._hosts[name] = hosts.load(name)
+        return self._hosts[name]
+
+    def standing(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
+        """The settings file of a scope that counts now, and the host in the variant that it stands in."""
+        key = (host.name, host.stands, scope, folder)
+        if key not in self._standing:
+            self._standing[key] = standing(host, scope, self.environ, folder, self.read)
+        return self._standing[key]
+
+    def places(self, host: Host) -> list[Place]:
+        """The user's settings if the host is in use, the project's where something of ours is in it, and every
+        other file that the ledgers have."""
+        if host.name not in self._places:
+            self._places[host.name] = self._find_places(host)
+        return self._places[host.name]
+
+    def _find_places(self, host: Host) -> list[Place]:
+        variant, path = self.standing(host, "user")
+        own = Place(variant, "user", path)
+        key, record = ledger.page_of(self.records, own.path)
+        places = {key: own} if record or hosts.detected(host, self.environ) else {}
+        root = self.cwd_project
+        for scope in host.scopes[1:]:
+            variant, path = self.standing(host, scope, root)
+            place = Place(variant, scope, path, root)
+            key, record = ledger.page_of(self.records, place.path)
+            if record or self._has_ours(place):
+                places.setdefault(key, place)
+        for key, page in self.records.items():
+            if page.host == host.name:
+                path = ledger.place_of(self.records, key)
+                variant = of_file(host, path, self.read)
+                places.setdefault(key, Place(variant, page.scope, path, page.project))
+        return list(places.values())
+
+    def _has_ours(self, place: Place) -> bool:
+        """Whether a hook of ours stands in a settings file, whatever the ledger says."""
+        if not os.path.lexists(place.path):
+            return False
+        try:
+            document = self.reader.patient_document(place.path, place.host.format)[1]
+            return bool(look(place.host, document, (), ()).elements)
+        except HookctlError:
+            return False
+
+    def layers(self, host: Host, users: str, start: str) -> tuple[Layer, ...]:
+        """The settings files that a host reads when it is started in a folder; `users` is the user's own."""
+        key = (host.name, host.stands, users, start)
+        if key not in self._layers:
+            sources = scopes.sources(self.folders, host, users, start, self.read)
+            self._layers[key] = tuple(self._layer(source, sources) for source in sources)
+        return self._layers[key]
+
+    def _layer(self, source: Source, sources: list[Source]) -> Layer:
+        target = self.reader.snapshot(source.path).path
+        hidden = frozenset(scopes.hidden_events(sources, source))
+        return Layer(source, target, hooks_of(source), effects.variables([source]), hidden)
+
+    def log(self) -> tuple[dict[str, Any], ...]:
+        """Every line of the guard's log."""
+        if self._log is None:
+            self._log = tuple(events.read(self.folders.state))
+        return self._log
+
+
+def hooks_of(source: Source) -> tuple[Hook, ...]:
+    """Every handler of a settings file; malformed parts are passed over."""
+    shape, value = source.host.shape, source.document.value
+    ours = {element.path: element for element in shapes.elements(shape, value)}
+    hooks = []
+    for path, fields, _ in shapes.handlers(shape, value):
+        own, event = ours.get(path), shapes.event_of(shape, path)
+        hooks.append(Hook(source, path, event, own.fields if own else fields, own.id if own else ""))
+    return tuple(hooks)

@@ -1,0 +1,199 @@
+"""What doctor reads of single files and programs: each settings file once, the rights of a path, a client's version."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+
+from hookctl import files, interpreter, live
+from hookctl.checks.facts import Client, Configuration, ProgramFile, Python, Rights
+from hookctl.documents import Document, formats
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import HookctlError
+from hookctl.hosts import Host
+from hookctl.model import PackRecord
+from hookctl.packs.programs import HOOK, load_programs
+from hookctl.packs.wrapping import PROGRAM as WRAPPER
+from hookctl.runtime_files import CONFIG, is_ours
+
+_SECONDS = 15  # for a client to say its version
+_MOST_HOPS = 40
+
+_Parsed = tuple[files.Snapshot, Document]
+
+
+class Reader:
+    """Reads each file once, and parses each settings file once."""
+
+    def __init__(self) -> None:
+        self._snapshots: dict[str, files.Snapshot | HookctlError] = {}
+        self._documents: dict[tuple[str, str], _Parsed | HookctlError] = {}
+
+    def snapshot(self, path: str) -> files.Snapshot:
+        """A file as it was when it was asked for first."""
+        if path not in self._snapshots:
+            try:
+                self._snapshots[path] = files.read(path)
+            except HookctlError as error:
+                self._snapshots[path] = error
+        snapshot = self._snapshots[path]
+        if isinstance(snapshot, HookctlError):
+            raise snapshot
+        return snapshot
+
+    def document(self, path: str, format: str) -> _Parsed:
+        """A settings file and what it says; refuses one that cannot be read."""
+        key = (path, format)
+        if key not in self._documents:
+            try:
+                snapshot = self.snapshot(path)
+                document = formats.parse(format, snapshot.data or b"", where=path)
+                self._documents[key] = (snapshot, document)
+            except HookctlError as error:
+                self._documents[key] = error
+        parsed = self._documents[key]
+        if isinstance(parsed, HookctlError):
+            raise parsed
+        return parsed
+
+    def patient_document(self, path: str, format: str) -> _Parsed:
+        """The same of a file that somebody may be writing just now: one that does not parse is read again."""
+        try:
+            return self.document(path, format)
+        except HookctlError:
+            parsed = live.read_document(path, format)
+            self._snapshots[path], self._documents[path, format] = parsed[0], parsed
+            return parsed
+
+
+def configuration(reader: Reader, folder: str) -> Configuration:
+    """The guard's config.json in a folder."""
+    path = os.path.join(folder, CONFIG)
+    try:
+        data = reader.snapshot(path).data
+        if data is None:
+            return Configuration(path, False, {}, None)
+        value = JsonDocument.parse(data, where=path, comments=False, trailing_commas=False).value
+        if not isinstance(value, dict):
+            raise HookctlError("wrong_shape", "it holds no object")
+    except HookctlError as error:
+        return Configuration(path, True, {}, error)
+    return Configuration(path, True, value, None)
+
+
+def guard_files(reader: Reader, page: PackRecord, *, wraps: bool) -> tuple[ProgramFile, ...]:
+    """The guard's programs of one registration, the launcher first, each against the ledger and this version's.
+
+    What belongs to this version's launcher only is looked for where that is the one that is installed.
+    """
+    current = load_programs(wrapper=wraps).all
+    names = [HOOK, *(name for name in page.files if name not in (CONFIG, HOOK, WRAPPER))]
+    if wraps:
+        names.append(WRAPPER)
+    launcher = _program_file(reader, page, HOOK, current[HOOK])
+    if launcher.is_there and launcher.is_current:
+        names += current
+    return tuple(_program_file(reader, page, name, current.get(name)) for name in dict.fromkeys(names))
+
+
+def pack_files(reader: Reader, page: PackRecord) -> tuple[ProgramFile, ...]:
+    """The files of a pack by path, each against the ledger."""
+    return tuple(_program_file(reader, page, name, None) for name in sorted(page.files))
+
+
+def _program_file(reader: Reader, page: PackRecord, name: str, current: bytes | None) -> ProgramFile:
+    """Every comparison of an installed file with its record goes through here."""
+    path = os.path.join(page.folder, name)
+    try:
+        snapshot = reader.snapshot(path)
+    except HookctlError as error:
+        return ProgramFile(name, path, error, False, False, False)
+    recorded = is_ours(snapshot, page.files.get(name, ""))
+    is_current = current is None or snapshot.data == current
+    return ProgramFile(name, path, None, snapshot.data is not None, recorded, is_current, snapshot.sha)
+
+
+def programs_digest(programs: Iterable[ProgramFile]) -> str:
+    """What tells the guard's programs of one registration from those of another; empty where one is not there."""
+    shas = [program.sha for program in programs if program.name != WRAPPER]
+    return "-".join(shas) if all(shas) else ""
+
+
+def python(path: str) -> Python:
+    """An interpreter, asked for its version if it can be started."""
+    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+        return Python(path, False, None)
+    said = interpreter.ask(path)
+    return Python(path, True, said[1] if said else None)
+
+
+def client(host: Host, program: str) -> Client:
+    """A host's own program, and the version that it prints."""
+    about = host.data["client"]
+    if not program or not about.get("asks_version", True):
+        return Client(program, "")
+    call = [program, *about["version_args"]]
+    try:
+        process = subprocess.run(call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return Client(program, "")
+    version = re.search(r"[0-9]+(?:\.[0-9]+)+", process.stdout)
+    return Client(program, version[0] if version else "")
+
+
+def rights(paths: Iterable[str]) -> tuple[Rights, ...]:
+    """Who may change these files; what is not there is left out."""
+    known: dict[str, int] = {}
+    read = []
+    for path in dict.fromkeys(paths):
+        try:
+            real = os.path.realpath(path)
+            read.append(Rights(path, real, os.stat(real).st_uid, _modes(real, known)))
+        except (OSError, ValueError):
+            continue
+    return tuple(read)
+
+
+def _modes(path: str, known: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    """The modes of a path and of each folder above it, below the root, as far as they can be had."""
+    modes = []
+    try:
+        while path != os.path.dirname(path):
+            if path not in known:
+                known[path] = os.stat(path).st_mode
+            modes.append((path, known[path]))
+            path = os.path.dirname(path)
+    except OSError:
+        pass
+    return tuple(modes)
+
+
+def links(path: str) -> tuple[str, ...]:
+    """Where each link leads that stands at a path, one behind the other."""
+    hops: list[str] = []
+    while os.path.islink(path) and len(hops) < _MOST_HOPS:
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+        hops.append(path)
+    return tuple(hops)
+
+
+def ignore_files(reader: Reader, project: str) -> tuple[tuple[str, str], ...]:
+    """The two plainest files that tell git what to ignore, with their text; git itself is not run."""
+    texts = []
+    for path in (os.path.join(project, ".gitignore"), os.path.join(project, ".git", "info", "exclude")):
+        try:
+            text = (reader.snapshot(path).data or b"").decode("utf-8", "replace")
+        except HookctlError:
+            continue
+        texts.append((path, text))
+    return tuple(texts)
+
+
+def written_at(path: str) -> float | None:
+    """When a file was written last; None where there is none."""
+    try:
+        return os.stat(path).st_mtime
+    except (OSError, ValueError):
+        return None
