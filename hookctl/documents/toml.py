@@ -96,12 +96,17 @@ class TomlDocument:
 
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column of the value or header at path; of the nearest parent if there is none."""
+        return place(self._text, self.offset(path))
+
+    def offset(self, path: Path) -> int:
+        """Where the value or header at path begins; the nearest parent's if there is none."""
         nodes = (self._find(path[:length]) for length in range(len(path), 0, -1))
         node = next((node for node in nodes if node), None)
         if node is None:
-            return 1, 1
-        starts = [node.start] if node.start >= 0 else [piece.start for piece in node.all_pieces()]
-        return place(self._text, min(starts))
+            return 0
+        if node.start >= 0:
+            return node.start
+        return min(piece.start for piece in node.all_pieces())
 
     def set(self, path: Path, value: Any) -> TomlDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""
