@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property, wraps
 from operator import itemgetter
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from hookctl.documents import MISSING, Missing, Path, unexpected, wrong_shape
 from hookctl.documents.scan import (
@@ -79,6 +79,21 @@ def _bounded(method: Callable[_Given, _Got]) -> Callable[_Given, _Got]:
     return bounded
 
 
+def _edit(
+    method: Callable[Concatenate[JsonDocument, Path, _Given], JsonDocument],
+) -> Callable[Concatenate[JsonDocument, Path, _Given], JsonDocument]:
+    """Make an edit of a document once: the same one again, as a plan made twice has it, gives the same document."""
+
+    @wraps(method)
+    def edited(document: JsonDocument, path: Path, *args: _Given.args, **kwargs: _Given.kwargs) -> JsonDocument:
+        wanted = (method.__name__, path, repr((args, kwargs)))
+        if wanted not in document._edits:
+            document._edits[wanted] = method(document, path, *args, **kwargs)
+        return document._edits[wanted]
+
+    return _bounded(edited)
+
+
 class JsonDocument:
     """An immutable JSON or JSONC document; each edit gives a new one."""
 
@@ -88,6 +103,7 @@ class JsonDocument:
         self._known = known or {}  # where the children of a container begin, as far as an edit left them
         self._read_contents: dict[int, Container] = {}
         self._read_paths: dict[Path, _Spot | None] = {}
+        self._edits: dict[tuple[str, Path, str], JsonDocument] = {}
         self.where = where
 
     @classmethod
@@ -165,12 +181,12 @@ class JsonDocument:
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
                 raise self._error("duplicate_key", message, self._contents(spot.child.value).starts[same[1]], hint)
 
-    @_bounded
+    @_edit
     def set(self, path: Path, value: Any) -> JsonDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""
         return self._put(path, self._new(path, value))
 
-    @_bounded
+    @_edit
     def set_raw(self, path: Path, text: str) -> JsonDocument:
         """The same with a source text that an earlier raw() gave."""
         try:
@@ -181,7 +197,7 @@ class JsonDocument:
             raise unexpected(self, path, "the source text is not just a value")
         return self._put(path, _New(_HOLE, given.tree, text, bool(given.comments or given.commas)))
 
-    @_bounded
+    @_edit
     def append(self, path: Path, value: Any) -> JsonDocument:
         """Add an element to the end of the array at path; a missing array and its parents are made."""
         self.check_path(path)
@@ -194,7 +210,7 @@ class JsonDocument:
         inside = self._contents(spot.child.value)
         return self._verified(self._insertion(inside, None, new), (*path, len(spot.tree)), new)
 
-    @_bounded
+    @_edit
     def remove(self, path: Path) -> JsonDocument:
         """Take out the member or element at path; the same document if there is none."""
         self.check_path(path)
