@@ -103,6 +103,7 @@ class JsonDocument:
         self._known = known or {}  # where the children of a container begin, as far as an edit left them
         self._read_contents: dict[int, Container] = {}
         self._read_paths: dict[Path, _Spot | None] = {}
+        self._read_names: dict[Path, list[str]] = {}
         self._edits: dict[tuple[str, Path, str], JsonDocument] = {}
         self.where = where
 
@@ -175,7 +176,7 @@ class JsonDocument:
             spot = self._spot(path[:length])
             if spot is None:
                 return
-            same = _indexes(spot.tree, path[length])
+            same = self._indexes(path[:length], spot.tree, path[length])
             if len(same) > 1:
                 message = f"the key {path[length]!r} stands here a second time"
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
@@ -249,12 +250,23 @@ class JsonDocument:
             start, end = self._scan.start, self._scan.end
             return None if start < 0 else _Spot(Child("", start, start, end), self._scan.tree, 0)
         holder = self._spot(path[:-1])
-        same = _indexes(holder.tree, path[-1]) if holder else []
+        same = self._indexes(path[:-1], holder.tree, path[-1]) if holder else []
         if holder is None or not same:
             return None
         inner = holder.tree[same[-1]]
         child = self._contents(holder.child.value).child(same[-1])
         return _Spot(child, inner[1] if isinstance(path[-1], str) else inner, same[-1])
+
+    def _indexes(self, path: Path, tree: Tree, key: str | int) -> list[int]:
+        """Which children of what stands at path have this key; more than one where an object has it twice."""
+        if isinstance(key, int):
+            return [key] if isinstance(tree, list) and 0 <= key < len(tree) else []
+        if not isinstance(tree, tuple):
+            return []
+        if path not in self._read_names:
+            self._read_names[path] = _names(tree)
+        names = self._read_names[path]
+        return [at for at, name in enumerate(names) if name == key] if key in names else []
 
     def _nearest(self, path: Path) -> int:
         for length in range(len(path), -1, -1):
@@ -527,12 +539,9 @@ def _spliced(text: str, splices: list[_Splice]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _indexes(tree: Tree, key: str | int) -> list[int]:
-    """Which children of an object or array stand under a key; of anything else none."""
-    if isinstance(key, str):
-        names = list(map(itemgetter(0), tree)) if isinstance(tree, tuple) else []
-        return [at for at, name in enumerate(names) if name == key] if key in names else []
-    return [key] if isinstance(tree, list) and 0 <= key < len(tree) else []
+def _names(members: Tree) -> list[str]:
+    """The keys of an object, in their order."""
+    return list(map(itemgetter(0), members))
 
 
 def _edited(tree: Tree, path: Path, new: Tree | Missing) -> Tree:
@@ -541,6 +550,7 @@ def _edited(tree: Tree, path: Path, new: Tree | Missing) -> Tree:
     if isinstance(key, int):
         value = new if not below else _edited(tree[key], below, new)
         return [*tree[:key], *([] if value is MISSING else [value]), *tree[key + 1 :]]
-    index = next((i for i, (name, _) in enumerate(tree) if name == key), len(tree))
+    names = _names(tree)
+    index = names.index(key) if key in names else len(tree)
     value = new if not below else _edited(tree[index][1], below, new)
     return (*tree[:index], *(() if value is MISSING else ((key, value),)), *tree[index + 1 :])
