@@ -16,7 +16,6 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from hookctl.documents import MISSING, Missing, Path, unexpected, wrong_shape
 from hookctl.documents.scan import (
-    BREAK,
     Child,
     Container,
     Scan,
@@ -24,21 +23,15 @@ from hookctl.documents.scan import (
     contents,
     decode,
     first_colon,
-    place,
     scan,
     too_deep,
     tree_of,
 )
+from hookctl.documents.text import BREAK, Splice, line_start, line_stop, place, spliced
 from hookctl.errors import HookctlError
 
 # Patterns are compiled when they are used: most calls edit nothing, and compiling them is half of an import.
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
-
-
-class _Splice(NamedTuple):
-    start: int
-    end: int
-    text: str
 
 
 class _Spot(NamedTuple):
@@ -294,7 +287,7 @@ class JsonDocument:
             if new.source is None and new.tree == tree_of(self._scan.shadow[found.value : found.end]):
                 return self
             text = self._render(new, self._indent_at(found.value))
-            return self._verified([_Splice(found.value, found.end, text)], path, new)
+            return self._verified([Splice(found.value, found.end, text)], path, new)
         for length in range(len(path) - 1, -1, -1):
             holder = self._find(path[:length])
             if isinstance(holder, Child):
@@ -318,7 +311,7 @@ class JsonDocument:
         lead = self._text.removeprefix("\ufeff")
         gap = line_end if self._scan.comments and not BREAK.search(lead[-1:]) else ""
         text = gap + self._render(new, "") + line_end
-        return self._verified([_Splice(len(self._text), len(self._text), text)], (), new)
+        return self._verified([Splice(len(self._text), len(self._text), text)], (), new)
 
     def _wrapped(self, new: _New, keys: Path) -> _New:
         """The value inside those of its parents that are missing."""
@@ -329,7 +322,7 @@ class JsonDocument:
             value, tree = {key: value}, ((key, tree),)
         return new._replace(value=value, tree=tree)
 
-    def _insertion(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
+    def _insertion(self, inside: Container, key: str | None, new: _New) -> list[Splice]:
         if not inside.starts:
             return self._into_empty(inside, key, new)
         last = inside.child(-1)
@@ -342,12 +335,12 @@ class JsonDocument:
         member = self._line_end + indent + self._member(key, new, indent)
         spot = self._line_rest(at)
         if comma is not None:
-            return [_Splice(spot, spot, member + ",")]
-        return [_Splice(at, at, ","), _Splice(spot, spot, member)]
+            return [Splice(spot, spot, member + ",")]
+        return [Splice(at, at, ","), Splice(spot, spot, member)]
 
     def _on_the_line(
         self, inside: Container, at: int, comma: int | None, key: str | None, new: _New
-    ) -> list[_Splice]:
+    ) -> list[Splice]:
         """Into a container that begins on its bracket's line: never re-flow it."""
         separator = ", " if self._colon == ": " else ","
         if len(inside.starts) > 1:
@@ -355,59 +348,59 @@ class JsonDocument:
             separator = between if re.fullmatch(r",[ \t]*", between) else separator
         member = self._member(key, new, self._indent_at(inside.start), one_line=True)
         text = separator + member if comma is None else separator[1:] + member + ","
-        return [_Splice(at, at, text)]
+        return [Splice(at, at, text)]
 
-    def _into_empty(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
+    def _into_empty(self, inside: Container, key: str | None, new: _New) -> list[Splice]:
         start, end = inside.start + 1, inside.close
         if not self._many_lines:
-            return [_Splice(self._behind_comments(start, end), end, self._member(key, new, "", one_line=True))]
+            return [Splice(self._behind_comments(start, end), end, self._member(key, new, "", one_line=True))]
         base = self._indent_at(inside.start)
         indent = base + self._unit
         member = self._line_end + indent + self._member(key, new, indent)
         last = self._behind_comments(start, end)
         if last == start:
-            return [_Splice(start, end, member + self._line_end + base)]
+            return [Splice(start, end, member + self._line_end + base)]
         if BREAK.search(self._text, last, end):
-            return [_Splice(last, last, member)]
-        return [_Splice(last, end, member + self._line_end + base)]
+            return [Splice(last, last, member)]
+        return [Splice(last, end, member + self._line_end + base)]
 
-    def _removal(self, inside: Container, index: int) -> list[_Splice]:
+    def _removal(self, inside: Container, index: int) -> list[Splice]:
         child, is_last = inside.child(index), index == len(inside.starts) - 1
         comments = self._comments_in(inside.start, inside.close)
         if len(inside.starts) == 1 and all(child.start <= start < child.end for start, _ in comments):
-            return [_Splice(inside.start + 1, inside.close, "")]
+            return [Splice(inside.start + 1, inside.close, "")]
         own_comma = self._own_comma(inside, child, is_last=is_last)
         end = child.end if own_comma is None else own_comma + 1
         if own_comma is not None and self._comments_in(child.end, own_comma):
             # A comment between the value and its comma stays; the two go each by itself.
-            return [*self._cut(child.start, child.end), _Splice(own_comma, own_comma + 1, "")]
+            return [*self._cut(child.start, child.end), Splice(own_comma, own_comma + 1, "")]
         if not is_last and not self._text[end : inside.starts[index + 1]].strip(" \t"):
-            return [_Splice(child.start, inside.starts[index + 1], "")]
+            return [Splice(child.start, inside.starts[index + 1], "")]
         if own_comma is not None or index == 0:
             return self._cut(child.start, end)
         return self._last_removal(inside.child(index - 1), child, end)
 
-    def _last_removal(self, before: Child, child: Child, end: int) -> list[_Splice]:
+    def _last_removal(self, before: Child, child: Child, end: int) -> list[Splice]:
         """The last member takes the comma before it along."""
         comma = self._scan.shadow.index(",", before.end)
-        remarked = self._own_indent(child.start) is not None and self._blank(end, self._line_stop(end))
+        remarked = self._own_indent(child.start) is not None and self._blank(end, line_stop(self._text, end))
         if remarked or self._comments_in(comma, child.start):
-            return [_Splice(comma, comma + 1, ""), *self._cut(child.start, end)]
-        return [_Splice(comma, end, "")]
+            return [Splice(comma, comma + 1, ""), *self._cut(child.start, end)]
+        return [Splice(comma, end, "")]
 
-    def _cut(self, start: int, end: int) -> list[_Splice]:
+    def _cut(self, start: int, end: int) -> list[Splice]:
         """Take a span out: with its lines if it is alone on them, else with the blanks behind or before it."""
         lines = self._own_line(start, end)
         if lines:
-            return [_Splice(*lines, "")]
+            return [Splice(*lines, "")]
         behind, lead = end, start
         while self._text[behind] in " \t":
             behind += 1
         if self._text[behind] not in "\r\n" and (behind > end or self._own_indent(start) is not None):
-            return [_Splice(start, behind, "")]
+            return [Splice(start, behind, "")]
         while self._text[lead - 1] in " \t":
             lead -= 1
-        return [_Splice(lead, end, "")]
+        return [Splice(lead, end, "")]
 
     def _own_comma(self, inside: Container, child: Child, *, is_last: bool) -> int | None:
         """The comma behind a child: its separator, or the trailing one."""
@@ -415,9 +408,9 @@ class JsonDocument:
             return next((c for c in self._scan.commas if child.end <= c < inside.close), None)
         return self._scan.shadow.index(",", child.end)
 
-    def _verified(self, splices: list[_Splice], path: Path, new: _New | Missing) -> JsonDocument:
+    def _verified(self, splices: list[Splice], path: Path, new: _New | Missing) -> JsonDocument:
         """The spliced document, if it says exactly what was wanted and is as strict as before."""
-        text = _spliced(self._text, splices)
+        text = spliced(self._text, splices)
         if text == self._text:
             return self
         tree, brought = (MISSING, False) if isinstance(new, Missing) else (new.tree, new.lenient)
@@ -476,16 +469,9 @@ class JsonDocument:
 
     # Places in the text
 
-    def _line_start(self, offset: int) -> int:
-        return max(self._text.rfind("\n", 0, offset), self._text.rfind("\r", 0, offset)) + 1
-
-    def _line_stop(self, offset: int) -> int:
-        found = BREAK.search(self._text, offset)
-        return found.start() if found else len(self._text)
-
     def _indent_at(self, offset: int) -> str:
         """The indentation of the line that holds the offset."""
-        start = self._line_start(offset)
+        start = line_start(self._text, offset)
         line = self._text[start:offset].removeprefix("\ufeff")
         return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -498,18 +484,18 @@ class JsonDocument:
 
     def _own_line(self, start: int, end: int) -> tuple[int, int] | None:
         """The span of whole lines that a span has for itself, with their line break."""
-        stop = self._line_stop(end)
+        stop = line_stop(self._text, end)
         if self._own_indent(start) is None or self._text[end:stop].strip(" \t") or stop == len(self._text):
             return None
         line_end = BREAK.match(self._text, stop)
-        return self._line_start(start), line_end.end()  # type: ignore[union-attr]  # the line is not the last
+        return line_start(self._text, start), line_end.end()  # type: ignore[union-attr]  # the line is not the last
 
     def _line_rest(self, at: int) -> int:
         """Where a new line goes behind `at`: the end of the line with its comments, if nothing else follows there."""
-        stop = self._line_stop(at)
+        stop = line_stop(self._text, at)
         for start, end in self._scan.comments:
             if at <= start < stop < end:  # a block comment that goes on below
-                more = self._line_stop(end)
+                more = line_stop(self._text, end)
                 stop = more if self._blank(end, more) else end
         return stop if self._blank(at, stop) else at
 
@@ -529,14 +515,6 @@ def _json(value: Any, **style: Any) -> str:
     """The value as JSON, raw but for half of a surrogate pair, which UTF-8 cannot hold."""
     text = json.dumps(value, ensure_ascii=False, **style)
     return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _spliced(text: str, splices: list[_Splice]) -> str:
-    parts, at = [], 0
-    for start, end, new in sorted(splices, key=lambda splice: splice.start):
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])
 
 
 def _names(members: Tree) -> list[str]:

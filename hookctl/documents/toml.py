@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
-from hookctl.documents.scan import BREAK, decode, place
+from hookctl.documents.scan import decode
+from hookctl.documents.text import BREAK, Splice, place, spliced
 from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, SCALAR, TABLES, Node, Scan, comments_of, read, scan
-from hookctl.documents.toml_splices import Places, Splice, spliced
+from hookctl.documents.toml_splices import Places
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
 from hookctl.errors import HookctlError
 
