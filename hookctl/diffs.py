@@ -94,16 +94,15 @@ def _changed_elements(before: list[Any], after: list[Any], path: Path) -> Iterat
     start = _same(before, after)
     end = _same(before[start:][::-1], after[start:][::-1])
     gone, new = before[start : len(before) - end], after[start : len(after) - end]
-    if len(gone) == len(new):
+    left, come = [value not in new for value in gone], [value not in gone for value in new]
+    if all(left) and all(come) and len(gone) == len(new):
         for at, (old, other) in enumerate(zip(gone, new, strict=True), start):
             yield from _changes(old, other, (*path, at))
         return
-    for at, value in enumerate(gone, start):
-        if value not in new:
-            yield "-", (*path, at), value
-    for at, value in enumerate(new, start):
-        if value not in gone:
-            yield "+", (*path, at), value
+    for mark, values, are_changed in (("-", gone, left), ("+", new, come)):
+        for at, value in enumerate(values):
+            if are_changed[at]:
+                yield mark, (*path, start + at), value
 
 
 def _same(one: list[Any], other: list[Any]) -> int:

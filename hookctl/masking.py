@@ -12,6 +12,7 @@ from typing import Any
 
 MASK = "***"
 Fill = Callable[[str], str]  # what goes where a secret stood
+LONGEST = 4096  # characters that a pattern looks at at once: nothing takes long, whoever wrote it
 # All patterns are compiled when they are used: most calls show no value at all.
 _SECRET = (
     r"(?i)api[-_]?key|token|secret|passw|passphrase|credential|authorization|private[-_]?key|access[-_]?key"
@@ -19,10 +20,10 @@ _SECRET = (
 )
 # What a group holds is kept and shown. Rather a word too many masked than a secret shown.
 _LOOKS = (
-    r"-----BEGIN [A-Z0-9 ]*KEY[A-Z ]*-----(?s:.*?)(?:-----END [A-Z0-9 ]*KEY[A-Z ]*-----|\Z)"
-    r"|(://[^\s/:@'\"]*:)[^\s/'\"]+(?=@)"
-    r"|(\b(?i:bearer)\s+)[\w.~+/=-]{3,}"
-    r"|(\s-(?:u|-user)[\s=]+['\"]?[^\s:'\"]+:)[^\s'\"]+"
+    r"-----BEGIN (?=[A-Z0-9 ]{0,60}KEY)[A-Z0-9 ]{0,60}+-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}+-----|\Z)"
+    r"|(://[^\s/:@'\"]*+:)[^\s/'\"]+(?=@)"
+    r"|(\b(?i:bearer)\s++)[\w.~+/=-]{3,}"
+    r"|(\s-(?:u|-user)[\s=]++['\"]?[^\s:'\"]++:)[^\s'\"]+"
     r"|(?<![A-Za-z0-9])(?:"
     r"sk-[\w-]{5,}|[rsp]k_(?:live|test)_\w{5,}|whsec_\w{5,}"
     r"|gh[oprsu]_\w{5,}|github_pat_\w{5,}|glpat-[\w-]{5,}"
@@ -88,6 +89,8 @@ def flag_of(word: Any) -> str:
 
 def masked_text(text: str, fill: Fill = lambda hidden: MASK) -> str:
     """A text that somebody else wrote, with what is secret in it by its name or its look filled."""
+    if len(text) > LONGEST:
+        return _in_parts(text, lambda part: masked_text(part, fill), fill)
     return by_look(_by_name(text, _careful(text, fill)), fill)
 
 
@@ -96,8 +99,22 @@ def by_look(text: str, fill: Fill = lambda hidden: MASK) -> str:
     lower = text.lower()
     if not any(mark in lower for mark in _MARKS):
         return text
+    if len(text) > LONGEST:
+        return _in_parts(text, lambda part: by_look(part, fill), fill)
     fill = _careful(text, fill)
     return re.sub(_LOOKS, lambda match: _filled(match, fill), text, flags=re.ASCII)
+
+
+def _in_parts(text: str, mask: Fill, fill: Fill) -> str:
+    """A long text, looked at in parts that end between two words; a longer word is secret, but in a command of ours."""
+    is_ours, parts = bool(re.search(_OURS, text)), [""]
+    for word in re.split(r"(?<=[\s\",;])", text):
+        if len(word) > LONGEST and not is_ours:
+            word = fill(word)
+        if len(parts[-1]) + len(word) > LONGEST or parts[-1].endswith("\n"):
+            parts.append("")
+        parts[-1] += word
+    return "".join(part if len(part) > LONGEST else mask(part) for part in parts)
 
 
 def _careful(text: str, fill: Fill) -> Fill:

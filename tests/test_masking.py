@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,30 @@ def test_of_a_text_only_the_secret_is_masked(text: str) -> None:
 def test_masking_a_long_text_takes_no_time() -> None:
     for text in ("a" * 200_000, "x: " * 50_000, "-" * 100_000, "token " * 30_000, "[" * 50_000, "://a:" * 20_000):
         masking.masked_text(text)
+
+
+HOSTILE = [
+    " -u " + "=" * 60_000, "-----BEGIN " + "KEY" * 20_000, "-----BEGIN " * 6_000, "x bearer " + " " * 60_000,
+    "eyJ-" * 15_000, "a://:" * 9_000 + "x" * 6_000, "token" + " " * 60_000, "token:" + "\n*" * 30_000,
+    "token: " + "/*" * 30_000,
+    "-u " * 20_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_text_makes_a_pattern_slow(text: str) -> None:
+    start = time.process_time()
+    masking.masked_text(text)
+    masking.by_look(text)
+    assert time.process_time() - start < 2
+
+
+def test_a_long_text_is_looked_at_in_parts() -> None:
+    secret = "ghp_abcdef0123456789"
+    assert masking.by_look("a word\n" * 1_000 + secret) == "a word\n" * 1_000 + "***"
+    assert masking.by_look(f"x {secret}{'a' * masking.LONGEST} y") == "x ***y"
+    ours = f": hookctl=p/stop; run {'a' * masking.LONGEST} --token {secret}"
+    assert masking.masked_text(ours) == ours.replace(secret, "***"), "a pack cannot hide what it runs"
 
 
 def test_our_own_values_stay_readable(hookctl: Hookctl, settings: Path) -> None:

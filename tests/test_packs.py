@@ -416,12 +416,12 @@ def test_refused(folder: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column"),
     [
-        ('[pack]\nname = "a"\n  version = 1\n', 3, 3),
-        ('[pack]\nname = "a"\nversion = "1"\n[env]\nA = "1"\nB = { value = "1", merge = "x" }\n', 6, 20),
+        ('[pack]\nname = "a"\n  version = 1\n', 3, 13),
+        ('[pack]\nname = "a"\nversion = "1"\n[env]\nA = "1"\nB = { value = "1", merge = "x" }\n', 6, 28),
         (HEAD + '[files]\ninclude = ["a", "a"]\n', 5, 17),
-        ('hooks = [{event = "stop", command = "x"},\n  {event = "stop", command = "x", colour = 1}]\n' + HEAD, 2, 35),
-        (HEAD + HOOK + "command = '''\na\nb'''\n", 6, 1),
-        (HEAD + 'description = """[env] # \\\n[[hooks]] \\""" \\\n"A-B" = 1"""\n[env]\n"A-\\u0042" = "1"\n', 8, 1),
+        ('hooks = [{event = "stop", command = "x"},\n  {event = "stop", command = "x", colour = 1}]\n' + HEAD, 2, 44),
+        (HEAD + HOOK + "command = '''\na\nb'''\n", 6, 11),
+        (HEAD + 'description = """[env] # \\\n[[hooks]] \\""" \\\n"A-B" = 1"""\n[env]\n"A-\\u0042" = "1"\n', 8, 14),
         (HEAD + "x.y = [\n", 4, 8),
         (HEAD + "x = = 1\ny = 1\n", 4, 5),
         ("\n[packs]\n" + HEAD, 2, 1),
@@ -474,13 +474,13 @@ PLACES = {
 }  # fmt: skip
 
 
-def test_every_key_and_item_of_a_toml_text_is_found() -> None:
+def test_every_value_and_item_of_a_toml_text_is_found() -> None:
     tomllib.loads(NASTY)
-    places = packs._places(NASTY)
-    lines = {path: NASTY.count("\n", 0, offset) + 1 for path, offset in places.items() if path}
-    assert lines == PLACES
-    assert NASTY[places["dotted", "part", 2, "y", 1] :].startswith("[2]")
-    assert NASTY[places["a", 0, "c", "d"] :].startswith("d = 2")
+    offsets = {path: packs._offset(NASTY, path) for path in PLACES}
+    assert {path: NASTY.count("\n", 0, offset) + 1 for path, offset in offsets.items()} == PLACES
+    assert NASTY[offsets["dotted", "part", 2, "y", 1] :].startswith("[2]")
+    assert NASTY[offsets["a", 0, "c", "d"] :].startswith("2")
+    assert packs._offset(NASTY, ("a", 1, "e", 5, "z")) == offsets["a", 1, "e"]
 
 
 # What is hostile

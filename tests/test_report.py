@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hookctl import diffs, hosts, masking, report
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.model import Decision, Result
+from hookctl.model import Action, Decision, Result
 from hookctl.places import Place
 from hookctl.planner.plan import FilePlan
 
@@ -85,6 +85,34 @@ def test_a_diff_says_where_the_file_begins_and_ends() -> None:
         "--- /x/settings.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-{}\n\\ No newline at end of file\n"
     )
     assert diffs.unified(file_plan("{}\n", "{}\n")) == ""
+
+
+def own_lines(before: str | None, after: str | None, *, ours: bool = True) -> str:
+    action = Action("write", ("env",))
+    decision = Decision(actions=(action,) if ours else ())
+    return diffs.own_lines(file_plan(before, after)._replace(decision=decision))
+
+
+def test_a_machine_gets_the_values_that_come_and_go_and_none_around() -> None:
+    before = '{"mine": "operator", "env": {"A": "old", "API_KEY": "x"}, "hooks": {"Stop": [{"a": 1}, {"b": 2}]}}'
+    after = '{"mine": "operator", "env": {"A": "new", "API_KEY": "y"}, "hooks": {"Stop": [{"b": 2}, {"c": 3}]}}'
+    assert own_lines(before, after) == (
+        '-env.A: "old"\n+env.A: "new"\n-env.API_KEY: "***"\n+env.API_KEY: "***"\n'
+        '-hooks.Stop.0: {"a": 1}\n+hooks.Stop.1: {"c": 3}\n'
+    )
+    assert own_lines('{"a": [1, 2]}', '{"a": [1, 2, {"x": 1}]}') == '+a.2: {"x": 1}\n'
+    assert own_lines('{"a": [1, {"x": 1}, 2]}', '{"a": [1, 2]}') == '-a.1: {"x": 1}\n'
+    assert own_lines(None, '{"a": 1}') == "+a: 1\n"
+    assert own_lines('{"a": 1}', None) == "-a: 1\n"
+    assert own_lines('{"a": 1}', '{"a": true}') == "-a: 1\n+a: true\n"
+    assert own_lines('{"a": 1}', '{"a": 2}', ours=False) == "", "nothing of ours changes"
+
+
+def test_a_diff_of_a_long_file_names_the_lines_of_both_ends() -> None:
+    lines = [f'  "key_{at}": {at},\n' for at in range(5_000)]
+    old = "{\n" + "".join(lines) + '  "last": 1\n}\n'
+    shown = diffs.unified(file_plan(old, old.replace('"key_1": 1', '"key_1": 0').replace('"last": 1', '"last": 2')))
+    assert "@@ -1,6 +1,6 @@\n" in shown and "@@ -4999,5 +4999,5 @@\n" in shown
 
 
 def test_a_byte_order_mark_is_not_shown() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 
@@ -11,8 +13,12 @@ def renewed(document: Document) -> Document:
     return document.renewed() if hasattr(document, "renewed") else document
 
 
+@lru_cache(maxsize=4)
 def parse(format: str, data: bytes, *, where: str = "") -> Document:
-    """The document that a settings file's bytes hold; errors name `where`, line and column."""
+    """The document that a settings file's bytes hold; errors name `where`, line and column.
+
+    A document never changes, so the same bytes are read once, however often a run asks for them.
+    """
     if format == "toml":
         from hookctl.documents.toml import TomlDocument
 

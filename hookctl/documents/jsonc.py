@@ -12,11 +12,10 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property, wraps
 from operator import itemgetter
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from hookctl.documents import MISSING, Missing, Path, unexpected, wrong_shape
 from hookctl.documents.scan import (
-    BREAK,
     Child,
     Container,
     Scan,
@@ -24,21 +23,15 @@ from hookctl.documents.scan import (
     contents,
     decode,
     first_colon,
-    place,
     scan,
     too_deep,
     tree_of,
 )
+from hookctl.documents.text import BREAK, Splice, line_start, line_stop, place, spliced
 from hookctl.errors import HookctlError
 
 # Patterns are compiled when they are used: most calls edit nothing, and compiling them is half of an import.
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
-
-
-class _Splice(NamedTuple):
-    start: int
-    end: int
-    text: str
 
 
 class _Spot(NamedTuple):
@@ -79,6 +72,21 @@ def _bounded(method: Callable[_Given, _Got]) -> Callable[_Given, _Got]:
     return bounded
 
 
+def _edit(
+    method: Callable[Concatenate[JsonDocument, Path, _Given], JsonDocument],
+) -> Callable[Concatenate[JsonDocument, Path, _Given], JsonDocument]:
+    """Make an edit of a document once: the same one again, as a plan made twice has it, gives the same document."""
+
+    @wraps(method)
+    def edited(document: JsonDocument, path: Path, *args: _Given.args, **kwargs: _Given.kwargs) -> JsonDocument:
+        wanted = (method.__name__, path, repr((args, kwargs)))
+        if wanted not in document._edits:
+            document._edits[wanted] = method(document, path, *args, **kwargs)
+        return document._edits[wanted]
+
+    return _bounded(edited)
+
+
 class JsonDocument:
     """An immutable JSON or JSONC document; each edit gives a new one."""
 
@@ -88,6 +96,8 @@ class JsonDocument:
         self._known = known or {}  # where the children of a container begin, as far as an edit left them
         self._read_contents: dict[int, Container] = {}
         self._read_paths: dict[Path, _Spot | None] = {}
+        self._read_names: dict[Path, list[str]] = {}
+        self._edits: dict[tuple[str, Path, str], JsonDocument] = {}
         self.where = where
 
     @classmethod
@@ -159,18 +169,18 @@ class JsonDocument:
             spot = self._spot(path[:length])
             if spot is None:
                 return
-            same = _indexes(spot.tree, path[length])
+            same = self._indexes(path[:length], spot.tree, path[length])
             if len(same) > 1:
                 message = f"the key {path[length]!r} stands here a second time"
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
                 raise self._error("duplicate_key", message, self._contents(spot.child.value).starts[same[1]], hint)
 
-    @_bounded
+    @_edit
     def set(self, path: Path, value: Any) -> JsonDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""
         return self._put(path, self._new(path, value))
 
-    @_bounded
+    @_edit
     def set_raw(self, path: Path, text: str) -> JsonDocument:
         """The same with a source text that an earlier raw() gave."""
         try:
@@ -181,7 +191,7 @@ class JsonDocument:
             raise unexpected(self, path, "the source text is not just a value")
         return self._put(path, _New(_HOLE, given.tree, text, bool(given.comments or given.commas)))
 
-    @_bounded
+    @_edit
     def append(self, path: Path, value: Any) -> JsonDocument:
         """Add an element to the end of the array at path; a missing array and its parents are made."""
         self.check_path(path)
@@ -194,7 +204,7 @@ class JsonDocument:
         inside = self._contents(spot.child.value)
         return self._verified(self._insertion(inside, None, new), (*path, len(spot.tree)), new)
 
-    @_bounded
+    @_edit
     def remove(self, path: Path) -> JsonDocument:
         """Take out the member or element at path; the same document if there is none."""
         self.check_path(path)
@@ -233,12 +243,23 @@ class JsonDocument:
             start, end = self._scan.start, self._scan.end
             return None if start < 0 else _Spot(Child("", start, start, end), self._scan.tree, 0)
         holder = self._spot(path[:-1])
-        same = _indexes(holder.tree, path[-1]) if holder else []
+        same = self._indexes(path[:-1], holder.tree, path[-1]) if holder else []
         if holder is None or not same:
             return None
         inner = holder.tree[same[-1]]
         child = self._contents(holder.child.value).child(same[-1])
         return _Spot(child, inner[1] if isinstance(path[-1], str) else inner, same[-1])
+
+    def _indexes(self, path: Path, tree: Tree, key: str | int) -> list[int]:
+        """Which children of what stands at path have this key; more than one where an object has it twice."""
+        if isinstance(key, int):
+            return [key] if isinstance(tree, list) and 0 <= key < len(tree) else []
+        if not isinstance(tree, tuple):
+            return []
+        if path not in self._read_names:
+            self._read_names[path] = _names(tree)
+        names = self._read_names[path]
+        return [at for at, name in enumerate(names) if name == key] if key in names else []
 
     def _nearest(self, path: Path) -> int:
         for length in range(len(path), -1, -1):
@@ -266,7 +287,7 @@ class JsonDocument:
             if new.source is None and new.tree == tree_of(self._scan.shadow[found.value : found.end]):
                 return self
             text = self._render(new, self._indent_at(found.value))
-            return self._verified([_Splice(found.value, found.end, text)], path, new)
+            return self._verified([Splice(found.value, found.end, text)], path, new)
         for length in range(len(path) - 1, -1, -1):
             holder = self._find(path[:length])
             if isinstance(holder, Child):
@@ -290,7 +311,7 @@ class JsonDocument:
         lead = self._text.removeprefix("\ufeff")
         gap = line_end if self._scan.comments and not BREAK.search(lead[-1:]) else ""
         text = gap + self._render(new, "") + line_end
-        return self._verified([_Splice(len(self._text), len(self._text), text)], (), new)
+        return self._verified([Splice(len(self._text), len(self._text), text)], (), new)
 
     def _wrapped(self, new: _New, keys: Path) -> _New:
         """The value inside those of its parents that are missing."""
@@ -301,7 +322,7 @@ class JsonDocument:
             value, tree = {key: value}, ((key, tree),)
         return new._replace(value=value, tree=tree)
 
-    def _insertion(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
+    def _insertion(self, inside: Container, key: str | None, new: _New) -> list[Splice]:
         if not inside.starts:
             return self._into_empty(inside, key, new)
         last = inside.child(-1)
@@ -314,12 +335,12 @@ class JsonDocument:
         member = self._line_end + indent + self._member(key, new, indent)
         spot = self._line_rest(at)
         if comma is not None:
-            return [_Splice(spot, spot, member + ",")]
-        return [_Splice(at, at, ","), _Splice(spot, spot, member)]
+            return [Splice(spot, spot, member + ",")]
+        return [Splice(at, at, ","), Splice(spot, spot, member)]
 
     def _on_the_line(
         self, inside: Container, at: int, comma: int | None, key: str | None, new: _New
-    ) -> list[_Splice]:
+    ) -> list[Splice]:
         """Into a container that begins on its bracket's line: never re-flow it."""
         separator = ", " if self._colon == ": " else ","
         if len(inside.starts) > 1:
@@ -327,59 +348,59 @@ class JsonDocument:
             separator = between if re.fullmatch(r",[ \t]*", between) else separator
         member = self._member(key, new, self._indent_at(inside.start), one_line=True)
         text = separator + member if comma is None else separator[1:] + member + ","
-        return [_Splice(at, at, text)]
+        return [Splice(at, at, text)]
 
-    def _into_empty(self, inside: Container, key: str | None, new: _New) -> list[_Splice]:
+    def _into_empty(self, inside: Container, key: str | None, new: _New) -> list[Splice]:
         start, end = inside.start + 1, inside.close
         if not self._many_lines:
-            return [_Splice(self._behind_comments(start, end), end, self._member(key, new, "", one_line=True))]
+            return [Splice(self._behind_comments(start, end), end, self._member(key, new, "", one_line=True))]
         base = self._indent_at(inside.start)
         indent = base + self._unit
         member = self._line_end + indent + self._member(key, new, indent)
         last = self._behind_comments(start, end)
         if last == start:
-            return [_Splice(start, end, member + self._line_end + base)]
+            return [Splice(start, end, member + self._line_end + base)]
         if BREAK.search(self._text, last, end):
-            return [_Splice(last, last, member)]
-        return [_Splice(last, end, member + self._line_end + base)]
+            return [Splice(last, last, member)]
+        return [Splice(last, end, member + self._line_end + base)]
 
-    def _removal(self, inside: Container, index: int) -> list[_Splice]:
+    def _removal(self, inside: Container, index: int) -> list[Splice]:
         child, is_last = inside.child(index), index == len(inside.starts) - 1
         comments = self._comments_in(inside.start, inside.close)
         if len(inside.starts) == 1 and all(child.start <= start < child.end for start, _ in comments):
-            return [_Splice(inside.start + 1, inside.close, "")]
+            return [Splice(inside.start + 1, inside.close, "")]
         own_comma = self._own_comma(inside, child, is_last=is_last)
         end = child.end if own_comma is None else own_comma + 1
         if own_comma is not None and self._comments_in(child.end, own_comma):
             # A comment between the value and its comma stays; the two go each by itself.
-            return [*self._cut(child.start, child.end), _Splice(own_comma, own_comma + 1, "")]
+            return [*self._cut(child.start, child.end), Splice(own_comma, own_comma + 1, "")]
         if not is_last and not self._text[end : inside.starts[index + 1]].strip(" \t"):
-            return [_Splice(child.start, inside.starts[index + 1], "")]
+            return [Splice(child.start, inside.starts[index + 1], "")]
         if own_comma is not None or index == 0:
             return self._cut(child.start, end)
         return self._last_removal(inside.child(index - 1), child, end)
 
-    def _last_removal(self, before: Child, child: Child, end: int) -> list[_Splice]:
+    def _last_removal(self, before: Child, child: Child, end: int) -> list[Splice]:
         """The last member takes the comma before it along."""
         comma = self._scan.shadow.index(",", before.end)
-        remarked = self._own_indent(child.start) is not None and self._blank(end, self._line_stop(end))
+        remarked = self._own_indent(child.start) is not None and self._blank(end, line_stop(self._text, end))
         if remarked or self._comments_in(comma, child.start):
-            return [_Splice(comma, comma + 1, ""), *self._cut(child.start, end)]
-        return [_Splice(comma, end, "")]
+            return [Splice(comma, comma + 1, ""), *self._cut(child.start, end)]
+        return [Splice(comma, end, "")]
 
-    def _cut(self, start: int, end: int) -> list[_Splice]:
+    def _cut(self, start: int, end: int) -> list[Splice]:
         """Take a span out: with its lines if it is alone on them, else with the blanks behind or before it."""
         lines = self._own_line(start, end)
         if lines:
-            return [_Splice(*lines, "")]
+            return [Splice(*lines, "")]
         behind, lead = end, start
         while self._text[behind] in " \t":
             behind += 1
         if self._text[behind] not in "\r\n" and (behind > end or self._own_indent(start) is not None):
-            return [_Splice(start, behind, "")]
+            return [Splice(start, behind, "")]
         while self._text[lead - 1] in " \t":
             lead -= 1
-        return [_Splice(lead, end, "")]
+        return [Splice(lead, end, "")]
 
     def _own_comma(self, inside: Container, child: Child, *, is_last: bool) -> int | None:
         """The comma behind a child: its separator, or the trailing one."""
@@ -387,9 +408,9 @@ class JsonDocument:
             return next((c for c in self._scan.commas if child.end <= c < inside.close), None)
         return self._scan.shadow.index(",", child.end)
 
-    def _verified(self, splices: list[_Splice], path: Path, new: _New | Missing) -> JsonDocument:
+    def _verified(self, splices: list[Splice], path: Path, new: _New | Missing) -> JsonDocument:
         """The spliced document, if it says exactly what was wanted and is as strict as before."""
-        text = _spliced(self._text, splices)
+        text = spliced(self._text, splices)
         if text == self._text:
             return self
         tree, brought = (MISSING, False) if isinstance(new, Missing) else (new.tree, new.lenient)
@@ -448,16 +469,9 @@ class JsonDocument:
 
     # Places in the text
 
-    def _line_start(self, offset: int) -> int:
-        return max(self._text.rfind("\n", 0, offset), self._text.rfind("\r", 0, offset)) + 1
-
-    def _line_stop(self, offset: int) -> int:
-        found = BREAK.search(self._text, offset)
-        return found.start() if found else len(self._text)
-
     def _indent_at(self, offset: int) -> str:
         """The indentation of the line that holds the offset."""
-        start = self._line_start(offset)
+        start = line_start(self._text, offset)
         line = self._text[start:offset].removeprefix("\ufeff")
         return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -470,18 +484,18 @@ class JsonDocument:
 
     def _own_line(self, start: int, end: int) -> tuple[int, int] | None:
         """The span of whole lines that a span has for itself, with their line break."""
-        stop = self._line_stop(end)
+        stop = line_stop(self._text, end)
         if self._own_indent(start) is None or self._text[end:stop].strip(" \t") or stop == len(self._text):
             return None
         line_end = BREAK.match(self._text, stop)
-        return self._line_start(start), line_end.end()  # type: ignore[union-attr]  # the line is not the last
+        return line_start(self._text, start), line_end.end()  # type: ignore[union-attr]  # the line is not the last
 
     def _line_rest(self, at: int) -> int:
         """Where a new line goes behind `at`: the end of the line with its comments, if nothing else follows there."""
-        stop = self._line_stop(at)
+        stop = line_stop(self._text, at)
         for start, end in self._scan.comments:
             if at <= start < stop < end:  # a block comment that goes on below
-                more = self._line_stop(end)
+                more = line_stop(self._text, end)
                 stop = more if self._blank(end, more) else end
         return stop if self._blank(at, stop) else at
 
@@ -503,20 +517,9 @@ def _json(value: Any, **style: Any) -> str:
     return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _spliced(text: str, splices: list[_Splice]) -> str:
-    parts, at = [], 0
-    for start, end, new in sorted(splices, key=lambda splice: splice.start):
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])
-
-
-def _indexes(tree: Tree, key: str | int) -> list[int]:
-    """Which children of an object or array stand under a key; of anything else none."""
-    if isinstance(key, str):
-        names = list(map(itemgetter(0), tree)) if isinstance(tree, tuple) else []
-        return [at for at, name in enumerate(names) if name == key] if key in names else []
-    return [key] if isinstance(tree, list) and 0 <= key < len(tree) else []
+def _names(members: Tree) -> list[str]:
+    """The keys of an object, in their order."""
+    return list(map(itemgetter(0), members))
 
 
 def _edited(tree: Tree, path: Path, new: Tree | Missing) -> Tree:
@@ -525,6 +528,7 @@ def _edited(tree: Tree, path: Path, new: Tree | Missing) -> Tree:
     if isinstance(key, int):
         value = new if not below else _edited(tree[key], below, new)
         return [*tree[:key], *([] if value is MISSING else [value]), *tree[key + 1 :]]
-    index = next((i for i, (name, _) in enumerate(tree) if name == key), len(tree))
+    names = _names(tree)
+    index = names.index(key) if key in names else len(tree)
     value = new if not below else _edited(tree[index][1], below, new)
     return (*tree[:index], *(() if value is MISSING else ((key, value),)), *tree[index + 1 :])

@@ -13,7 +13,8 @@ from typing import Any
 
 from hookctl.documents import Path
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.scan import decode, place
+from hookctl.documents.scan import decode
+from hookctl.documents.text import place
 from hookctl.errors import HookctlError
 from hookctl.folders import asset
 

@@ -11,7 +11,7 @@ import json
 import re
 from typing import NamedTuple
 
-from hookctl.documents.scan import BREAK
+from hookctl.documents.text import BREAK, Splice, line_start, spliced
 from hookctl.masking import MASK, flag_of, is_secret, masked_text
 
 _DEEPEST = 3  # a comment inside a comment inside a comment
@@ -43,12 +43,6 @@ _FOLLOWING = r"(?:\s*#[^\r\n]*){0,50}+\s*?^([ \t]*)(-?)(?=\S)"  # the next line,
 _MARK = r"([ \t]*)(//+|#+|/\*+|\*(?!/))"
 _PRIVATE_KEY = r"-----BEGIN [A-Z0-9 ]{0,60}+-----[A-Za-z0-9+/=\s#*]{0,8192}+(?:-----END [A-Z0-9 ]{0,60}+-----)?"
 _LINE_OF_COMMENT = r"^(\s*(?://|#|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$"
-
-
-class _Splice(NamedTuple):
-    start: int
-    end: int
-    text: str
 
 
 class _Level:
@@ -99,7 +93,7 @@ def _redacted(text: str, depth: int) -> str:
         walk = _Walk(text, frozenset(shared), depth)
         walk.run()
         if walk.aliases <= shared:
-            return _spliced(text, walk.splices)
+            return spliced(text, walk.splices)
         shared |= walk.aliases  # what stands under a secret key elsewhere
 
 
@@ -114,7 +108,7 @@ class _Walk:
 
     def __init__(self, text: str, shared: frozenset[str], depth: int) -> None:
         self.text = text
-        self.splices: list[_Splice] = []
+        self.splices: list[Splice] = []
         self.aliases: set[str] = set()
         self._shared = shared
         self._depth = depth
@@ -244,7 +238,7 @@ class _Walk:
         if level.hides and not is_string and source.startswith("*"):
             self.aliases.add(source[1:])
         elif level.hides and not (not is_string and re.fullmatch(_INDICATOR, source)):
-            self.splices.append(_Splice(start, end, f'"{MASK}"' + _breaks(source)))
+            self.splices.append(Splice(start, end, f'"{MASK}"' + _breaks(source)))
         else:
             self._show(start, end)
         level.end_value(end, flag_of(_plain(source)))
@@ -256,7 +250,7 @@ class _Walk:
         shown = masked_text(plain)
         if shown != plain:
             text = shown if plain == source else json.dumps(shown, ensure_ascii=False)
-            self.splices.append(_Splice(start, end, text + _breaks(source)))
+            self.splices.append(Splice(start, end, text + _breaks(source)))
 
     def _is_secret(self, source: str) -> bool:
         if source not in self._names:
@@ -269,14 +263,14 @@ class _Walk:
     def _comment(self, start: int, end: int) -> None:
         if self._hides_comment(start, end):
             self._end_comments()
-            self.splices.append(_Splice(start, end, line_by_line(self.text[start:end])))
+            self.splices.append(Splice(start, end, line_by_line(self.text[start:end])))
         else:
             self._comments.append((start, end))
 
     def _hides_comment(self, start: int, end: int) -> bool:
         """Whether a comment is below a secret key, or behind its value on the same line."""
         level = self._levels[-1]
-        line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
+        line = line_start(self.text, start)
         if len(self._levels) == 1 and not self.text[line:start].strip(" \t\ufeff"):
             return self._hides_line(start - line, end)
         is_over = level.ended >= 0 and BREAK.search(self.text, level.ended, start)
@@ -300,11 +294,11 @@ class _Walk:
         start, end = self._comments[0][0], self._comments[-1][1]
         self._comments = []
         source = self.text[start:end]
-        line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
+        line = line_start(self.text, start)
         shown = _unmarked(" " * (start - line) + source, self._depth) if self._depth else line_by_line(source)
         shown = shown[start - line :] if self._depth else shown
         if shown != source:
-            self.splices.append(_Splice(start, end, shown))
+            self.splices.append(Splice(start, end, shown))
 
 
 def _unmarked(source: str, depth: int) -> str:
@@ -338,11 +332,3 @@ def _plain(source: str) -> str:
 def _breaks(source: str) -> str:
     """The line breaks of a text, so that a diff keeps its numbers."""
     return "".join(BREAK.findall(source))
-
-
-def _spliced(text: str, splices: list[_Splice]) -> str:
-    parts, at = [], 0
-    for start, end, new in splices:
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])

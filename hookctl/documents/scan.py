@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from hookctl.documents.text import place
 from hookctl.errors import HookctlError
 from hookctl.model import LIMIT
 
@@ -31,7 +32,6 @@ _MEMBERS = rf"{_STRING}{_GAP}:{_GAP}(?:(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)
 _ELEMENTS = rf"(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
 _COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
 CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
-BREAK = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _AGAIN = "Fix it, then run the command again."
 
@@ -236,13 +236,6 @@ def _next_children(pattern: re.Pattern[str], shadow: str, at: int, starts: list[
             behind = skip(shadow, end)
             return skip(shadow, behind + 1) if shadow[behind] == "," else behind
     raise AssertionError("a container that was read has an end")
-
-
-def place(text: str, offset: int) -> tuple[int, int]:
-    """Line and column of an offset, both from 1; a byte order mark takes no column."""
-    breaks = list(BREAK.finditer(text, 0, offset))
-    start = breaks[-1].end() if breaks else int(text.startswith("\ufeff") and offset > 0)
-    return len(breaks) + 1, offset - start + 1
 
 
 _PLAIN = {

@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
-from hookctl.documents.scan import BREAK, decode, place
+from hookctl.documents.scan import decode
+from hookctl.documents.text import BREAK, Splice, place, spliced
 from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, SCALAR, TABLES, Node, Scan, comments_of, read, scan
-from hookctl.documents.toml_splices import Places, Splice, spliced
+from hookctl.documents.toml_splices import Places
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
 from hookctl.errors import HookctlError
 
@@ -96,12 +97,17 @@ class TomlDocument:
 
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column of the value or header at path; of the nearest parent if there is none."""
+        return place(self._text, self.offset(path))
+
+    def offset(self, path: Path) -> int:
+        """Where the value or header at path begins; the nearest parent's if there is none."""
         nodes = (self._find(path[:length]) for length in range(len(path), 0, -1))
         node = next((node for node in nodes if node), None)
         if node is None:
-            return 1, 1
-        starts = [node.start] if node.start >= 0 else [piece.start for piece in node.all_pieces()]
-        return place(self._text, min(starts))
+            return 0
+        if node.start >= 0:
+            return node.start
+        return min(piece.start for piece in node.all_pieces())
 
     def set(self, path: Path, value: Any) -> TomlDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""

@@ -10,7 +10,8 @@ import re
 import tomllib
 from typing import Any, NamedTuple
 
-from hookctl.documents.scan import CONFLICT, place, too_deep
+from hookctl.documents.scan import CONFLICT, too_deep
+from hookctl.documents.text import place
 from hookctl.errors import HookctlError
 
 Keys = tuple[str, ...]

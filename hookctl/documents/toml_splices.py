@@ -6,27 +6,9 @@ Whatever is inserted here is taken out again by the rules for removal, to the by
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from hookctl.documents.scan import BREAK
+from hookctl.documents.text import BREAK, Splice, line_start, line_stop
 from hookctl.documents.toml_scan import Node, Piece, Scan
-
-
-class Splice(NamedTuple):
-    """What goes where a span of the text stands."""
-
-    start: int
-    end: int
-    text: str = ""
-
-
-def spliced(text: str, splices: list[Splice]) -> str:
-    """The text with all splices made."""
-    parts, at = [], 0
-    for start, end, new in sorted(splices, key=lambda splice: splice.start):
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])
 
 
 class Places:
@@ -43,7 +25,7 @@ class Places:
     def line(self, above: list[Piece], text: str) -> list[Splice]:
         """A new line behind a key or header; in a file without keys before the first header and its comments."""
         for piece in above:
-            stop = self._line_stop(piece.end)
+            stop = line_stop(self._text, piece.end)
             return [Splice(stop, stop, self._line_end + self._lead(piece.start) + text)]
         if not self._scan.statements:
             return self.block([text], None)
@@ -59,7 +41,7 @@ class Places:
         """
         end, text, size = self._line_end, self._line_end.join(lines), len(self._text)
         if owner:
-            stop = self._line_stop(max(piece.end for piece in owner.all_pieces()))
+            stop = line_stop(self._text, max(piece.end for piece in owner.all_pieces()))
             gap = end if self._is_blank(self._next_line(stop)) else ""
             return [Splice(stop, stop, end + gap + text)]
         if size == self._begin:
@@ -80,12 +62,12 @@ class Places:
 
     def _run(self, run: list[Piece]) -> Splice:
         """Headers and keys that follow each other, with the comments between; that behind a single one stays."""
-        stop = self._line_stop(run[-1].end)
+        stop = line_stop(self._text, run[-1].end)
         remarks = self._comments_in(run[-1].end, stop)
         if len(run) == 1 and remarks:
             return Splice(run[0].start, remarks[0][0])
         start, after = self._line_start(run[0].start), self._next_line(stop)
-        above, below = max(self._line_start(start - 1), self._begin), self._next_line(self._line_stop(after))
+        above, below = max(self._line_start(start - 1), self._begin), self._next_line(line_stop(self._text, after))
         if self._is_blank(after) and (start == self._begin or self._is_blank(above)):
             # One of the blank lines around goes too: an empty one, as an insertion makes it.
             lines = self._text[above:start], self._text[after:below]
@@ -130,15 +112,15 @@ class Places:
 
     def _item(self, start: int, stop: int, *, is_first: bool, is_last: bool) -> Splice:
         """An element with its line if it has one for itself, else with the blanks on one side."""
-        line, line_stop = self._line_start(start), self._line_stop(stop)
-        follows = self._text[stop:line_stop].lstrip(" \t")
-        behind = line_stop - len(follows)
+        line, line_end = self._line_start(start), line_stop(self._text, stop)
+        follows = self._text[stop:line_end].lstrip(" \t")
+        behind = line_end - len(follows)
         if not self._has_own_line(start):
             if is_first or (behind > stop and not is_last):
                 return Splice(start, stop if is_last else behind)
             return Splice(len(self._text[:start].rstrip(" \t")), stop)
         if not follows:
-            return Splice(line, self._next_line(line_stop))
+            return Splice(line, self._next_line(line_end))
         remarked = follows.startswith("#") or self._comments_in(self._line_start(line - 1), line)
         if is_last and not is_first and not remarked:
             return Splice(self._break_before(line), stop)
@@ -147,11 +129,7 @@ class Places:
     # Places in the text
 
     def _line_start(self, offset: int) -> int:
-        return max(self._text.rfind("\n", 0, offset) + 1, self._begin)
-
-    def _line_stop(self, offset: int) -> int:
-        found = BREAK.search(self._text, offset)
-        return found.start() if found else len(self._text)
+        return max(line_start(self._text, offset), self._begin)
 
     def _next_line(self, stop: int) -> int:
         """Where the line behind a line's stop begins; the stop itself at the end of the file."""
@@ -164,7 +142,7 @@ class Places:
 
     def _is_blank(self, start: int) -> bool:
         """Whether the line that begins at `start` has nothing on it, or there is none."""
-        return not self._text[start : self._line_stop(start)].strip(" \t")
+        return not self._text[start : line_stop(self._text, start)].strip(" \t")
 
     def _lead(self, offset: int) -> str:
         """The blanks that the line of the offset begins with."""
@@ -177,7 +155,7 @@ class Places:
 
     def _line_rest(self, at: int) -> int:
         """The end of the line if nothing but blanks and a comment follows; else the same offset."""
-        stop = self._line_stop(at)
+        stop = line_stop(self._text, at)
         comments = self._comments_in(at, stop)
         return at if self._text[at : comments[0][0] if comments else stop].strip(" \t") else stop
 

@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any
 
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
-from hookctl.documents.scan import BREAK, decode, place
-from hookctl.documents.yaml_edits import Edits, Found, Splice, Step
+from hookctl.documents.scan import decode
+from hookctl.documents.text import BREAK, Splice, place, spliced
+from hookctl.documents.yaml_edits import Edits, Found, Step
 from hookctl.documents.yaml_nodes import Node, Reading, Tree, load, read
 from hookctl.documents.yaml_text import Source, flow, is_merge, tree_of
 from hookctl.errors import HookctlError
@@ -258,7 +259,7 @@ class YamlDocument:
         self, splices: list[Splice], above: Sequence[Step], step: Step | None, new: _Pair | None
     ) -> YamlDocument:
         """The spliced document, if it says exactly what was wanted."""
-        text = _spliced(self._text, splices)
+        text = spliced(self._text, splices)
         wanted = _edited(above, step, new) if step else new and new[1]
         spot = min(splice.start for splice in splices)
         try:
@@ -268,14 +269,6 @@ class YamlDocument:
         if reading.tree() != wanted:
             raise self._edits.odd(spot)
         return YamlDocument(text, self.where, reading)
-
-
-def _spliced(text: str, splices: list[Splice]) -> str:
-    parts, at = [], 0
-    for start, end, new in sorted(splices, key=lambda splice: splice.start):
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])
 
 
 def _edited(above: Sequence[Step], step: Step, new: _Pair | None) -> Tree:

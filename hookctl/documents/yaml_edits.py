@@ -10,18 +10,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from hookctl.documents.scan import BREAK, place
+from hookctl.documents.text import BREAK, Splice, line_start, line_stop, place
 from hookctl.documents.yaml_nodes import Child, Node
 from hookctl.documents.yaml_text import Source, Style, block, flow, indented, key_text, member
 from hookctl.errors import HookctlError
 
 _COMMENT = r"(?:(?<=[ \t\r\n])|^)#[^\r\n]*"
-
-
-class Splice(NamedTuple):
-    start: int
-    end: int
-    text: str
 
 
 class Step(NamedTuple):
@@ -54,7 +48,7 @@ class Edits:
         """An empty document: the value goes behind what is there."""
         end = len(self._text)
         lines = self._style.line_end.join(block(value, 0, self._style))
-        begun = end > self._line_start(end) and self._text[-1] != "\ufeff"
+        begun = end > line_start(self._text, end) and self._text[-1] != "\ufeff"
         return [Splice(end, end, self._style.line_end + lines if begun else lines + self._style.line_end)]
 
     def insertion(self, found: Found, key: str | None, value: Any) -> list[Splice]:
@@ -82,9 +76,9 @@ class Edits:
     def _new_lines(self, at: int, lines: list[str]) -> Splice:
         """Lines of ours behind the line that ends the text before `at`, with its comment."""
         line_end = self._style.line_end
-        if at == self._line_start(at) and at:
+        if at == line_start(self._text, at) and at:
             return Splice(at, at, "".join(line + line_end for line in lines))
-        stop = self._line_stop(at)
+        stop = line_stop(self._text, at)
         if self._rest(at) is None:
             raise self.odd(at)
         return Splice(stop, stop, "".join(line_end + line for line in lines))
@@ -153,7 +147,7 @@ class Edits:
             return self._cut(start, end, None)
         empty = "{}" if holder.kind == "map" else "[]"
         behind = self._indicator_end(above[-1])
-        if self._line_start(start) == self._line_start(behind):
+        if line_start(self._text, start) == line_start(self._text, behind):
             return [Splice(start, end, empty)]
         return [Splice(behind, behind, " " + empty), *self._cut(start, end, None)]
 
@@ -179,7 +173,7 @@ class Edits:
 
     def _cut(self, start: int, end: int, following: int | None) -> list[Splice]:
         """Take a span out with its lines; a comment behind it stays."""
-        first, rest = self._line_start(start), self._rest(end)
+        first, rest = line_start(self._text, start), self._rest(end)
         if rest is None:
             raise self.odd(start)
         if self._text[first:start].strip(" \ufeff"):  # something stands before it: `- key: value`
@@ -189,17 +183,17 @@ class Edits:
                 return [Splice(start, following, "")]
         elif not rest:
             return [self._lines(first, end)]
-        return [Splice(start, self._line_stop(end) - len(rest), "")]
+        return [Splice(start, line_stop(self._text, end) - len(rest), "")]
 
     def _lines(self, first: int, end: int) -> Splice:
         """Whole lines taken out; the last line of a file without a final line break takes the break before along."""
-        stop = BREAK.match(self._text, self._line_stop(end))
+        stop = BREAK.match(self._text, line_stop(self._text, end))
         first += self._text.startswith("\ufeff", first)
         if stop:
             return Splice(first, stop.end(), "")
         before = re.compile(r"(?:\r\n|\r|\n)?\Z").search(self._text, 0, first)
         assert before is not None
-        return Splice(before.start(), self._line_stop(end), "")
+        return Splice(before.start(), line_stop(self._text, end), "")
 
     def odd(self, offset: int) -> HookctlError:
         """The refusal of what no splice of ours would fit."""
@@ -220,7 +214,7 @@ class Edits:
             holder = pending.pop()
             pending += [value for _, value in reversed(holder.children)]
             for key, value in holder.children if not holder.flow else ():
-                if key and value.children and not value.flow and self._line_start(value.start) > key.start:
+                if key and value.children and not value.flow and line_start(self._text, value.start) > key.start:
                     further = self.column(value.start) - self.column(key.start)
                     if value.kind == "map":
                         unit = unit or further
@@ -230,23 +224,16 @@ class Edits:
 
     # Places in the text
 
-    def _line_start(self, offset: int) -> int:
-        return max(self._text.rfind("\n", 0, offset), self._text.rfind("\r", 0, offset)) + 1
-
-    def _line_stop(self, offset: int) -> int:
-        found = BREAK.search(self._text, offset)
-        return found.start() if found else len(self._text)
-
     def _line_after(self, offset: int) -> int:
         """Where the next line begins; 0 if there is none. An offset at the start of a line ended the one before."""
-        if offset and offset == self._line_start(offset):
+        if offset and offset == line_start(self._text, offset):
             return offset
-        found = BREAK.match(self._text, self._line_stop(offset))
+        found = BREAK.match(self._text, line_stop(self._text, offset))
         return found.end() if found else 0
 
     def column(self, offset: int) -> int:
         """How many characters stand before an offset on its line."""
-        return len(self._text[self._line_start(offset) : offset].removeprefix("\ufeff"))
+        return len(self._text[line_start(self._text, offset) : offset].removeprefix("\ufeff"))
 
     def _indent(self, step: Step) -> int:
         """The column of the child that a value belongs to."""
@@ -254,7 +241,7 @@ class Edits:
 
     def _rest(self, offset: int) -> str | None:
         """The comment behind an offset on its line, or nothing; None if something else stands there."""
-        rest = self._text[offset : self._line_stop(offset)]
+        rest = self._text[offset : line_stop(self._text, offset)]
         if not rest.strip(" \t"):
             return ""
         return rest.lstrip(" \t") if re.match(r"[ \t]+#", rest) else None
@@ -291,7 +278,7 @@ class Edits:
     def _colon(self, step: Step) -> int | None:
         """Behind the colon of a member whose key stands before it on the same line, and not behind a `?`."""
         key = step.child.key
-        if key is None or self._text[self._line_start(key.start) : key.start].rstrip().endswith("?"):
+        if key is None or self._text[line_start(self._text, key.start) : key.start].rstrip().endswith("?"):
             return None
         found = re.compile(r"[ \t]*:").match(self._text, key.end)
         return found.end() if found else None

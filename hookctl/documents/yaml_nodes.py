@@ -15,7 +15,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hookctl.documents.scan import CONFLICT, place, too_deep
+from hookctl.documents.scan import CONFLICT, too_deep
+from hookctl.documents.text import place
 from hookctl.errors import HookctlError
 
 DEPTH = 200  # levels; the reader's own recursion ends in a crash, and no settings file is that deep

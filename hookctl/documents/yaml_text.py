@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from hookctl.documents.scan import BREAK
+from hookctl.documents.text import BREAK
 from hookctl.documents.yaml_nodes import MERGE, STRING, Node, Tree
 
 _TAG = "tag:yaml.org,2002:"

@@ -109,13 +109,10 @@ def _event_maps(keys: tuple[str, ...], above: Path, value: Any) -> Iterator[tupl
     if not keys:
         yield above, value
         return
-    for key in value:
-        if _fits(keys[0], key):
-            yield from _event_maps(keys[1:], (*above, key), value[key])
-
-
-def _fits(key: str, there: Any) -> bool:
-    return key == there or (_ANY in key and isinstance(there, str))
+    names = [name for name in value if isinstance(name, str)] if _ANY in keys[0] else [keys[0]]
+    for name in names:
+        if name in value:
+            yield from _event_maps(keys[1:], (*above, name), value[name])
 
 
 def elements(shape: Shape, root: Any) -> tuple[Element, ...]:

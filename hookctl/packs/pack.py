@@ -7,7 +7,8 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl import files, hosts
 from hookctl.errors import USAGE, HookctlError
@@ -15,6 +16,9 @@ from hookctl.folders import asset
 from hookctl.model import LIMIT, Path
 from hookctl.packs.model import EnvWish, Hook, Pack, Part
 from hookctl.packs.wants import Unreadable, slots
+
+if TYPE_CHECKING:
+    from hookctl.documents.toml import TomlDocument
 
 RESERVED = ("guard",)  # built in
 MANIFEST = "pack.toml"
@@ -36,18 +40,26 @@ class _Source(NamedTuple):
     data: bytes = b""  # as they were read
 
     def error(self, place: Path, message: str, hint: str) -> HookctlError:
-        line, column = self.position(place)
-        return HookctlError("bad_pack", message, path=self.path, line=line, column=column, hint=hint)
-
-    def position(self, place: Path) -> tuple[int, int]:
-        """Line and column of a value or a header; of the nearest one around it if there is none."""
-        from hookctl.documents.toml import TomlDocument
-
-        return TomlDocument.parse(self.text.encode()).position(place)
+        return self.error_at(_offset(self.text, place), message, hint)
 
     def error_at(self, offset: int, message: str, hint: str) -> HookctlError:
         line, column = self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
         return HookctlError("bad_pack", message, path=self.path, line=line, column=column, hint=hint)
+
+
+def _offset(text: str, place: Path) -> int:
+    """Where a value or a header of a text that has been parsed before stands, or the nearest around it."""
+    return _document(text).offset(place)
+
+
+@lru_cache(maxsize=2)
+def _document(text: str) -> TomlDocument:
+    from hookctl.documents.toml import TomlDocument
+
+    try:
+        return TomlDocument.parse(text.encode())
+    except HookctlError:  # nested deeper than any settings file
+        return TomlDocument.parse(b"")
 
 
 def load_file(path: str) -> Pack:
@@ -259,7 +271,7 @@ def _check_structure(source: _Source, data: dict[str, Any]) -> None:
     validator = jsonschema.validators.extend(base, type_checker=integer)(schema)
     found = [problem for error in validator.iter_errors(data) for problem in _problems(error)]
     if found:
-        place, message, hint = min(found, key=lambda problem: source.position(problem[0]))
+        place, message, hint = min(found, key=lambda problem: _offset(source.text, problem[0]))
         raise source.error(place, message, hint)
 
 

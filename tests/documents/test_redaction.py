@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from hookctl.documents.redaction import redacted
-from hookctl.documents.scan import BREAK
+from hookctl.documents.text import BREAK
 
 from .yaml_generated import CORPUS, readable, texts
 

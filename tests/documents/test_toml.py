@@ -326,7 +326,8 @@ def test_a_document_never_changes() -> None:
 
 
 def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hookctl.documents.toml_splices import Places, Splice
+    from hookctl.documents.text import Splice
+    from hookctl.documents.toml_splices import Places
 
     document = parse("a = 1 # one\nb = 2\n")
     for wrong in ([Splice(0, 0, "x = 1\n")], [Splice(0, 0, "c = 3 "), Splice(4, 5, "1")], [Splice(0, 0, "c = 3\n"), Splice(5, 11, ""), Splice(11, 11, " # two")]):
