@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import difflib
 import os
 import queue
@@ -189,10 +190,8 @@ def passes(tree: Path, area: str, seconds: float) -> bool:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End what a mutant may have left running, in its group alone."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
