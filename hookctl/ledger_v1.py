@@ -65,9 +65,9 @@ def _entry(entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "before": text}
 
 
-def unless_it_says_the_same(known: PackRecord | None, page: PackRecord) -> PackRecord:
+def unless_it_says_the_same(known: PackRecord, page: PackRecord) -> PackRecord:
     """The new record of a pack; the one of 0.1.0 where only what 0.1.0 did not record is new: nothing is written."""
-    if known is None or known.digest not in ("", page.digest):
+    if known.digest not in ("", page.digest):
         return page
     source = page.source if known.source else ""
     return known if page._replace(source=source, digest=known.digest) == known else page

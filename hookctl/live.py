@@ -24,20 +24,18 @@ class Sources:
     def __init__(self, folders: Folders) -> None:
         self.folders = folders
         self._read: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
-        self._parsed: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
         self._edited: dict[str, tuple[Document, tuple[Edit, ...], Document]] = {}
         self._python: tuple[str, str] | None = None
 
     def forget(self) -> None:
-        """Look at every file again; what has the same bytes then is not parsed again."""
-        self._parsed |= self._read
+        """Look at every file again, for another plan."""
         self._read = {}
 
     def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
         """The file and its document, as they were when this plan first asked for them."""
         key = path, format
         if key not in self._read:
-            self._read[key] = read_document(path, format, self._parsed.get(key))
+            self._read[key] = read_document(path, format)
         return self._read[key]
 
     def edit(self, shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document:
@@ -55,17 +53,10 @@ class Sources:
         return self._python
 
 
-def read_document(
-    path: str, format: str, known: tuple[files.Snapshot, Document] | None = None
-) -> tuple[files.Snapshot, Document]:
-    """The file and its document; one that does not parse is read again, since somebody may be writing it.
-
-    `known` is what an earlier look gave: its document is used again where the bytes are the same.
-    """
+def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
+    """The file and its document; one that does not parse is read again, since somebody may be writing it."""
     for rest in reversed(range(READ_AGAIN)):
         snapshot = files.read(path)
-        if known and (known[0].path, known[0].data) == (snapshot.path, snapshot.data):
-            return snapshot, known[1]
         try:
             return snapshot, formats.parse(format, snapshot.data or b"", where=path)
         except HookctlError:

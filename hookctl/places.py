@@ -31,9 +31,12 @@ class Place:
     path: str  # as the host has it, links not resolved
     project: str = ""  # its real path; empty at user scope
     shared: bool = field(init=False)  # whether it is in version control, for everyone who clones the project
+    new_file_mode: int = field(init=False)  # of a file that we make there: private, but if shared as everybody's
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shared", self.scope == "project")
+        shared = self.scope == "project"
+        object.__setattr__(self, "shared", shared)
+        object.__setattr__(self, "new_file_mode", 0o666 & ~files.umask() if shared else files.PRIVATE)
 
 
 def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:
@@ -181,8 +184,3 @@ def in_sh(place: Place, path: str) -> str:
             raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
         return shlex.quote(path)
     return f"{place.host.data['environment']['in_command']}/{os.path.relpath(path, place.project)}"
-
-
-def new_file_mode(place: Place) -> int:
-    """The mode of a file that we make there: private, but at project scope as everybody's."""
-    return 0o666 & ~files.umask() if place.shared else files.PRIVATE

@@ -76,12 +76,20 @@ def readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
     return found, problems
 
 
-def read(folders: Folders, projects: Iterable[str] = ()) -> dict[str, Record]:
+class Records(dict[str, Record]):
+    """The records by the real path of their settings file; `projects` has the project of each that lies in one."""
+
+    def __init__(self, records: Mapping[str, Record], projects: Mapping[str, str]) -> None:
+        super().__init__(records)
+        self.projects = projects
+
+
+def read(folders: Folders, projects: Iterable[str] = ()) -> Records:
     """Every page of the state folder's ledger, and of the ledgers of these projects."""
     found, stubs = _state(folders)
     for project in dict.fromkeys(filter(None, projects)):
         found |= load(folders, project, files.read(path(project)).data, stubs)
-    return found
+    return Records(found, {key: stub.project for key, stub in stubs.items()})
 
 
 def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
@@ -107,12 +115,6 @@ def _state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
 def _known(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
     here = project_folder.find(folders.cwd, folders.environ)
     return list(dict.fromkeys([here, *(ledger.target_of(page.project) for page in stubs.values() if page.project)]))
-
-
-def page_at(folders: Folders, key: str) -> Record | None:
-    """The page of project scope for a settings file, by its real path; of a project that is known here."""
-    stub = ledger.load(folders.ledger).get(key)
-    return read(folders, [stub.project]).get(key) if stub and stub.scope == "project" else None
 
 
 def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]) -> dict[str, Record]:

@@ -25,7 +25,7 @@ from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
 from hookctl.packs.programs import HOOK, is_package, load_programs, package_of
 from hookctl.packs.settings import Settings
-from hookctl.places import GUARD, OWN, Place, new_file_mode, read_inside
+from hookctl.places import GUARD, OWN, Place, read_inside
 
 CONFIG = "config.json"
 HOSTS = "hosts"  # its key with what hookctl knows of hosts; the others are settings
@@ -58,9 +58,9 @@ def install(
 
     A copy that is written anew, and with `upgrade` any, is executable where the pack's own file is.
     """
-    current, mode = _read_all(place, folder, wanted), new_file_mode(place)
+    current, mode = _read_all(place, folder, wanted), place.new_file_mode
     recorded = known.files if known else {}
-    changes, kept, written, foreign = [], [], {}, []
+    changes, kept, written, foreign = {}, [], {}, []
     for name, file in wanted.items():
         path, there = os.path.join(folder, name), current[name]
         kept += file.edits
@@ -75,7 +75,7 @@ def install(
         chmod = _chmod(there, file) if there.data != file.data or upgrade else None
         if there.data != file.data or chmod is not None:
             new_mode = _executable(mode) if file.executable else mode
-            changes.append(Change(there.path, there.data, file.data, new_mode, chmod))
+            changes[name] = Change(there.path, there.data, file.data, new_mode, chmod)
     dropped = {name: sha for name, sha in recorded.items() if name not in wanted}
     if os.path.join(folder, HOOK) in foreign:  # an edited launcher still starts the package that it names
         stay = {name: sha for name, sha in dropped.items() if package_of(name)}
@@ -84,8 +84,10 @@ def install(
     before = known or PackRecord("", {})
     in_use = {os.path.dirname(name) for name in written}
     gone = _remove(folders, place, before._replace(folder=folder, files=dropped), in_use)
-    return Runtime((*changes, *gone.changes), (*_actions(folder, changes), *gone.actions), (*kept, *gone.kept),
-                   written, gone.rmdirs, tuple(foreign))  # fmt: skip
+    return Runtime(
+        (*changes.values(), *gone.changes), (*_actions(folder, changes), *gone.actions), (*kept, *gone.kept),
+        written, gone.rmdirs, tuple(foreign),
+    )  # fmt: skip
 
 
 def uninstall(folders: Folders, place: Place, known: PackRecord, others: Container[str] = ()) -> Runtime:
@@ -100,12 +102,12 @@ def uninstall(folders: Folders, place: Place, known: PackRecord, others: Contain
 
 def _remove(folders: Folders, place: Place, known: PackRecord, in_use: Container[str]) -> Runtime:
     """A pack's files go where they are as recorded, and the bytecode of packages that are not in use."""
-    changes, kept = [], []
+    changes, kept = {}, []
     for name, there in _read_all(place, known.folder, known.files).items():
         if there.data is None:
             continue
         if is_as_recorded(there, known, name):
-            changes.append(Change(there.path, there.data, None))
+            changes[name] = Change(there.path, there.data, None)
         else:
             path = os.path.join(known.folder, name)
             kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
@@ -113,7 +115,8 @@ def _remove(folders: Folders, place: Place, known: PackRecord, in_use: Container
     # Also where somebody has removed the files already.
     paths = [*(os.path.join(known.folder, name) for name in known.files), *(change.path for change in bytecode)]
     rmdirs = _own_folders(folders, place, paths)
-    return Runtime((*changes, *bytecode), _actions(known.folder, changes), tuple(kept), {}, rmdirs)
+    going = (*changes.values(), *bytecode)
+    return Runtime(going, _actions(known.folder, changes), tuple(kept), {}, rmdirs)
 
 
 def _is_foreign(there: files.Snapshot, file: File, recorded: str) -> bool:
@@ -141,12 +144,10 @@ def _bytecode(folder: str, packages: Container[str]) -> Iterator[Change]:
                     yield Change(there.path, there.data, None)
 
 
-def _actions(folder: str, changes: Iterable[Change]) -> tuple[tuple[str, Action], ...]:
-    """A line about each file that changes; the modules of a package are told of as its folder."""
+def _actions(folder: str, changes: Mapping[str, Change]) -> tuple[tuple[str, Action], ...]:
+    """A line about each file that changes, by its name; the modules of a package are told of as its folder."""
     words: dict[str, str] = {}
-    real_folder = files.real(folder)
-    for change in changes:
-        name = os.path.relpath(change.path, real_folder)
+    for name, change in changes.items():
         path = os.path.join(folder, package_of(name) or name)
         word = "replace-file"
         if change.after is None:

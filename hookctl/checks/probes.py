@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hookctl import files, interpreter, live
 from hookctl.checks.facts import Client, Configuration, ProgramFile, Python, Rights
@@ -16,7 +17,7 @@ from hookctl.hosts import Host
 from hookctl.model import PackRecord
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.runtime_files import CONFIG, is_ours
+from hookctl.runtime_files import CONFIG
 
 _SECONDS = 15  # for a client to say its version
 _MOST_HOPS = 40
@@ -31,14 +32,20 @@ class Reader:
         self._snapshots: dict[str, files.Snapshot | HookctlError] = {}
         self._documents: dict[tuple[str, str], _Parsed | HookctlError] = {}
 
+    def snapshots(self, paths: Iterable[str]) -> dict[str, files.Snapshot | HookctlError]:
+        """Files as they were when they were asked for first, or why one cannot be read."""
+        paths = list(paths)
+        for path in paths:
+            if path not in self._snapshots:
+                try:
+                    self._snapshots[path] = files.read(path)
+                except HookctlError as error:
+                    self._snapshots[path] = error
+        return {path: self._snapshots[path] for path in paths}
+
     def snapshot(self, path: str) -> files.Snapshot:
-        """A file as it was when it was asked for first."""
-        if path not in self._snapshots:
-            try:
-                self._snapshots[path] = files.read(path)
-            except HookctlError as error:
-                self._snapshots[path] = error
-        snapshot = self._snapshots[path]
+        """The same of one file; refuses one that cannot be read."""
+        snapshot = self.snapshots([path])[path]
         if isinstance(snapshot, HookctlError):
             raise snapshot
         return snapshot
@@ -92,27 +99,35 @@ def guard_files(reader: Reader, page: PackRecord, *, wraps: bool) -> tuple[Progr
     names = [HOOK, *(name for name in page.files if name not in (CONFIG, HOOK, WRAPPER))]
     if wraps:
         names.append(WRAPPER)
-    launcher = _program_file(reader, page, HOOK, current[HOOK])
+    (launcher,) = _program_files(reader, page, [HOOK], current)
     if launcher.is_there and launcher.is_current:
         names += current
-    return tuple(_program_file(reader, page, name, current.get(name)) for name in dict.fromkeys(names))
+    return _program_files(reader, page, names, current)
 
 
 def pack_files(reader: Reader, page: PackRecord) -> tuple[ProgramFile, ...]:
     """The files of a pack by path, each against the ledger."""
-    return tuple(_program_file(reader, page, name, None) for name in sorted(page.files))
+    return _program_files(reader, page, sorted(page.files), {})
 
 
-def _program_file(reader: Reader, page: PackRecord, name: str, current: bytes | None) -> ProgramFile:
-    """Every comparison of an installed file with its record goes through here."""
-    path = os.path.join(page.folder, name)
-    try:
-        snapshot = reader.snapshot(path)
-    except HookctlError as error:
-        return ProgramFile(name, path, error, False, False, False)
-    recorded = is_ours(snapshot, page.files.get(name, ""))
-    is_current = current is None or snapshot.data == current
-    return ProgramFile(name, path, None, snapshot.data is not None, recorded, is_current, snapshot.sha)
+def _program_files(
+    reader: Reader, page: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
+) -> tuple[ProgramFile, ...]:
+    """Installed files against their record, and against what this version has; every such comparison is here."""
+    paths = {name: os.path.join(page.folder, name) for name in names}
+    snapshots = reader.snapshots(paths.values())
+    programs = []
+    for name, path in paths.items():
+        snapshot = snapshots[path]
+        if isinstance(snapshot, HookctlError):
+            programs.append(ProgramFile(name, path, snapshot, False, False, False))
+            continue
+        data = snapshot.data
+        sha = "" if data is None else hashlib.sha256(data).hexdigest()
+        is_recorded = sha != "" and sha == page.files.get(name)
+        is_current = name not in current or data == current[name]
+        programs.append(ProgramFile(name, path, None, data is not None, is_recorded, is_current, sha))
+    return tuple(programs)
 
 
 def programs_digest(programs: Iterable[ProgramFile]) -> str:

@@ -13,7 +13,7 @@ def renewed(document: Document) -> Document:
     return document.renewed() if hasattr(document, "renewed") else document
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)  # as many settings files as there are hosts
 def parse(format: str, data: bytes, *, where: str = "") -> Document:
     """The document that a settings file's bytes hold; errors name `where`, line and column.
 

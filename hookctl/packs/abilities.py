@@ -36,7 +36,7 @@ def in_the_way(host: Host, mode: str, limit: int, knobs: Mapping[str, Any], cap:
         yield f"it grants no more than {most} blocks in a row, so the guard lets go after {most} and not {limit}"
     if not dialect["end"] and mode == "guard":
         yield "a hook cannot end a turn that others force on, so mode guard only counts"
-    if not can_refuse(host) and knobs.get("dispatch_tools"):
+    if knobs.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -12,7 +11,6 @@ from typing import Any
 from hookctl import files
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.folders import asset
 from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import PackRecord, Want
@@ -211,9 +209,10 @@ def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
 
     Without a state folder, as at project scope, the hook finds it by itself wherever it runs.
     """
-    with open(asset("templates", "guard", "config.json"), encoding="utf-8") as stream:
-        base = json.load(stream)
     in_env = settings.mode == "breaker" and (host.env_path or host.env_field)
     elsewhere = "max_stop_blocks" if in_env else ""
     knobs = {name: value for name, value in settings.effective.items() if name != elsewhere}
-    return {**base, "mode": settings.mode, **knobs, **({"state_dir": state} if state else {})}
+    config = {"mode": settings.mode, **knobs}
+    if state:
+        config["state_dir"] = state
+    return config

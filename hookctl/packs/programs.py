@@ -42,8 +42,8 @@ def load_programs(*, wrapper: bool) -> Programs:
 
 def package_of(name: str) -> str:
     """The package's folder that a file of the guard's lies in, of whatever version; empty if it lies in none."""
-    folder = os.path.dirname(name)
-    return folder if is_package(folder) else ""
+    folder, inside, _ = name.rpartition("/")
+    return folder if inside and is_package(folder) else ""
 
 
 def is_package(name: str) -> bool:

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from hookctl import engine, interpreter, runtime_files
 from hookctl.digests import content_digest
 from hookctl.documents import MISSING
-from hookctl.model import PackRecord, Want
+from hookctl.model import Entry, PackRecord, Want
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.places import GUARD, Place, in_sh, top
 from hookctl.planner.draft import Draft
-from hookctl.planner.wraps import Asked, entries_but_wraps, has_wraps, wrap
+from hookctl.planner.wraps import Asked, entries_but_wraps, wrap
 from hookctl.runtime_files import CONFIG, File
 
 
@@ -39,6 +39,7 @@ class Content(NamedTuple):
     settings: dict[str, Any]
     source: str  # the pack's own file, as it is recorded
     digest: str
+    visible: tuple[Entry, ...]  # the entries that are decided on: hooks of others that we wrap are not among them
 
 
 def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
@@ -56,7 +57,7 @@ def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
     # A committed digest must be found again from the files that lie in a clone, where no manifest does.
     manifest = b"" if draft.target.shared else pack.manifest
     digest = content_digest(manifest, {name: file.data for name, file in files.items()})
-    return Content(wants, files, {}, source, digest)
+    return Content(wants, files, {}, source, digest, entries_but_wraps(draft))
 
 
 def _recorded_source(pack: Pack, target: Place) -> str:
@@ -72,8 +73,8 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     known = draft.packs.get(GUARD)
     settings = _chosen_settings(draft, choice, known)
     text = "" if choice.reset and choice.settings.wrap is None else choice.settings.wrap
-    wrap(draft, Asked(text, pack.version, folder, settings.python, choice.force))
-    wrapped = has_wraps(draft)
+    wrapped = wrap(draft, Asked(text, pack.version, folder, settings.python, choice.force))
+    visible = entries_but_wraps(draft)
     wanted_config = guard.configuration(settings, "" if draft.target.shared else draft.folders.state, draft.host)
     wants, files = [], {}
     if settings.events or wrapped:
@@ -81,11 +82,11 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
         path = os.path.join(folder, CONFIG)
         config = runtime_files.configuration(path, before, wanted_config, draft.host, choice.force)
         files = runtime_files.guards_files(config, wrapper=wrapped)
-        wants = _guard_wants(draft, pack, choice, folder, settings, json.loads(config.data))
+        wants = _guard_wants(draft, visible, pack, choice, folder, settings, json.loads(config.data))
     recorded = {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": wanted_config}
     if settings.preset:
         recorded["preset"] = settings.preset
-    return Content(wants, files, recorded, pack.source, guard_digest(files))
+    return Content(wants, files, recorded, pack.source, guard_digest(files), visible)
 
 
 def guard_digest(files: Mapping[str, File]) -> str:
@@ -104,7 +105,7 @@ def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
         require_portable(settings)
         draft.messages += interpreter.on_path(draft.folders.environ)
         return replace(settings, python="")
-    if interpreter.runs(settings.python):
+    if settings.python and interpreter.runs(settings.python):
         return settings
     python, warning = draft.sources.python()
     if warning:
@@ -113,27 +114,29 @@ def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
 
 
 def _guard_wants(
-    draft: Draft, pack: Pack, choice: Choice, folder: str, settings: Settings, config: Mapping[str, Any]
+    draft: Draft, visible: tuple[Entry, ...], pack: Pack, choice: Choice, folder: str, settings: Settings,
+    config: Mapping[str, Any],
 ) -> list[Want]:  # fmt: skip
     """The guard's wants, with the host's cap derived from the limit that will be in effect in this file."""
     own_cap, wanted_limit = _own_cap(draft), guard.wanted_limit(settings)
     wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, own_cap)
-    limit = _limit_in_effect(draft, choice, wants, config)
+    limit = _limit_in_effect(draft, visible, wants, config, force=choice.force)
     if limit == wanted_limit:
         return wants
     return guard.wants(settings, draft.target, pack, folder, limit, own_cap)
 
 
-def _limit_in_effect(draft: Draft, choice: Choice, wants: list[Want], config: Mapping[str, Any]) -> str:
+def _limit_in_effect(
+    draft: Draft, visible: tuple[Entry, ...], wants: list[Want], config: Mapping[str, Any], *, force: bool
+) -> str:  # fmt: skip
     """The limit after this install: that of the settings file if it has one for every hook, else of config.json."""
-    path = draft.host.env_leaf(LIMIT_KEY)
-    if path is None:
+    path = (*draft.host.env_path, LIMIT_KEY)
+    if not draft.host.env_path:
         configured = config.get("max_stop_blocks")
         return str(configured) if type(configured) is int else ""
     if any(want.path == path for want in wants):
-        visible = entries_but_wraps(draft)
         current = draft.look(wants, visible)
-        value = engine.leaf_after_install(visible, current, GUARD, wants, path, force=choice.force)
+        value = engine.leaf_after_install(visible, current, GUARD, wants, path, force=force)
     else:
         value = draft.document.get(path)
     if value is MISSING or value is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from hookctl import files, runtime_files
 from hookctl.documents import Document, formats
@@ -32,11 +32,11 @@ from hookctl.planner.plan import FilePlan
 from hookctl.planner.records import (
     find_record,
     first_record,
-    is_exact,
     next_record,
     with_folders_above,
     with_own_folders,
 )
+from hookctl.project_ledger import Records
 
 
 class Draft:
@@ -51,7 +51,8 @@ class Draft:
         self.snapshot, self.before = snapshot, document
         self.key, self.record = key, record
         self.orphaned = orphaned  # the folder of a guard that the ledger does not know
-        self.is_exact = is_exact(record, snapshot)
+        # Nobody else has written the file since our first write, so its first backup is what was there.
+        self.is_exact = record is not None and bool(record.sha256_before) and snapshot.sha == record.sha256_after
         # As they will be:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
@@ -104,7 +105,7 @@ class Draft:
         hidden = [entry for entry in self.entries if entry not in visible]
         if not self.is_exact:
             decision = _keep_top_keys(self.host, self.document, decision)
-        if decision.edits or decision.entries != visible:
+        if self.host.shape.positions and (decision.edits or decision.entries != visible):
             decision = gaps.closing(self.host, self.document, decision, self.placeholders)
         self.entries = _join(decision.entries, hidden, self.entries)
         self.edit(decision.edits)
@@ -115,7 +116,8 @@ class Draft:
         """Make edits whose entries are known already."""
         if edits:
             edited = self.sources.edit(self.host.shape, self.document, edits)
-            self.placeholders = gaps.left(self.placeholders, self.host, self.document, edited)
+            if self.host.shape.positions:
+                self.placeholders = gaps.left(self.placeholders, self.host, self.document, edited)
             self.document = edited
             self.edits += edits
 
@@ -162,7 +164,7 @@ class Draft:
 
 
 def settle(
-    sources: Sources, records: Mapping[str, Record], target: Place, decide: Callable[[Draft], None]
+    sources: Sources, records: Records, target: Place, decide: Callable[[Draft], None]
 ) -> Draft:  # fmt: skip
     """Open a settings file and let a verb decide on it; errors name the file, and nothing is written."""
     snapshot, document = sources.read(target.path, target.host.format)
@@ -172,7 +174,7 @@ def settle(
     return draft
 
 
-def finish(records: Mapping[str, Record], draft: Draft) -> FilePlan:
+def finish(records: Records, draft: Draft) -> FilePlan:
     """What becomes of the file and of its record; of a file with conflicts, nothing."""
     if draft.conflicts:
         decision = Decision(entries=draft.entries, conflicts=tuple(draft.conflicts))
@@ -188,10 +190,11 @@ def finish(records: Mapping[str, Record], draft: Draft) -> FilePlan:
     )  # fmt: skip
 
 
-def _result(records: Mapping[str, Record], draft: Draft) -> tuple[bytes | None, Record | None]:
+def _result(records: Records, draft: Draft) -> tuple[bytes | None, Record | None]:
     """The file's bytes and its record after the run."""
     if draft.is_left:
         return _bytes_without_us(draft), None
+    was_lost = draft.was_lost
     after = draft.document.data if draft.is_edited else draft.snapshot.data
     if draft.record is None:
         record = first_record(draft.target, draft.snapshot, after, draft.entries, draft.packs)
@@ -202,8 +205,8 @@ def _result(records: Mapping[str, Record], draft: Draft) -> tuple[bytes | None, 
                              anew=draft.made_anew)  # fmt: skip
     record = record._replace(gaps=draft.placeholders)
     is_new_project = draft.target.shared and draft.record is None
-    if draft.adds_files and (draft.changes or draft.was_lost or is_new_project):
-        record = with_own_folders(draft.folders, records, draft.target, record, lost=draft.was_lost)
+    if draft.adds_files and (draft.changes or was_lost or is_new_project):
+        record = with_own_folders(draft.folders, records, draft.target, record, lost=was_lost)
     return after, record
 
 

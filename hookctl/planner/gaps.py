@@ -1,6 +1,7 @@
 """Empty groups that keep the place of hooks behind them, where a host knows hooks by their place: which are ours.
 
-One goes with the last pack that stands behind it; behind hooks of others it stays, and nothing remembers it.
+One goes with the last pack that stands behind it; behind hooks of others it stays, and nothing remembers it. All of it
+is for hosts whose shape has `positions`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,6 @@ def left(known: Iterable[Path], host: Host, before: Document, after: Document) -
 
 def closing(host: Host, document: Document, decision: Decision, known: Iterable[Path]) -> Decision:
     """The same, and our gaps that nothing stands behind any more go, those that the decision itself makes too."""
-    if not host.shape.positions:
-        return decision
     edited = shapes.apply(host.shape, document, decision.edits)
     mine = Counter(left(known, host, document, edited))
     going = {path: min(count, shapes.gaps_at_the_end(edited, path)) for path, count in mine.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from hookctl import engine, ledger_v1, project_ledger, runtime_files
@@ -11,7 +11,7 @@ from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, reading, shapes
 from hookctl.live import Sources
-from hookctl.model import PackRecord, Record, Want
+from hookctl.model import PackRecord, Want
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import Request, Settings, choose
 from hookctl.places import GUARD, Place, all_files, pack_folder, require_inside
@@ -20,7 +20,7 @@ from hookctl.planner.content import Choice, guard_content, pack_content
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.notices import notices
 from hookctl.planner.plan import Plan, assemble
-from hookctl.planner.wraps import entries_but_wraps
+from hookctl.project_ledger import Records
 from hookctl.runtime_files import CONFIG
 
 
@@ -30,7 +30,6 @@ def plan_install(
 ) -> Plan:  # fmt: skip
     """What an install of the pack at these places would do; `looking` hears of each place before it is read."""
     places = tuple(places)
-    check(pack, choice.settings)
     records = project_ledger.read(sources.folders, [place.project for place in places if place.shared])
     decide = partial(_decide, records, pack, choice)
     drafts = []
@@ -61,13 +60,14 @@ def check(pack: Pack, request: Request) -> None:
 
 def _require_the_others_readable(sources: Sources, place: Place) -> None:
     """Refuse where another file of the scope is broken: what it says decides which of them our hooks go into."""
-    host = load(place.host.name) if place.host.data.get("variants") else place.host
-    for other, path in all_files(host, place.scope, sources.folders.environ, place.project):
+    if not place.host.data.get("variants"):
+        return  # such a host has one file a scope
+    for other, path in all_files(load(place.host.name), place.scope, sources.folders.environ, place.project):
         if path != place.path and os.path.lexists(path):
             sources.read(path, other.format)
 
 
-def _decide(records: Mapping[str, Record], pack: Pack, choice: Choice, draft: Draft) -> None:
+def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     """Decide on one settings file, and on the pack's own files."""
     place = draft.target
     reading.require(place.host, draft.before)
@@ -77,7 +77,7 @@ def _decide(records: Mapping[str, Record], pack: Pack, choice: Choice, draft: Dr
         require_inside(place.project, os.path.join(folder, CONFIG))
     content = guard_content(draft, pack, choice, folder) if pack.name == GUARD else pack_content(draft, pack, folder)
     wraps_more = bool(draft.edits)
-    visible = entries_but_wraps(draft)
+    visible = content.visible
     current = draft.look(content.wants, visible)
     # Of other packs, only what this machine has written before is written again: a committed ledger is a stranger's.
     own = not place.shared or (draft.record is not None and bool(draft.record.sha256_after))
@@ -88,7 +88,8 @@ def _decide(records: Mapping[str, Record], pack: Pack, choice: Choice, draft: Dr
     if draft.conflicts:
         return
     draft.made_anew = draft.was_written_since and engine.wiped(visible, current)
-    draft.document = formats.renewed(draft.document)
+    if draft.host.format == "plugin":
+        draft.document = formats.renewed(draft.document)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(draft.folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
     if place.shared and (choice.trust or wraps_more or draft.adds_hooks):
@@ -100,14 +101,14 @@ def _decide(records: Mapping[str, Record], pack: Pack, choice: Choice, draft: Dr
     installed = PackRecord(
         pack.version, content.settings, folder, runtime.written, content.source, content.digest
     )  # fmt: skip
-    draft.packs[pack.name] = ledger_v1.unless_it_says_the_same(known, installed)
+    draft.packs[pack.name] = ledger_v1.unless_it_says_the_same(known, installed) if known else installed
     draft.adds_files = True
-    draft.messages = [*notices(draft, pack), *draft.messages]
     others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]
     draft.commands = _commands(place, content.wants) | written_hooks(place, others)
+    draft.messages = [*notices(draft, pack), *draft.messages]
 
 
-def _folder(records: Mapping[str, Record], pack: Pack, draft: Draft) -> str:
+def _folder(records: Records, pack: Pack, draft: Draft) -> str:
     """Where the pack's own files lie: where they were, or where an orphan's are, or in a folder of the target's."""
     known = draft.packs.get(pack.name)
     if known and known.folder:

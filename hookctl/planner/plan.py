@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hookctl.documents import Document
 from hookctl.folders import Folders
 from hookctl.model import Action, Change, Conflict, Decision, Record
-from hookctl.places import Place, new_file_mode, require_inside
+from hookctl.places import Place, require_inside
 from hookctl.planner import project_files
 
 
@@ -33,7 +33,7 @@ class FilePlan(NamedTuple):
         """The change of the settings file; None where its bytes stay."""
         if self.old == self.after:
             return None
-        return Change(self.path, self.old, self.after, new_file_mode(self.place), settings=True)
+        return Change(self.path, self.old, self.after, self.place.new_file_mode, settings=True)
 
 
 class Plan(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Mapping
 from hookctl import ledger, project_ledger
 from hookctl.folders import Folders
 from hookctl.model import Change, Record
-from hookctl.places import OWN, Place, new_file_mode, read_inside, require_inside
+from hookctl.places import OWN, Place, read_inside, require_inside
 from hookctl.runtime_files import Runtime, file_action, own_top
 
 IGNORED = b"run/\n"  # a run is nobody else's business
@@ -33,7 +33,7 @@ def plan(
     if there.data == data:
         return Runtime()
     word = "remove-file" if data is None else "create-file" if there.data is None else "replace-file"
-    change = Change(there.path, there.data, data, new_file_mode(place))
+    change = Change(there.path, there.data, data, place.new_file_mode)
     ignore = _new_ignore(place)
     if data is None:
         made = any(own_top(folders, place) in page.created_dirs for page in old.values())
@@ -52,7 +52,7 @@ def _new_ignore(place: Place) -> Runtime:
     require_inside(place.project, path)
     if os.path.lexists(os.path.dirname(path)):
         return Runtime()
-    return Runtime((Change(path, None, IGNORED, new_file_mode(place)),), ((path, file_action("create-file", path)),))
+    return Runtime((Change(path, None, IGNORED, place.new_file_mode),), ((path, file_action("create-file", path)),))
 
 
 def _ignore(place: Place, ledger_path: str, going: Container[str]) -> Runtime:

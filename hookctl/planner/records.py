@@ -12,10 +12,11 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Entry, PackRecord, Record
 from hookctl.places import Place, top
+from hookctl.project_ledger import Records
 
 
 def find_record(
-    folders: Folders, records: Mapping[str, Record], place: Place, snapshot: files.Snapshot, document: Document
+    folders: Folders, records: Records, place: Place, snapshot: files.Snapshot, document: Document
 ) -> tuple[str, Record | None, str]:
     """The record of a settings file and its key; without one, the folder that an orphan of ours in it runs from.
 
@@ -23,9 +24,13 @@ def find_record(
     that our last write left, and commands of ours, where the file's project is gone.
     """
     key, record = ledger.page_of(records, place.path)
-    _require_same_scope(record or (None if place.shared else project_ledger.page_at(folders, key)), place)
     if record is not None:
+        _require_same_scope(record, place)
         return key, _moved(record, place), ""
+    project = "" if place.shared else records.projects.get(key, "")
+    committed = project_ledger.read(folders, [project]).get(key) if project else None
+    if committed is not None:
+        _require_same_scope(committed, place)
     folder = runtime_files.folder_of_orphan(folders, document, place)
     for other, known in records.items():
         if folder and not os.path.lexists(other) and any(pack.folder == folder for pack in known.packs.values()):
@@ -57,9 +62,9 @@ def _is_gone(key: str, record: Record) -> bool:
     return not os.path.lexists(key) and not os.path.isdir(record.project)
 
 
-def _require_same_scope(record: Record | None, place: Place) -> None:
+def _require_same_scope(record: Record, place: Place) -> None:
     """In a home that is a project too, one file would be two scopes' at once."""
-    if record is not None and record.scope != place.scope:
+    if record.scope != place.scope:
         message = f"this is installed at {record.scope} scope already"
         hint = f"Use --scope {record.scope}, or uninstall it there first."
         raise HookctlError("usage", message, path=place.path, hint=hint, exit_code=USAGE)
@@ -72,11 +77,6 @@ def _moved(record: Record, place: Place) -> Record:
     old, new = top(record.project), top(place.project)
     dirs = tuple(new + folder.removeprefix(old) if folder.startswith(old) else folder for folder in record.created_dirs)
     return record._replace(project=place.project, created_dirs=dirs)
-
-
-def is_exact(record: Record | None, snapshot: files.Snapshot) -> bool:
-    """Whether nobody else has written the file since our first write, so that its first backup is what was there."""
-    return record is not None and bool(record.sha256_before) and snapshot.sha == record.sha256_after
 
 
 def first_record(

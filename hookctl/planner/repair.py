@@ -19,7 +19,7 @@ from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.hosts import reading, shapes
 from hookctl.live import Sources
-from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Record, Want
+from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Want
 from hookctl.packs import guard, wrapping
 from hookctl.packs.programs import load_programs
 from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
@@ -29,6 +29,7 @@ from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.plan import Plan, assemble
 from hookctl.planner.repair_files import repair_files
+from hookctl.project_ledger import Records
 
 
 def plan_repair(sources: Sources, places: Iterable[Place]) -> Plan:
@@ -49,7 +50,7 @@ def plan_repair(sources: Sources, places: Iterable[Place]) -> Plan:
     return assemble(folders, records, [finish(records, draft) for draft in approvals.drafts], install=True)
 
 
-def _records(folders: Folders, places: list[Place]) -> tuple[dict[str, Record], list[Place]]:
+def _records(folders: Folders, places: list[Place]) -> tuple[Records, list[Place]]:
     """The records of all ledgers that can be read, and the places whose ledger is among them."""
     records, hopeless = project_ledger.read(folders), set()
     for project in dict.fromkeys(place.project for place in places if place.shared):
@@ -60,7 +61,7 @@ def _records(folders: Folders, places: list[Place]) -> tuple[dict[str, Record], 
     return records, [place for place in places if not (place.shared and place.project in hopeless)]
 
 
-def _decide(records: Mapping[str, Record], draft: Draft) -> None:
+def _decide(records: Records, draft: Draft) -> None:
     """Decide what is to be mended in one settings file, and in the files that it runs."""
     place = draft.target
     if place.project:
@@ -176,7 +177,7 @@ def _python_of(command: str, place: Place) -> str:
     return ""
 
 
-def _orphan(records: Mapping[str, Record], draft: Draft) -> dict[str, tuple[str, list[Want]]]:
+def _orphan(records: Records, draft: Draft) -> dict[str, tuple[str, list[Want]]]:
     """The guard, where one of its hooks stands in the file and the ledger has no page of it (row 15)."""
     if GUARD in draft.packs:
         return {}
@@ -194,7 +195,7 @@ def _orphan(records: Mapping[str, Record], draft: Draft) -> dict[str, tuple[str,
     return {}
 
 
-def _is_own_folder(records: Mapping[str, Record], draft: Draft, folder: str) -> bool:
+def _is_own_folder(records: Records, draft: Draft, folder: str) -> bool:
     """Whether a registration's folder is one that hookctl makes, and no other registration's."""
     if draft.target.shared:
         return folder == pack_folder(draft.folders, draft.target, GUARD, {}, "")

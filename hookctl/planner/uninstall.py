@@ -13,7 +13,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.live import Sources
 from hookctl.masking import masked, masked_text
-from hookctl.model import Action, DropElement, Entry, PackRecord, Record, Want
+from hookctl.model import Action, DropElement, Entry, PackRecord, Want
 from hookctl.packs import guard
 from hookctl.packs.model import Pack
 from hookctl.packs.settings import settings_from
@@ -23,6 +23,7 @@ from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.plan import Plan, assemble
 from hookctl.planner.wraps import entries_but_wraps, unwrap
+from hookctl.project_ledger import Records
 
 
 class Leaving(NamedTuple):
@@ -48,7 +49,7 @@ def plan_uninstall(
 
 
 def _draft(
-    sources: Sources, records: Mapping[str, Record], leaving: Leaving, loaded: Mapping[str, Pack]
+    sources: Sources, records: Records, leaving: Leaving, loaded: Mapping[str, Pack]
 ) -> Draft:  # fmt: skip
     """The draft of one settings file without the packs; a refusal names what to remove by hand."""
     place = leaving.place
@@ -68,7 +69,7 @@ def _draft(
 
 
 def _decide(
-    records: Mapping[str, Record], packs: tuple[str, ...], loaded: Mapping[str, Pack], draft: Draft
+    records: Records, packs: tuple[str, ...], loaded: Mapping[str, Pack], draft: Draft
 ) -> None:  # fmt: skip
     """Take the packs out, the last one in the file first, and then their files."""
     known = dict(draft.packs)
@@ -85,7 +86,7 @@ def _decide(
     _remove_files(records, packs, known, draft)
 
 
-def _wants(records: Mapping[str, Record], draft: Draft, pack: Pack | None) -> list[Want]:
+def _wants(records: Records, draft: Draft, pack: Pack | None) -> list[Want]:
     """What the pack would want here, which tells its hooks where the ledger is lost."""
     if pack is None:
         return []
@@ -100,7 +101,7 @@ def _wants(records: Mapping[str, Record], draft: Draft, pack: Pack | None) -> li
     return guard.wants(settings, draft.target, pack, folder, guard.wanted_limit(settings))
 
 
-def _usual_folder(records: Mapping[str, Record], draft: Draft, pack: str) -> str:
+def _usual_folder(records: Records, draft: Draft, pack: str) -> str:
     return pack_folder(draft.folders, draft.target, pack, records, draft.key)
 
 
@@ -126,7 +127,7 @@ def _places_kept_empty(draft: Draft) -> list[Action]:
 
 
 def _remove_files(
-    records: Mapping[str, Record], packs: tuple[str, ...], known: Mapping[str, PackRecord], draft: Draft
+    records: Records, packs: tuple[str, ...], known: Mapping[str, PackRecord], draft: Draft
 ) -> None:  # fmt: skip
     """The packs' files go, unless another registration uses them."""
     in_use = {pack.folder for key, record in records.items() if key != draft.key for pack in record.packs.values()}

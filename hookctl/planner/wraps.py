@@ -50,21 +50,21 @@ def unwrap(draft: Draft) -> None:
     draft.take(Decision(tuple(edits), (), tuple(actions), tuple(kept)), visible)
 
 
-def wrap(draft: Draft, wish: Asked) -> None:
+def wrap(draft: Draft, wish: Asked) -> bool:
     """Bring the hooks that are wrapped already up to date, and wrap the one that the operator names.
 
-    A usage error says which hooks there are, if the text names none or several.
+    Whether any hook is wrapped then. A usage error says which hooks there are, if the text names none or several.
     """
     if wish.text == "":
         unwrap(draft)
-        return
+        return bool(_wraps(draft))
     if wish.text and not draft.host.data["registration"].get("wraps"):
         message = f"--wrap is not proven for {draft.host.title}, so nothing is wrapped there"
         hint = "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     visible, elements = _wraps(draft), _elements(draft.host, draft.document)
     if not visible and not elements and not wish.text:
-        return
+        return False
     wraps = _Wraps(draft.document, draft.target, wish, {entry.id: entry for entry in visible})
     for element in elements:
         wraps.renew(element)
@@ -74,16 +74,12 @@ def wrap(draft: Draft, wish: Asked) -> None:
         wraps.add(wish.text)
     entries = tuple(wraps.entries.values())
     draft.take(Decision(tuple(wraps.edits), entries, tuple(wraps.actions), tuple(wraps.kept)), visible)
+    return bool(entries)
 
 
 def entries_but_wraps(draft: Draft) -> tuple[Entry, ...]:
     """The entries that are a pack's own, without those of other tools' hooks."""
     return draft.visible_entries([entry for entry in draft.own_entries() if not wrapping.wraps(entry.id)])
-
-
-def has_wraps(draft: Draft) -> bool:
-    """Whether another tool's hook runs through the guard."""
-    return bool(_wraps(draft))
 
 
 def _wraps(draft: Draft) -> tuple[Entry, ...]:

@@ -17,7 +17,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import LIMIT_KEY, settings_from
 from hookctl.places import GUARD, Place
 from hookctl.planner.content import Choice
-from hookctl.planner.install import plan_install
+from hookctl.planner.install import check, plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 
@@ -32,6 +32,7 @@ _FIRST_STEPS = {
 def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *, dry_run: bool) -> Result:
     """Install the pack at these places, or with `dry_run` only say what would change."""
 
+    check(pack, choice.settings)
     begin, sources = time.monotonic(), Sources(folders)
 
     def looking(place: Place) -> None:
