@@ -43,8 +43,8 @@ def is_private(folder):
 
 
 def may_use_bytecode(package):
-    """Whether Python may keep the package's bytecode; never in a project, whose files are everybody's."""
-    if ".hookctl" in FOLDER.split("/"):
+    """Whether Python may keep the package's bytecode; never in a project, whose files are everybody's, and under -B."""
+    if ".hookctl" in FOLDER.split("/") or sys.dont_write_bytecode:
         return False
     cache = package + "/__pycache__"
     try:

@@ -82,6 +82,20 @@ def test_no_bytecode_is_left_in_a_project(lab: Lab) -> None:
     assert caches(folder) == []
 
 
+def test_no_bytecode_is_read_or_left_where_python_is_told_so(lab: Lab, marker: Path) -> None:
+    """As doctor's self-test does, which writes nothing."""
+    lab.task(remaining=2)
+    code = lab.root / "evil.py"
+    code.write_text(evil(marker))
+    plant(package_in(lab.hook.parent) / "stop.py", code)
+    before = caches(lab.hook.parent)
+    call = [PYTHON, "-I", "-S", "-B", *lab.command("stop")[3:]]
+    done = subprocess.run(call, input=json.dumps(lab.payload).encode(), capture_output=True, env=lab.environment)
+    assert json.loads(done.stdout)["decision"] == "block"
+    assert not marker.exists()
+    assert caches(lab.hook.parent) == before
+
+
 def test_bytecode_is_kept_where_nobody_else_can_write(lab: Lab) -> None:
     lab.task(remaining=2)
     assert lab.stop() == "B"
