@@ -70,7 +70,8 @@ class Machine:
         assert self.hookctl("install", *self.words).code == 0
 
     def fix(self) -> None:
-        assert "upgrade" not in self.hookctl("doctor", "--fix", *self.words).err
+        outcome = self.hookctl("doctor", "--fix", "--host", self.host)
+        assert outcome.code in (0, 1), outcome
 
     def names(self) -> set[str]:
         return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}
@@ -177,6 +178,7 @@ def test_a_configuration_in_another_form_is_no_edit(isolated: Path, hookctl: Hoo
     path = machine.folder / "config.json"
     compact = json.dumps(dict(reversed(json.loads(path.read_text()).items())))
     put(path, compact)
+    machine.install()
     assert hookctl("install", *machine.words).out == "nothing to do\n"
     assert path.read_text() == compact
 
