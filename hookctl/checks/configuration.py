@@ -28,7 +28,7 @@ def check(scene: Scene, folder: str) -> Iterator[Finding]:
         yield scene.find("config_unreadable", "error", message, fix, path)
         return
     if value is None:
-        message = "the hook's configuration is missing, so the defaults hold"
+        message = "the hook's configuration is missing, so it lets every stop pass"
         yield scene.find("config_missing", "warning", message, f"`{scene.install}` puts it back.", path)
         return
     import jsonschema
