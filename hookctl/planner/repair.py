@@ -264,13 +264,17 @@ def _packs_runtime(desk: _Desk, name: str, page: PackRecord) -> tuple[Runtime, d
 
 
 def _guards_runtime(desk: _Desk, page: PackRecord) -> tuple[Runtime, dict[str, str]]:
-    """The same of the guard's: programs of an earlier version give way to this one's, where nobody has edited them."""
+    """The same of the guard's: where one is missing, unedited ones of an earlier version give way to this one's."""
     wanted = _guards_files(desk, page)
     if not wanted:
         return Runtime(), dict(page.files)
     hook = files.read(os.path.join(page.folder, HOOK))
-    ours = hook.data in (None, wanted[HOOK].data) or runtime_files.is_ours(hook, page.files.get(HOOK, ""))
+    current = hook.data in (None, wanted[HOOK].data)
+    ours = current or runtime_files.is_ours(hook, page.files.get(HOOK, ""))
     if ours and not desk.place.shared:
+        names = {*page.files, *(wanted if current else ())}
+        if page.files and not _is_one_file(page) and not _misses(page, names):
+            return Runtime(), dict(page.files)
         config = _live_config(desk, page)
         known = page if config else page._replace(files=_without(page.files, CONFIG))
         wanted = {**wanted, CONFIG: config} if config else _without(wanted, CONFIG)
@@ -279,6 +283,15 @@ def _guards_runtime(desk: _Desk, page: PackRecord) -> tuple[Runtime, dict[str, s
     fitting = {name: file for name, file in wanted.items() if _belongs(name, hook.data)}
     one = _put_back(desk, page, fitting)
     return one, {**dict.fromkeys(fitting, ""), **page.files, **one.written}
+
+
+def _is_one_file(page: PackRecord) -> bool:
+    """Whether the hook is one of 0.1.0, without a package."""
+    return HOOK in page.files and not any(map(package_of, page.files))
+
+
+def _misses(page: PackRecord, names: Iterable[str]) -> bool:
+    return any(not os.path.lexists(os.path.join(page.folder, name)) for name in names)
 
 
 def _belongs(name: str, hook: bytes | None) -> bool:
@@ -329,14 +342,10 @@ def _guards_files(desk: _Desk, page: PackRecord) -> dict[str, File]:
 def _packs_files(desk: _Desk, name: str, page: PackRecord) -> dict[str, File]:
     """A pack's files as they were installed, if its own file is still where it was and says the same version."""
     source = page.settings.get("source")
-    if desk.place.shared or not isinstance(source, str) or not source or not _any_missing(page):
+    if desk.place.shared or not isinstance(source, str) or not source or not _misses(page, page.files):
         return {}
     pack = load_file(source)
     if (pack.name, pack.version) != (name, page.version):
         return {}
     found = {file: File(*content) for file, content in read_files(pack).items()}
     return {file: one for file, one in found.items() if files.digest(one.data) == page.files.get(file)}
-
-
-def _any_missing(page: PackRecord) -> bool:
-    return any(not os.path.lexists(os.path.join(page.folder, name)) for name in page.files)
