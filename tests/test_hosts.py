@@ -209,7 +209,8 @@ def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
     page = page_of_claude(hookctl)
     assert {"event": "stop", "name": "Stop", "sure": "proven"} in page["events"]
     assert {"event": "notification", "name": "Notification", "sure": "read"} in page["events"]
-    assert page["cap"] == {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "counts_anew": True, "off": "0 or less"}
+    cap = {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "counts_anew": True, "off": "0 or less"}
+    assert page["cap"] == cap
     out = hookctl("hosts").out
     for words in ("claude: Claude Code", "~/.claude/settings.json (json, no comments)", "stop=Stop"):
         assert words in out
