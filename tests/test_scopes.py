@@ -18,6 +18,7 @@ import pytest
 
 from hookctl import apply, files, hosts, interpreter, places
 from hookctl.errors import HookctlError
+from hookctl.packs.programs import package_files
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -139,7 +140,7 @@ def test_the_configuration_beside_the_hook_names_a_folder_of_this_machine_only_w
 def test_nothing_that_is_committed_names_this_machine(isolated: Path, project: Path, hookctl: Hookctl) -> None:
     assert hookctl(*INSTALL, "--scope", "project", "--set", "latch=false").code == 0
     texts = [path.read_text() for path in project.rglob("*") if path.is_file() and path.name != "hook.py"]
-    assert len(texts) == 4
+    assert len(texts) == 4 + len(package_files())
     assert not [text for text in texts if str(isolated) in text or PYTHON in text or str(Path.home()) in text]
 
 
@@ -177,7 +178,7 @@ def test_in_a_project_files_and_folders_are_as_the_umask_says(project: Path, hoo
     with masked(mask):
         assert hookctl(*INSTALL, "--scope", "project").code == 0
     made = [path for top in (".claude", ".hookctl") for path in (project / top, *(project / top).rglob("*"))]
-    assert len([path for path in made if path.is_file()]) == 5
+    assert len([path for path in made if path.is_file()]) == 5 + len(package_files())
     assert {mode(path) for path in made if path.is_file()} == {0o666 & ~mask}
     assert {mode(path) for path in made if path.is_dir()} == {0o777 & ~mask}
 
@@ -187,9 +188,10 @@ def test_elsewhere_they_are_the_users_alone(isolated: Path, project: Path, hookc
     with masked(0o002):
         assert hookctl(*INSTALL, "--scope", scope).code == 0
     folder = guard_folder(isolated, scope)
-    paths = [file_of(isolated, scope), *folder.iterdir(), isolated / "state" / "ledger.json"]
-    assert {mode(path) for path in paths} == {0o600}
-    assert {mode(path) for path in (folder, folder.parent, isolated / "data", isolated / "state")} == {0o700}
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert {mode(path) for path in (file_of(isolated, scope), *files, isolated / "state" / "ledger.json")} == {0o600}
+    (package,) = folder.glob("guard_*")
+    assert {mode(path) for path in (package, folder, folder.parent, isolated / "data", isolated / "state")} == {0o700}
 
 
 PACK = """[pack]
@@ -300,8 +302,9 @@ def test_an_ignore_file_with_more_in_it_is_the_operators(project: Path, hookctl:
 
 def test_the_folder_goes_also_where_somebody_has_removed_the_files(project: Path, hookctl: Hookctl) -> None:
     hookctl(*INSTALL, "--scope", "project")
-    for path in (project / ".hookctl" / "guard" / "claude").iterdir():
-        path.unlink()
+    for path in (project / ".hookctl" / "guard" / "claude").rglob("*"):
+        if path.is_file():
+            path.unlink()
     assert hookctl("uninstall", "--scope", "project").code == 0
     assert not (project / ".hookctl").exists()
 
@@ -477,6 +480,7 @@ def outside(isolated: Path) -> Path:
     return isolated / "outside"
 
 
+MODULE = next(iter(package_files()))
 SETTINGS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 OURS = [
     ".hookctl",
@@ -486,6 +490,8 @@ OURS = [
     ".hookctl/guard/claude",
     ".hookctl/guard/claude/hook.py",
     ".hookctl/guard/claude/config.json",
+    f".hookctl/guard/claude/{MODULE}",
+    f".hookctl/guard/claude/{os.path.dirname(MODULE)}",
 ]
 PLACES = [("project", name) for name in (".claude", SETTINGS["project"], *OURS)]
 PLACES += [("local", name) for name in (".claude", SETTINGS["local"])]
@@ -672,7 +678,8 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
     monkeypatch.setattr(apply, "locked", locked)
     monkeypatch.setattr(apply, "execute", write)
     outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
-    if (name, moment, installed) == (".hookctl/guard/claude/hook.py", "before the writing", True):
+    program = name.endswith("hook.py") or "/guard_" in name
+    if (program, moment, installed) == (True, "before the writing", True):
         assert outcome.code == 0  # it is up to date, so nothing is to be written there
     else:
         assert (outcome.code, codes(outcome)) == (4, ["link_leaves_project"])

@@ -361,7 +361,7 @@ TABLE = (
     ),
     Code(
         "config_missing", ("warning",),
-        "`config.json` is gone, so the defaults hold",
+        "`config.json` is gone, so the hook lets every stop pass",
         "`--fix`",
     ),
     Code(

@@ -108,7 +108,7 @@ def _configuration(file: FileFacts) -> Iterator[Finding]:
         fix = config.error.hint or f"`{file.install} --force` puts it back."
         yield file.find("config_unreadable", message, fix, config.path)
     elif not config.is_there:
-        message = "the hook's configuration is missing, so the defaults hold"
+        message = "the hook's configuration is missing, so it lets every stop pass"
         yield file.find("config_missing", message, f"`{file.install}` puts it back.", config.path)
     else:
         for name, wrong in wrong_knobs(config.value, file.knobs):

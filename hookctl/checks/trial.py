@@ -43,7 +43,7 @@ def _arrange(folder: str) -> dict[str, str]:
 def _stop(python: str, hook: str, host: str, environ: dict[str, str], folder: str, active: bool) -> Answer:
     project = os.path.join(folder, "project")
     payload = {"session_id": "doctor", "cwd": project, "hook_event_name": "Stop", "stop_hook_active": active}
-    call, begin = [python, "-I", "-S", hook, "stop", "--host", host], time.monotonic()
+    call, begin = [python, "-I", "-S", "-B", hook, "stop", "--host", host], time.monotonic()
     try:
         process = subprocess.run(
             call, input=json.dumps(payload), capture_output=True, text=True, timeout=LONGEST, env=environ, cwd=project

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookctl import files, runtime_files
@@ -53,16 +53,20 @@ def _note(draft: Draft, name: str, pack: PackRecord, runtime: Runtime, recorded:
 
 
 def _repair_guard(draft: Draft, pack: PackRecord) -> None:
-    """The same of the guard: programs of an earlier version give way to this one's, where nobody has edited them."""
+    """The same of the guard: where a file is missing, unedited ones of an earlier version give way to this one's."""
     wanted = _files_of_guard(draft, pack)
     if not wanted:
         return
     if not pack.digest:  # nobody has recorded it
         pack = pack._replace(digest=guard_digest(wanted))
     hook = files.read(os.path.join(pack.folder, HOOK))
-    is_ours = hook.data in (None, wanted[HOOK].data) or runtime_files.is_ours(hook, pack.files.get(HOOK, ""))
+    is_current = hook.data in (None, wanted[HOOK].data)
+    is_ours = is_current or runtime_files.is_ours(hook, pack.files.get(HOOK, ""))
     if not is_ours or draft.target.shared:
         _put_back(draft, GUARD, pack, {n: file for n, file in wanted.items() if _belongs(n, hook.data)})
+        return
+    needed = {*pack.files, *wanted} if is_current else set(pack.files)
+    if pack.files and not _is_of_0_1_0(pack) and not _misses_any(pack, needed):
         return
     config, known = _current_config(draft, pack), pack
     if config:
@@ -72,6 +76,11 @@ def _repair_guard(draft: Draft, pack: PackRecord) -> None:
     runtime = runtime_files.install(draft.folders, draft.target, pack.folder, known, wanted, False)
     recorded = {CONFIG: pack.files.get(CONFIG, ""), **runtime.written}
     _note(draft, GUARD, pack._replace(digest=guard_digest(wanted)), runtime, recorded)
+
+
+def _is_of_0_1_0(pack: PackRecord) -> bool:
+    """Whether the installed hook is one file, without a package."""
+    return HOOK in pack.files and not any(package_of(name) for name in pack.files)
 
 
 def _belongs(name: str, hook: bytes | None) -> bool:
@@ -110,7 +119,7 @@ def _files_of_guard(draft: Draft, pack: PackRecord) -> dict[str, File]:
 
 def _files_of_pack(draft: Draft, name: str, pack: PackRecord) -> dict[str, File]:
     """A pack's files as they were installed, if its own file is still where it was and says the same version."""
-    if draft.target.shared or not pack.source or not _any_missing(pack):
+    if draft.target.shared or not pack.source or not _misses_any(pack, pack.files):
         return {}
     loaded = load_file(pack.source)
     if (loaded.name, loaded.version) != (name, pack.version):
@@ -119,5 +128,5 @@ def _files_of_pack(draft: Draft, name: str, pack: PackRecord) -> dict[str, File]
     return {file: one for file, one in found.items() if files.digest(one.data) == pack.files.get(file)}
 
 
-def _any_missing(pack: PackRecord) -> bool:
-    return any(not os.path.lexists(os.path.join(pack.folder, name)) for name in pack.files)
+def _misses_any(pack: PackRecord, names: Iterable[str]) -> bool:
+    return any(not os.path.lexists(os.path.join(pack.folder, name)) for name in names)

@@ -33,6 +33,8 @@ class Finder:
         if package != self.package:
             return None
         file = FOLDER + "/" + package + "/" + module + ".py"
+        if posix.stat(file).st_mode & 0o170000 != 0o100000:
+            return None  # a pipe could hang us
         return spec_from_file_location(name, file, loader=self.loader(name, file))
 
 
@@ -43,8 +45,9 @@ def is_private(folder):
 
 
 def may_use_bytecode(package):
-    """Whether Python may keep the package's bytecode; never in a project, whose files are everybody's."""
-    if ".hookctl" in FOLDER.split("/"):
+    """Whether Python may keep the package's bytecode; never in a project, whose files are everybody's, and under -B."""
+    folder = FOLDER if FOLDER[0] == "/" else posix.getcwd() + "/" + FOLDER
+    if ".hookctl" in folder.split("/") or sys.dont_write_bytecode:
         return False
     cache = package + "/__pycache__"
     try:
@@ -87,6 +90,6 @@ def load(module, words):
 
 if __name__ == "__main__":
     try:
-        load("hook", sys.argv[1:])()
+        load("start", sys.argv[1:])()
     finally:
         posix._exit(0)

@@ -26,7 +26,7 @@ def become(command):
 
 if __name__ == "__main__":
     try:
-        run = load_launcher(FOLDER + "/hook.py")["load"]("wrap", sys.argv[1:])
+        run = load_launcher(FOLDER + "/hook.py")["load"]("wrapped", sys.argv[1:])
     except Exception:
         become(sys.argv[4])
     run()

@@ -151,7 +151,7 @@ def lay(folder: Path, *, wrapper: bool = False) -> None:
         path = folder / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_bytes(data)
-    for made in (folder, *(path.parent for path in folder.glob("guard_*/hook.py"))):
+    for made in (folder, *(path.parent for path in folder.glob("guard_*/start.py"))):
         made.chmod(0o700)
     (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))
 

@@ -1208,6 +1208,7 @@ def test_a_task_file_of_64_kib_is_read_and_a_larger_one_is_not(lab: Lab) -> None
 @pytest.mark.parametrize("how", HOWS)
 def test_a_spoilt_configuration_lets_go(lab: Lab, how: str) -> None:
     lab.task(remaining=2)
+    lab.hook.with_name("config.json").unlink()
     spoil(lab.hook.with_name("config.json"), how)
     assert (lab.stop(), lab.codes()) == ("A", ["config_error"])
 

@@ -82,6 +82,20 @@ def test_no_bytecode_is_left_in_a_project(lab: Lab) -> None:
     assert caches(folder) == []
 
 
+def test_no_bytecode_is_read_or_left_where_python_is_told_so(lab: Lab, marker: Path) -> None:
+    """As doctor's self-test does, which writes nothing."""
+    lab.task(remaining=2)
+    code = lab.root / "evil.py"
+    code.write_text(evil(marker))
+    plant(package_in(lab.hook.parent) / "stop.py", code)
+    before = caches(lab.hook.parent)
+    call = [PYTHON, "-I", "-S", "-B", *lab.command("stop")[3:]]
+    done = subprocess.run(call, input=json.dumps(lab.payload).encode(), capture_output=True, env=lab.environment)
+    assert json.loads(done.stdout)["decision"] == "block"
+    assert not marker.exists()
+    assert caches(lab.hook.parent) == before
+
+
 def test_bytecode_is_kept_where_nobody_else_can_write(lab: Lab) -> None:
     lab.task(remaining=2)
     assert lab.stop() == "B"
@@ -126,7 +140,7 @@ def test_nothing_but_the_packages_own_modules_is_loaded(lab: Lab, marker: Path, 
     lab.config(dispatch_tools=["*"], dispatch_max=1).task(remaining=2)
     folder = lab.hook.parent if where == "launcher" else package_in(lab.hook.parent)
     own = [path.stem for path in package_in(lab.hook.parent).glob("*.py")] if shape != "module" else []
-    for name in {*STANDARD, *own} - ({"hook"} if where == "launcher" else set()):
+    for name in {*STANDARD, *own}:
         if shape == "module":
             (folder / f"{name}.py").write_text(evil(marker))
         elif shape == "package":
@@ -171,11 +185,36 @@ def test_a_truncated_bytecode_costs_no_call_and_is_renewed(lab: Lab, size: int) 
     assert lab.stop(True) == "B"
 
 
-@pytest.mark.parametrize("name", ["stop", "values", "hook", "call"])
+@pytest.mark.parametrize("name", ["stop", "values", "start", "call"])
 def test_a_module_that_is_gone_lets_go(lab: Lab, name: str) -> None:
     lab.task(remaining=2)
     (package_in(lab.hook.parent) / f"{name}.py").unlink()
     assert lab.stop() == "A"
+
+
+@pytest.mark.parametrize("how", ["fifo", "device", "folder"])
+def test_what_is_no_file_in_a_modules_place_lets_go(lab: Lab, how: str) -> None:
+    lab.task(remaining=2)
+    module = package_in(lab.hook.parent) / "stop.py"
+    module.unlink()
+    if how == "fifo":
+        os.mkfifo(module)
+    elif how == "device":
+        module.symlink_to("/dev/zero")
+    else:
+        module.mkdir()
+    assert lab.stop() == "A"
+
+
+def test_a_project_is_known_by_the_working_folder_too(lab: Lab) -> None:
+    folder = in_project(lab)
+    lab.task(remaining=2)
+    call = [PYTHON, "-I", "-S", "hook.py", "stop", "--host", "claude"]
+    done = subprocess.run(
+        call, input=json.dumps(lab.payload).encode(), capture_output=True, env=lab.environment, cwd=folder
+    )
+    assert json.loads(done.stdout)["decision"] == "block"
+    assert caches(folder) == []
 
 
 def test_a_call_whose_package_has_gone_meanwhile_starts_the_new_one(lab: Lab) -> None:

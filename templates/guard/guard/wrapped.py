@@ -16,8 +16,8 @@ from .call import INPUT_LIMIT, Expired, launchers_folder, read_call, read_config
 from .denials import Judgement, is_denial, judge
 from .dialects import Host
 from .files import enter, env
-from .hook import tell
 from .log import log
+from .start import tell
 from .values import is_true, parse
 
 LET_GO = "hookctl guard: let go of the agent %s. Send a prompt to go on."

@@ -1,4 +1,4 @@
-"""The hook: `hook.py EVENT --host HOST`, the host's JSON on stdin, at most one JSON object on stdout.
+"""The start of a call: `hook.py EVENT --host HOST`, the host's JSON on stdin, at most one JSON object on stdout.
 
 Whatever goes wrong, it lets the agent go; its exit status is always 0.
 """
