@@ -267,9 +267,10 @@ def test_a_program_that_only_a_committed_ledger_vouches_for_is_not_started(place
     marker = place.root / "started"
     place.install("--scope", "project")
     program = put(Path(".hookctl/guard/claude/hook.py"), f"open({str(marker)!r}, 'w')\n")
-    ledger = Path(".hookctl/ledger.json")
+    ledger, folder = Path(".hookctl/ledger.json"), program.parent
+    programs = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.py")}
     place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"].update(
-        digest=content_digest(b"", {"hook.py": program.read_bytes()})), ledger)  # fmt: skip
+        digest=content_digest(b"", programs)), ledger)  # fmt: skip
     codes = place.codes()
     assert "hook_old" in codes
     assert not {"hook_changed", "self_test_passed", "self_test_failed"} & set(codes)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts, interpreter
-from hookctl.packs.programs import launchers, package_files
+from hookctl.packs.programs import load_programs
 
 from .conftest import Hookctl, put
 
@@ -41,9 +41,9 @@ class Machine:
 
     def age(self) -> None:
         """Make folder and records what 0.1.0 had made them."""
-        for name in package_files():
+        for name in load_programs(wrapper=False).package:
             (self.folder / name).unlink()
-        (self.folder / next(iter(package_files()))).parent.rmdir()
+        (self.folder / next(iter(load_programs(wrapper=False).package))).parent.rmdir()
         config = json.loads((self.folder / "config.json").read_text())
         del config["hosts"]
         put(self.folder / "config.json", json.dumps(config, indent=2, ensure_ascii=False) + "\n")
@@ -77,7 +77,7 @@ class Machine:
         return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}
 
     def is_current(self) -> bool:
-        programs = {**package_files(), **launchers(wrapper=False)}
+        programs = {**load_programs(wrapper=False).package, **load_programs(wrapper=False).launchers}
         config = json.loads((self.folder / "config.json").read_text())
         whole = all((self.folder / name).read_bytes() == data for name, data in programs.items())
         return whole and self.host in config.get("hosts", {}) and self.names() == {*programs, "config.json"}
@@ -214,10 +214,10 @@ def test_an_upgrade_replaces_the_launcher_between_the_new_package_and_the_end_of
 ) -> None:
     from hookctl import files
 
-    (old,) = {name.rpartition("/")[0] for name in package_files()}
+    (old,) = {name.rpartition("/")[0] for name in load_programs(wrapper=False).package}
     folder = upgraded()
     run(folder, settings)
-    (new,) = {name.rpartition("/")[0] for name in package_files()}
+    (new,) = {name.rpartition("/")[0] for name in load_programs(wrapper=False).package}
     steps: list[str] = []
     replace = files.replace
 

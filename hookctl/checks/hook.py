@@ -18,6 +18,7 @@ from hookctl.masking import masked_text
 from hookctl.model import PackRecord
 from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
+from hookctl.runtime_files import HOSTS
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
 _ENOUGH = 3  # sessions without a line before anything is said
@@ -111,7 +112,8 @@ def _configuration(file: FileFacts) -> Iterator[Finding]:
         message = "the hook's configuration is missing, so it lets every stop pass"
         yield file.find("config_missing", message, f"`{file.install}` puts it back.", config.path)
     else:
-        for name, wrong in wrong_knobs(config.value, file.knobs):
+        settings = {name: value for name, value in config.value.items() if name != HOSTS}
+        for name, wrong in wrong_knobs(settings, file.knobs):
             message = f"{name}: {masked_text(wrong)}; the hook ignores it"
             yield file.find("config_invalid", message, "Mend it.", config.path)
         yield from _meaning(file, config.value, config.path)
