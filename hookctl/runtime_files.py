@@ -5,7 +5,6 @@ They are made, kept and removed in the spirit of the ownership table: what the o
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import stat
@@ -57,7 +56,8 @@ def install(
 
     A copy that is written anew, and with `upgrade` any, is executable where the pack's own file is.
     """
-    changes, kept, written, foreign = [], [], {}, []
+    changes: dict[str, Change] = {}
+    kept, written, foreign = [], {}, []
     recorded = known.files if known else {}
     for name, file in wanted.items():
         path = os.path.join(folder, name)
@@ -73,15 +73,15 @@ def install(
         written[name] = "" if file.edits else _digest(place, file.data)
         chmod = _chmod(there, file) if there.data != file.data or upgrade else None
         if there.data != file.data or chmod is not None:
-            changes.append(Change(there.path, there.data, file.data, _mode(place, file), chmod))
+            changes[name] = Change(there.path, there.data, file.data, _mode(place, file), chmod)
     dropped = {name: sha for name, sha in recorded.items() if name not in wanted}
     if os.path.join(folder, HOOK) in foreign:  # an edited launcher still starts the package that it names
         stay = {name: sha for name, sha in dropped.items() if package_of(name)}
         written |= stay
         dropped = {name: sha for name, sha in dropped.items() if name not in stay}
     gone = _remove(folders, place, folder, dropped, {package_of(name) for name in written})
-    return Runtime((*changes, *gone.changes), (*_actions(folder, changes), *gone.actions), (*kept, *gone.kept),
-                   written, gone.rmdirs, tuple(foreign))  # fmt: skip
+    return Runtime((*changes.values(), *gone.changes), (*_actions(folder, changes), *gone.actions),
+                   (*kept, *gone.kept), written, gone.rmdirs, tuple(foreign))  # fmt: skip
 
 
 def uninstall(folders: Folders, place: Place, known: PackRecord, others: Container[str] = ()) -> Runtime:
@@ -98,38 +98,44 @@ def _remove(
     folders: Folders, place: Place, folder: str, names: Mapping[str, str], packages: Container[str]
 ) -> Runtime:
     """These files of a folder go where they are as recorded, and the bytecode of packages that are not in use."""
-    changes, kept = [], []
+    changes: dict[str, Change] = {}
+    kept = []
     for name, sha in names.items():
         path = os.path.join(folder, name)
         there = _read(place, path)
         if there.data is not None and is_ours(there, sha):
-            changes.append(Change(there.path, there.data, None))
+            changes[name] = Change(there.path, there.data, None)
         elif there.data is not None:
             kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
-    bytecode = [] if place.shared else list(_bytecode(folder, packages))
+    caches = [] if place.shared else _caches(folder, packages)
+    bytecode = [change for cache in caches for change in _bytecode(cache)]
     # Also where somebody has removed the files already.
-    paths = [*(os.path.join(folder, name) for name in names), *(change.path for change in bytecode)]
+    paths = [*(os.path.join(folder, name) for name in names), *(os.path.join(cache, "") for cache in caches)]
     rmdirs = _own_folders(folders, place, paths)
-    return Runtime((*changes, *bytecode), _actions(folder, changes), tuple(kept), {}, rmdirs)
+    return Runtime((*changes.values(), *bytecode), _actions(folder, changes), tuple(kept), {}, rmdirs)
 
 
-def _bytecode(folder: str, packages: Container[str]) -> Iterator[Change]:
-    """What Python keeps beside the modules of every package but these; a call that still runs may add to it."""
-    with contextlib.suppress(OSError):
-        for package in filter(is_package, os.listdir(folder)):
-            cache = os.path.join(folder, package, "__pycache__")
-            names = os.listdir(cache) if package not in packages and os.path.isdir(cache) else ()
-            for name in sorted(names):
-                there = files.read(os.path.join(cache, name))
-                if ".pyc" in name and there.data is not None:
+def _caches(folder: str, packages: Container[str]) -> list[str]:
+    """Where Python keeps the bytecode of every package but these; a call that still runs may add to it."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    gone = [os.path.join(folder, name) for name in sorted(names) if is_package(name) and name not in packages]
+    caches = [os.path.join(package, "__pycache__") for package in gone if not os.path.islink(package)]
+    return [cache for cache in caches if os.path.isdir(cache) and not os.path.islink(cache)]
+
+
+def _bytecode(cache: str) -> Iterator[Change]:
+    with os.scandir(cache) as entries:
+        for entry in entries:
+            if ".pyc" in entry.name and entry.is_file(follow_symlinks=False):
+                there = files.read(entry.path)
+                if there.data is not None:
                     yield Change(there.path, there.data, None)
 
 
-def _actions(folder: str, changes: Iterable[Change]) -> tuple[tuple[str, Action], ...]:
+def _actions(folder: str, changes: Mapping[str, Change]) -> tuple[tuple[str, Action], ...]:
     """A line about each file that changes; the modules of a package are told of as its folder."""
     words: dict[str, str] = {}
-    for change in changes:
-        name = os.path.relpath(change.path, files.real(folder))
+    for name, change in changes.items():
         path = os.path.join(folder, package_of(name) or name)
         word = "remove-file" if change.after is None else "create-file" if change.before is None else "replace-file"
         words[path] = word if words.get(path, word) == word else "replace-file"
