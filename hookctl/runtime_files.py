@@ -5,7 +5,6 @@ They are made, kept and removed in the spirit of the ownership table: what the o
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -28,7 +27,6 @@ from hookctl.packs.settings import Settings
 from hookctl.places import GUARD, OWN, Place, read_inside
 
 CONFIG = "config.json"
-HOSTS = "hosts"  # its key with what hookctl knows of hosts; the others are settings
 
 
 class Runtime(NamedTuple):
@@ -111,10 +109,11 @@ def _remove(folders: Folders, place: Place, known: PackRecord, in_use: Container
         else:
             path = os.path.join(known.folder, name)
             kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
-    bytecode = [] if place.shared else list(_bytecode(known.folder, in_use))
+    caches = [] if place.shared else _caches(known.folder, in_use)
+    bytecode = [change for cache in caches for change in _bytecode(cache)]
     # Also where somebody has removed the files already.
-    paths = [*(os.path.join(known.folder, name) for name in known.files), *(change.path for change in bytecode)]
-    rmdirs = _own_folders(folders, place, paths)
+    paths = [os.path.join(known.folder, name) for name in known.files]
+    rmdirs = _own_folders(folders, place, [*paths, *(os.path.join(cache, "") for cache in caches)])
     going = (*changes.values(), *bytecode)
     return Runtime(going, _actions(known.folder, changes), tuple(kept), {}, rmdirs)
 
@@ -132,15 +131,20 @@ def _read_all(place: Place, folder: str, names: Iterable[str]) -> dict[str, file
     return {name: read(os.path.join(folder, name)) for name in names}
 
 
-def _bytecode(folder: str, packages: Container[str]) -> Iterator[Change]:
-    """What Python keeps beside the modules of every package but these; a call that still runs may add to it."""
-    with contextlib.suppress(OSError):
-        for package in filter(is_package, os.listdir(folder)):
-            cache = os.path.join(folder, package, "__pycache__")
-            names = os.listdir(cache) if package not in packages and os.path.isdir(cache) else ()
-            for name in sorted(names):
-                there = files.read(os.path.join(cache, name))
-                if ".pyc" in name and there.data is not None:
+def _caches(folder: str, packages: Container[str]) -> list[str]:
+    """Where Python keeps the bytecode of every package but these; a call that still runs may add to it."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    gone = [os.path.join(folder, name) for name in sorted(names) if is_package(name) and name not in packages]
+    caches = [os.path.join(package, "__pycache__") for package in gone if not os.path.islink(package)]
+    return [cache for cache in caches if os.path.isdir(cache) and not os.path.islink(cache)]
+
+
+def _bytecode(cache: str) -> Iterator[Change]:
+    with os.scandir(cache) as entries:
+        for entry in entries:
+            if ".pyc" in entry.name and entry.is_file(follow_symlinks=False):
+                there = files.read(entry.path)
+                if there.data is not None:
                     yield Change(there.path, there.data, None)
 
 
@@ -195,7 +199,7 @@ def is_as_recorded(there: files.Snapshot, known: PackRecord, name: str) -> bool:
     says = _says(there)
     if not isinstance(says, dict):
         return False
-    return engine.same({name: value for name, value in says.items() if name != HOSTS}, config)
+    return engine.same({name: value for name, value in says.items() if name != guard.HOSTS}, config)
 
 
 def _says(there: files.Snapshot) -> Any:
@@ -242,7 +246,7 @@ def configuration(
             error.hint = "Mend it; or remove it, or install with --force: either writes it anew."
             raise
         live = dict(value) if isinstance(value, dict) else {}
-    hosts = live.pop(HOSTS, None)
+    hosts = live.pop(guard.HOSTS, None)
     edited = {name for name in live if not engine.same(live[name], written.get(name))}
     edited -= {name for name in edited if engine.same(live[name], wanted.get(name))}
     if not written:
@@ -256,7 +260,7 @@ def configuration(
     table = guard.host_table(host)
     if there.data is not None and engine.same(live, values) and engine.same(hosts, table):
         return File(there.data, edits=kept)
-    text = json.dumps({**values, HOSTS: table}, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps({**values, guard.HOSTS: table}, indent=2, ensure_ascii=False) + "\n"
     return File(text.encode("utf-8", "backslashreplace"), edits=kept)  # a path need not be UTF-8
 
 

@@ -254,6 +254,26 @@ def test_bytecode_that_a_call_leaves_behind_an_upgrade_goes_with_the_next(
     assert not folder.exists()
 
 
+def test_an_empty_folder_for_bytecode_goes_and_what_is_linked_there_stays(
+    hookctl: Hookctl, isolated: Path, settings: Path
+) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    folder = isolated / "data" / "guard" / "claude-user"
+    (package,) = folder.glob("guard_*")
+    (package / "__pycache__").mkdir()
+    mine = put(isolated / "mine" / "__pycache__" / "a.pyc", b"mine")
+    linked = folder / "guard_0123456789abcdef"
+    linked.symlink_to(mine.parents[1])
+    (package / "__pycache__" / "b.pyc").symlink_to(mine)
+    assert hookctl("uninstall", "--host", "claude").code == 0
+    assert mine.read_bytes() == b"mine"
+    (package / "__pycache__" / "b.pyc").unlink()
+    linked.unlink()
+    assert hookctl("install", "--host", "claude").code == 0
+    assert hookctl("uninstall", "--host", "claude").code == 0
+    assert not folder.exists()
+
+
 def test_bytecode_in_a_project_is_not_ours(hookctl: Hookctl, isolated: Path) -> None:
     """hookctl never makes it there: it is somebody else's, like any other file."""
     assert hookctl("install", "--host", "claude", "--scope", "project").code == 0

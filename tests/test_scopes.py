@@ -18,7 +18,7 @@ import pytest
 
 from hookctl import apply, files, hosts, interpreter, places
 from hookctl.errors import HookctlError
-from hookctl.packs.programs import package_files
+from hookctl.packs.programs import load_programs
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -140,7 +140,7 @@ def test_the_configuration_beside_the_hook_names_a_folder_of_this_machine_only_w
 def test_nothing_that_is_committed_names_this_machine(isolated: Path, project: Path, hookctl: Hookctl) -> None:
     assert hookctl(*INSTALL, "--scope", "project", "--set", "latch=false").code == 0
     texts = [path.read_text() for path in project.rglob("*") if path.is_file() and path.name != "hook.py"]
-    assert len(texts) == 4 + len(package_files())
+    assert len(texts) == 4 + len(load_programs(wrapper=False).package)
     assert not [text for text in texts if str(isolated) in text or PYTHON in text or str(Path.home()) in text]
 
 
@@ -178,7 +178,7 @@ def test_in_a_project_files_and_folders_are_as_the_umask_says(project: Path, hoo
     with masked(mask):
         assert hookctl(*INSTALL, "--scope", "project").code == 0
     made = [path for top in (".claude", ".hookctl") for path in (project / top, *(project / top).rglob("*"))]
-    assert len([path for path in made if path.is_file()]) == 5 + len(package_files())
+    assert len([path for path in made if path.is_file()]) == 5 + len(load_programs(wrapper=False).package)
     assert {mode(path) for path in made if path.is_file()} == {0o666 & ~mask}
     assert {mode(path) for path in made if path.is_dir()} == {0o777 & ~mask}
 
@@ -480,7 +480,7 @@ def outside(isolated: Path) -> Path:
     return isolated / "outside"
 
 
-MODULE = next(iter(package_files()))
+MODULE = next(iter(load_programs(wrapper=False).package))
 SETTINGS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 OURS = [
     ".hookctl",

@@ -15,8 +15,8 @@ import pytest
 from hookctl import hosts
 from hookctl.packs import wrapping
 from hookctl.places import Place
+from tests.templates.lab import lay
 
-TEMPLATES = Path(__file__).parents[1] / "templates" / "guard"
 ORIGINALS = {
     "a word": "true",
     "a status": "echo why >&2; exit 2",
@@ -49,8 +49,7 @@ def folder(isolated: Path) -> Path:
     """A folder of the guard's with everything in it, whose name needs quoting."""
     path = isolated / "it's a $folder; really"
     path.mkdir()
-    for name in ("hook.py", "wrap.py"):
-        shutil.copy(TEMPLATES / name, path)
+    lay(path, wrapper=True)
     return path
 
 

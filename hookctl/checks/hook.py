@@ -16,9 +16,9 @@ from hookctl.events import WRAPPED
 from hookctl.hosts import Host, commands
 from hookctl.masking import masked_text
 from hookctl.model import PackRecord
+from hookctl.packs.guard import HOSTS
 from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.runtime_files import HOSTS
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
 _ENOUGH = 3  # sessions without a line before anything is said

@@ -19,6 +19,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import DEFAULT_LIMIT, LIMIT_KEY, MODES, WORDS, Settings
 from hookctl.places import GUARD, OWN, Place, in_sh
 
+HOSTS = "hosts"  # the key of config.json with what hookctl knows of hosts; the others are settings
 CEILING = 200  # blocks a prompt, whatever settings and progress say
 ARMED_CEILING = 5000  # the same while keepalive is armed
 UNLIMITED_CAP = "5000"  # where the guard's own limit is as high, or there is none

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from hookctl.packs.programs import package_files
+
 from .claude import Place, make_place, play
 from .clients import Client
 from .probe import BLOCK, make_probe
@@ -209,8 +211,8 @@ def teammate(authors: Place, tmp_path: Path) -> Place:
 
 def test_what_is_committed_names_no_machine_and_no_run(authors: Place) -> None:
     names = git(authors.project, "ls-files").splitlines()
-    ours = [".hookctl/.gitignore", *(f".hookctl/guard/claude/{name}" for name in ("config.json", "hook.py"))]
-    assert names == [".claude/settings.json", *ours, ".hookctl/ledger.json"]
+    guards = sorted(f".hookctl/guard/claude/{name}" for name in ("config.json", "hook.py", *package_files()))
+    assert names == [".claude/settings.json", ".hookctl/.gitignore", *guards, ".hookctl/ledger.json"]
     assert committed_with(authors, str(authors.root)) == []
     assert git(authors.project, "status", "--porcelain") == ""
 
