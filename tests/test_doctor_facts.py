@@ -73,7 +73,7 @@ _MODULES = {
     "__future__", "collections.abc", "contextlib", "json", "os", "re", "shlex", "stat", "typing",
     "hookctl", "hookctl.documents", "hookctl.documents.jsonc", "hookctl.effects", "hookctl.errors", "hookctl.events",
     "hookctl.gates", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model", "hookctl.packs",
-    "hookctl.packs.settings", "hookctl.packs.wrapping", "hookctl.places", "hookctl.scopes",
+    "hookctl.packs.guard", "hookctl.packs.settings", "hookctl.packs.wrapping", "hookctl.places", "hookctl.scopes",
 }  # fmt: skip
 # What judges take of modules that read, too: functions of values, and constants.
 _TAKEN = {

@@ -7,13 +7,14 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookctl import hosts, interpreter
+from hookctl.digests import content_digest
 from hookctl.packs.programs import load_programs
 
 from .conftest import Hookctl, put
@@ -59,6 +60,10 @@ class Machine:
                 value.clear()
                 for name in ("hook.py", "config.json"):
                     value[name] = hashlib.sha256((self.folder / name).read_bytes()).hexdigest()[:digits]
+            if isinstance(value, dict) and "hook.py" in value.get("files", ()):
+                if isinstance(value["files"], list):
+                    value["files"] = [name for name in value["files"] if not name.startswith("guard_")]
+                value["digest"] = content_digest(b"", {"hook.py": (self.folder / "hook.py").read_bytes()})
             for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
                 visit(part)
 
@@ -187,18 +192,21 @@ def test_a_configuration_in_another_form_is_no_edit(isolated: Path, hookctl: Hoo
 
 
 @pytest.fixture
-def upgraded(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+def upgraded(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Path]]:
     """Make this a version with another package; the folder of the guard."""
     assert hookctl("install", "--host", "claude").code == 0
 
     def upgrade() -> Path:
         from hookctl.packs import programs
 
-        sources = {**programs._sources(), "later.py": b'"""More."""\n'}
-        monkeypatch.setattr(programs, "_sources", lambda: sources)
+        known = programs._modules
+        monkeypatch.setattr(programs, "_modules", lambda folder: {**known(folder), "later.py": b'"""More."""\n'})
+        programs.load_programs.cache_clear()
         return isolated / "data" / "guard" / "claude-user"
 
-    return upgrade
+    yield upgrade
+    monkeypatch.undo()
+    load_programs.cache_clear()
 
 
 def run(folder: Path, settings: Path) -> Path:

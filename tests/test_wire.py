@@ -72,3 +72,9 @@ def test_the_self_test_knows_an_answer_with_its_text_further_in() -> None:
     }.items():  # fmt: skip
         assert says(Answer(text, 0.1), host, "block") == fits, text
     assert says(Answer("", 0.1), host, "release")
+
+
+def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> None:
+    table = guard.host_table(hosts.load("claude"))
+    known = {name: value for name, value in table["claude"].items() if name != "also_run_by"}
+    assert {"claude": known} == module("dialects").USUAL

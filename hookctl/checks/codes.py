@@ -361,7 +361,7 @@ TABLE = (
     ),
     Code(
         "config_missing", ("warning",),
-        "`config.json` is gone, so the hook lets every stop pass",
+        "`config.json` is gone: for Claude Code the defaults hold, for any other host every stop passes",
         "`--fix`",
     ),
     Code(

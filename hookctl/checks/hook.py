@@ -109,7 +109,7 @@ def _configuration(file: FileFacts) -> Iterator[Finding]:
         fix = config.error.hint or f"`{file.install} --force` puts it back."
         yield file.find("config_unreadable", message, fix, config.path)
     elif not config.is_there:
-        message = "the hook's configuration is missing, so it lets every stop pass"
+        message = "the hook's configuration is missing, so your settings do not hold"
         yield file.find("config_missing", message, f"`{file.install}` puts it back.", config.path)
     else:
         settings = {name: value for name, value in config.value.items() if name != HOSTS}

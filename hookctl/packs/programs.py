@@ -33,7 +33,7 @@ class Programs(NamedTuple):
 def load_programs(*, wrapper: bool) -> Programs:
     """The programs of this version; with `wrapper`, also the one that another tool's hook runs through."""
     folder = asset("templates", "guard")
-    modules = {name: _read(folder, _PACKAGE, name) for name in _module_names(folder)}
+    modules = _modules(folder)
     package = _package_name(modules)
     launchers = {WRAPPER: _read(folder, WRAPPER)} if wrapper else {}
     launchers[HOOK] = _naming_package(_read(folder, HOOK), package)
@@ -55,6 +55,10 @@ def template_files() -> list[str]:
     """The hook and its package as they lie in the templates, where they run as well."""
     names = _module_names(asset("templates", "guard"))
     return [HOOK, *(f"{_PACKAGE}/{name}" for name in names)]
+
+
+def _modules(folder: str) -> dict[str, bytes]:
+    return {name: _read(folder, _PACKAGE, name) for name in _module_names(folder)}
 
 
 def _module_names(folder: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.packs.programs import package_files
+from hookctl.packs.programs import load_programs
 
 from .claude import Place, make_place, play
 from .clients import Client
@@ -211,7 +211,8 @@ def teammate(authors: Place, tmp_path: Path) -> Place:
 
 def test_what_is_committed_names_no_machine_and_no_run(authors: Place) -> None:
     names = git(authors.project, "ls-files").splitlines()
-    guards = sorted(f".hookctl/guard/claude/{name}" for name in ("config.json", "hook.py", *package_files()))
+    programs = load_programs(wrapper=False).all
+    guards = sorted(f".hookctl/guard/claude/{name}" for name in ("config.json", *programs))
     assert names == [".claude/settings.json", ".hookctl/.gitignore", *guards, ".hookctl/ledger.json"]
     assert committed_with(authors, str(authors.root)) == []
     assert git(authors.project, "status", "--porcelain") == ""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from .lab import TEMPLATES, Lab, package_in
+from .lab import Lab, package_in
 from .modules import module
 
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "schemas" / "guard-config.schema.json").read_text())
@@ -30,10 +30,12 @@ def test_schema_and_hook_have_the_same_knobs_defaults_types_and_words() -> None:
         assert knob.get("type", "string") == TYPES[type(DEFAULTS[name])]
 
 
-def test_the_configuration_that_install_starts_from_is_valid_and_changes_no_default() -> None:
-    config = json.loads((TEMPLATES / "config.json").read_text())
-    Draft202012Validator(SCHEMA).validate(config)
-    assert config == {name: DEFAULTS[name] for name in config}
+@pytest.mark.parametrize("name", hosts.names())
+def test_the_configuration_that_install_starts_from_is_valid_and_changes_no_default(name: str) -> None:
+    host = hosts.load(name)
+    config = guard.configuration(guard.Settings(), "", host)
+    Draft202012Validator(SCHEMA).validate({**config, "hosts": guard.host_table(host)})
+    assert config == {setting: DEFAULTS[setting] for setting in config}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import _signal
 import posix
 import time
 
-from .dialects import find_host
+from .dialects import USUAL, find_host
 from .files import KIB, enter, env, read_object
 from .project import default_state_dir, find_project, home_folder
 from .settings import Settings
@@ -58,8 +58,8 @@ def read_settings(call):
     """Settings and host table out of config.json beside the launcher."""
     call.beside = launchers_folder(call.start_folder)
     config = read_config(call.beside)
-    call.table = config.get("hosts")
-    call.settings = Settings(config)
+    call.table = None if config is None else config.get("hosts", USUAL)
+    call.settings = Settings(config or {})
     call.lock_s = min(max(call.settings.lock_ms, 0), LONGEST_LOCK_MS) / 1000
     call.keepalive = call.settings.mode == "keepalive"
     call.ceiling = ARMED_CEILING if call.keepalive else CEILING
@@ -74,11 +74,13 @@ def launchers_folder(start_folder):
 
 
 def read_config(folder):
-    """The object in config.json; an empty one where it cannot be read."""
+    """The object in config.json, empty where there is no such file; None where it cannot be read."""
     try:
         return read_object(folder + "/config.json")
-    except (OSError, ValueError):
+    except FileNotFoundError:
         return {}
+    except (OSError, ValueError):
+        return None
 
 
 def start_timer(seconds):

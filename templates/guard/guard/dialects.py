@@ -7,6 +7,20 @@ from .files import env
 from .values import is_true, leading_number
 
 NO_CAP = float("inf")
+# What the table has of Claude Code, the usual host: without config.json, or a table in it, the defaults hold.
+USUAL = {
+    "claude": {
+        "block": '{"decision":"block","reason":%s}',
+        "release": '{"systemMessage":%s}',
+        "end": '{"continue":false,"stopReason":%s}',
+        "refuse": '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",'
+        '"permissionDecisionReason":%s}}',
+        "project": "CLAUDE_PROJECT_DIR",
+        "session": "CLAUDE_CODE_SESSION_ID",
+        "cap": {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "counts_anew": True},
+        "payload": {"transcript": True, "tells_forced": True},
+    }
+}
 
 
 class Host:
