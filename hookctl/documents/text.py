@@ -27,8 +27,11 @@ def spliced(text: str, splices: Iterable[Splice]) -> str:
 
 
 def line_start(text: str, offset: int) -> int:
-    """Where the line of an offset begins."""
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    """Where the line of an offset begins; one between \\r and \\n is still on the line before."""
+    newline, carriage = text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)
+    if carriage > newline and text.startswith("\r\n", carriage):
+        carriage = text.rfind("\r", 0, carriage)
+    return max(newline, carriage) + 1
 
 
 def line_stop(text: str, offset: int) -> int:
