@@ -19,9 +19,10 @@ from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.folders import Folders
 from hookctl.model import Result
 from hookctl.packs import guard
+from hookctl.packs.guard import HOSTS
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.packs.settings import Request, Settings, choose, remarks
-from hookctl.runtime_files import CONFIG, HOSTS
+from hookctl.runtime_files import CONFIG
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
 _BEGIN = 1_000_000_000  # seconds; where the events do not say when they are
