@@ -167,15 +167,21 @@ def _install(
     project: _Project = "",
 ) -> int:  # fmt: skip
     from hookctl.packs import load
+    from hookctl.planner.run import finish_pending
+    from hookctl.report import say
     from hookctl.verbs.install import install
 
     content = load(pack)
     hosts, choice = _chosen(f"install {pack}", host, scope, json), _choice(
         _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force, trust
     )
-    return _show(
-        "install", lambda f: install(f, content, _places(f, hosts, scope, project), choice, dry_run=dry_run), json
-    )
+
+    def verb(folders: Folders) -> Result:
+        if not dry_run:
+            finish_pending(folders, say)
+        return install(folders, content, _places(folders, hosts, scope, project), choice, dry_run=dry_run)
+
+    return _show("install", verb, json)
 
 
 def _plan(
@@ -226,6 +232,8 @@ def _uninstall(
     from hookctl import hosts as known
     from hookctl import packs
     from hookctl.folders import here
+    from hookctl.planner.run import finish_pending
+    from hookctl.report import say
     from hookctl.verbs.uninstall import What, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
@@ -238,6 +246,8 @@ def _uninstall(
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
+        if not dry_run:
+            finish_pending(folders, say)
         places = [] if all_ else _places(folders, hosts, scope or "user", project)
         return uninstall(folders, what, places, dry_run=dry_run)
 

@@ -24,7 +24,7 @@ class Sources:
     def __init__(self, folders: Folders) -> None:
         self.folders = folders
         self._read: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
-        self._edited: dict[str, tuple[Document, tuple[Edit, ...], Document]] = {}
+        self._edited: dict[str, tuple[Document, list[tuple[type, Edit]], Document]] = {}
         self._python: tuple[str, str] | None = None
 
     def forget(self) -> None:
@@ -40,9 +40,9 @@ class Sources:
 
     def edit(self, shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document:
         """The document with these edits; a plan that comes to the same ones again gets the same document."""
-        known = self._edited.get(document.where)
-        if known is None or known[0] is not document or known[1] != edits:
-            known = document, edits, shapes.apply(shape, document, edits)
+        known, kinds = self._edited.get(document.where), [(type(edit), edit) for edit in edits]
+        if known is None or known[0] is not document or known[1] != kinds:
+            known = document, kinds, shapes.apply(shape, document, edits)
             self._edited[document.where] = known
         return known[2]
 

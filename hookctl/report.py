@@ -167,7 +167,7 @@ def plan_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
     return {
         "actions": [_action_data(file, action) for file in plan.files for action in _actions(file)],
         "kept": [_action_data(file, action) for file in plan.files for action in file.decision.kept],
-        "files": [_file_data(file) for file in plan.files if file.settings],
+        "files": [_file_data(file) for file in plan.files if file.old != file.after],
         "dry_run": dry_run,
     }
 

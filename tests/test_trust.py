@@ -386,3 +386,27 @@ def test_an_approval_goes_wherever_the_settings_of_codex_are_now(
     assert hookctl("uninstall", *asked).code == 0
     assert config.read_text() == CONFIG.replace("\r\n", "\n")
     assert not (isolated / "state" / "approvals.json").exists()
+
+
+def test_an_approval_that_the_operator_took_back_stays_away_when_another_pack_leaves_its_place(
+    isolated: Path, hookctl: Hookctl, config: Path
+) -> None:
+    head = '[pack]\nname = "{0}"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "{0}"\n'
+    for name in ("first", "second"):
+        put(isolated / "work" / f"{name}.toml", head.format(name))
+    assert hookctl("install", "first.toml", *CODEX, "--trust").code == 0
+    settings = config.with_name("hooks.json")
+    settings.write_text(json.dumps({"hooks": {"Stop": []}}))
+    config.write_text("x = 1\n")
+    assert hookctl("install", "second.toml", *CODEX, "--trust").code == 0
+    assert list(approved(config)) == ["hooks.json:stop:0:0"]
+    done = hookctl("uninstall", "second")
+    assert "remaining" not in done.out
+    assert config.read_text() == "x = 1\n"
+
+
+def test_a_file_with_approvals_alone_is_no_place_of_the_guard(hookctl: Hookctl, config: Path) -> None:
+    assert hookctl(*TRUST).code == 0
+    assert [page["file"] for page in hookctl("status", "--json").data["files"]] == [str(config.with_name("hooks.json"))]
+    codes = [finding["code"] for finding in hookctl("doctor", *CODEX, "--json").data["findings"]]
+    assert "not_installed" not in codes

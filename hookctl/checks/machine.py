@@ -70,7 +70,7 @@ class Machine:
             if record or self._has_ours(place):
                 places.setdefault(key, place)
         for key, page in self.records.items():
-            if page.host == host.name:
+            if page.host == host.name and page.packs:  # else only approvals are in the file
                 path = ledger.place_of(self.records, key)
                 variant = of_file(host, path, self.read)
                 places.setdefault(key, Place(variant, page.scope, path, page.project))

@@ -150,14 +150,23 @@ def _keeps_up(config: Draft, draft: Draft, pack: str) -> bool:
 def _approve(config: Draft, draft: Draft, pack: str, needed: dict[Path, str]) -> None:
     """Make the approvals of a pack in one settings file those that are needed."""
     wants = [Want((*path, "trusted_hash"), "leaf", digest) for path, digest in needed.items()]
-    paths = {want.path for want in wants}
-    ours = _approvals_of(config.entries, draft, pack)
-    in_the_same_places = [entry for entry in config.entries if entry.path in paths and entry not in ours]
-    visible = _with_containers(config, [*ours, *in_the_same_places])
+    _take_over_places(config, pack, {want.path for want in wants})
+    visible = _with_containers(config, _approvals_of(config.entries, draft, pack))
     version = draft.packs[pack].version
     # The operator was asked, or agreed before: nobody else's word stands in the place of a hook of ours.
     decision = engine.install(visible, config.look(wants, visible), pack, version, wants, force=True)
     config.take(_for_people(decision, pack), visible)
+
+
+def _take_over_places(config: Draft, pack: str, paths: set[Path]) -> None:
+    """An approval is of the hook that stands in a place: where that is this pack's now, so is the entry, alone."""
+    entries = []
+    for entry in config.entries:
+        if entry.path in paths and entry.owners.keys() != {pack}:
+            wish = next(iter(entry.owners.values()))
+            entry = entry._replace(owners={pack: wish})
+        entries.append(entry)
+    config.entries = tuple(entries)
 
 
 def _withdraw(config: Draft, draft: Draft, pack: str) -> None:

@@ -8,18 +8,25 @@ from collections.abc import Callable
 
 from hookctl import apply, files
 from hookctl.errors import HookctlError
+from hookctl.folders import Folders
 from hookctl.live import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.planner.plan import Plan
+
+
+def finish_pending(folders: Folders, say: Callable[[str], None]) -> None:
+    """Carry an interrupted run to its end, before anything is looked up; what it left may not even parse."""
+    if apply.unfinished(folders):
+        with apply.locked(folders, lambda: say("waiting for another hookctl")):
+            for line in apply.recover(folders):
+                say(line)
 
 
 def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[str], None]) -> Plan:
     """Do what `make_plan` plans, and return the plan that was done; `say` hears what a person should know."""
     folders = sources.folders
-    # What an interrupted run left may not even parse: it is carried on before anything is planned.
-    if not apply.unfinished(folders):
-        plan = make_plan()
-        if plan.empty or plan.conflicts:
-            return plan
+    plan = make_plan()
+    if plan.empty or plan.conflicts:
+        return plan
     with apply.locked(folders, lambda: say("waiting for another hookctl")):
         for line in apply.recover(folders):
             say(line)

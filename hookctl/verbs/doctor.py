@@ -26,10 +26,11 @@ def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = Fal
     was repaired.
     """
     interrupted = _pending(folders) if fix else []
+    failed = _finish_pending(folders) if fix else []
     survey = Survey(folders)
     wanted = named or survey.hosts_in_use()
-    plan, failed = None, []
-    if fix:
+    plan = None
+    if fix and not failed:
         plan, failed = _fix(folders, wanted)
         survey = Survey(folders)
     findings = [*failed, *survey.findings(wanted)]
@@ -44,6 +45,21 @@ def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = Fal
         data["fixed"] = [*interrupted, *report.plan_data(plan, dry_run=False)["actions"]] if plan else []
         text = [*(_repaired(plan, interrupted) if plan else ()), *text]
     return Result(data, tuple(text), exit_code=errors.FAILED if bad else errors.OK)
+
+
+def _finish_pending(folders: Folders) -> list[Finding]:
+    """Carry an interrupted run to its end; why that could not be done."""
+    from hookctl.planner.run import finish_pending
+
+    try:
+        finish_pending(folders, report.say)
+    except HookctlError as error:
+        return [_not_repaired(error)]
+    return []
+
+
+def _not_repaired(error: HookctlError) -> Finding:
+    return codes.finding("fix_failed", f"nothing could be repaired: {error.message}", "", error.path, error.hint)
 
 
 def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Finding]]:
@@ -61,8 +77,7 @@ def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Findin
     try:
         return carry_out(sources, plan, report.say), []
     except HookctlError as error:
-        message = f"nothing could be repaired: {error.message}"
-        return None, [codes.finding("fix_failed", message, "", error.path, error.hint)]
+        return None, [_not_repaired(error)]
 
 
 def _pending(folders: Folders) -> list[dict[str, object]]:

@@ -14,7 +14,7 @@ from hookctl.live import Sources
 from hookctl.model import Result
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
-from hookctl.planner.run import carry_out
+from hookctl.planner.run import carry_out, finish_pending
 
 _FIRST = 1
 
@@ -36,6 +36,8 @@ def restore(folders: Folders, request: Request) -> Result:
     if not request.file:
         hint = f"Files with backups: {', '.join(files.backed_up(folders.state)) or 'none'}."
         raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
+    if not (request.list or request.dry_run):
+        finish_pending(folders, report.say)
     path, found = _backups(folders, request.file)
     if request.list:
         return _list(path, found)

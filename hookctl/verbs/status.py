@@ -31,7 +31,8 @@ def status(folders: Folders) -> Result:
     """
     records, problems = project_ledger.read_known(folders)
     order = {name: n for n, name in enumerate(known.names())}
-    found = sorted(records.items(), key=lambda page: (order.get(page[1].host, len(order)), page[0]))
+    installed = [(path, record) for path, record in records.items() if record.packs]  # not where only approvals stand
+    found = sorted(installed, key=lambda page: (order.get(page[1].host, len(order)), page[0]))
     pages = [_page(folders, ledger.place_of(records, path), record) for path, record in found]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
