@@ -34,7 +34,7 @@ from tests.disk import (
     tree,
 )
 
-STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "7"))  # 1 kills at every single step, everywhere
+STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "37"))  # 1 kills at every single step, everywhere
 _KILLED = 9
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 

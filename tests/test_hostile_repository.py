@@ -510,7 +510,8 @@ def test_a_digest_in_the_ledger_makes_no_file_of_the_repository_outlive_ours(
     program = hook.read_bytes()
     put(hook, "evil")
     page = page_of(project)
-    page["packs"]["guard"]["digest"] = content_digest(b"", {"hook.py": b"evil"})
+    programs = {str(path.relative_to(hook.parent)): path.read_bytes() for path in hook.parent.rglob("*.py")}
+    page["packs"]["guard"]["digest"] = content_digest(b"", programs)
     craft(project, page)
     assert hookctl(*INSTALL).code == 0
     assert hook.read_bytes() == program
