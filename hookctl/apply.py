@@ -269,8 +269,10 @@ def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
     if pages and known.files and known.home:
         home = known.home  # where HOME has moved, the pages are still those of the old one
     files.write_own(folders.ledger, ledger.dump(pages, home))
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(ledger.approvals_of_0_1_0(folders.ledger))
+    approvals = ledger.approvals_of_0_1_0(folders.ledger)
+    if os.path.lexists(approvals):
+        with contextlib.suppress(OSError):  # the next write tries again
+            os.unlink(approvals)
     for path in [path for path, record in records.items() if record is None]:
         files.date_backups(folders.state, path)
     files.prune_backups(folders.state, pages, [record.sha256_before for record in pages.values()])
