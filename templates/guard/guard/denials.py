@@ -29,8 +29,9 @@ def is_denial(marks, outcome):
         return False
     if marks.get("goes_on_at_end") and answer.get("continue") is False:
         return True
-    for field, word in marks.get("words", {}).items():
-        if answer.get(field) == word:
+    words = marks.get("words")
+    for field in words if type(words) is dict else ():
+        if answer.get(field) == words[field]:
             return True
     return answer.get("decision") in ("deny", "block") or bool(answer.get("followup_message"))
 
