@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import NamedTuple
 
 from hookctl.documents.text import BREAK, Splice, line_start, spliced
@@ -16,7 +17,11 @@ from hookctl.masking import MASK, flag_of, is_secret, masked_text
 
 _DEEPEST = 3  # a comment inside a comment inside a comment
 _STRING = r"\"(?:[^\"\\\r\n]|\\[^\r\n])*+\"|'[^'\r\n]*+'"
-_LONG_STRING = r"'''(?:[^']|'(?!'')){0,4096}+'''|\"\"\"(?:[^\"\\]|\\(?s:.)|\"(?!\"\")){0,4096}+\"\"\""
+# One that is never closed is looked for to the end only once: what follows a backslash does not begin another.
+_LONG_STRING = (
+    r"'''(?:[^']++|'(?!''))*+'''"
+    r"|(?<!\\)\"\"\"(?:[^\"\\]++|\\(?s:.)|\"(?!\"\"))*+\"\"\""
+)
 _COMMENT = r"#[^\r\n]*|//[^\r\n]*|/\*(?s:.*?)(?:\*/|\Z)"
 # In brackets a word ends where the next thing begins; outside it goes on to the end of its line.
 _UNIT = r"[^\s\[\]{},=#:/\"]|:(?=[^\s,\[\]{}])|(?<=\S)/|/(?![/*])|(?<=\S)#"
@@ -42,6 +47,8 @@ _INDICATOR = r"[|>][-+0-9]*|---|\.\.\."
 _FOLLOWING = r"(?:\s*#[^\r\n]*){0,50}+\s*?^([ \t]*)(-?)(?=\S)"  # the next line, behind its own comments
 _MARK = r"([ \t]*)(//+|#+|/\*+|\*(?!/))"
 _PRIVATE_KEY = r"-----BEGIN [A-Z0-9 ]{0,60}+-----[A-Za-z0-9+/=\s#*]{0,8192}+(?:-----END [A-Z0-9 ]{0,60}+-----)?"
+_ESCAPE = r"\\(?:[xuU](?P<number>(?<=x)[\da-fA-F]{2}|(?<=u)[\da-fA-F]{4}|(?<=U)[\da-fA-F]{8})|(?P<letter>.))"
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "e": "\x1b", "0": "\0"}
 _LINE_OF_COMMENT = r"^(\s*(?://|#|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$"
 
 
@@ -115,6 +122,7 @@ class _Walk:
         self._levels = [_Level(False)]
         self._entries: list[_Entry] = []
         self._is_open = False  # the last key has no value on its own line
+        self._line = self._content = 0  # where the line begins, and what it says
         self._comments: list[tuple[int, int]] = []  # that follow each other
         self._names: dict[str, bool] = {}
         self._inside, self._outside = re.compile(_IN_BRACKETS), re.compile(_OUTSIDE)
@@ -122,6 +130,7 @@ class _Walk:
 
     def run(self) -> None:
         at = int(self.text.startswith("\ufeff"))
+        self._start_line(at)
         starts_line = True
         while at < len(self.text):
             if starts_line and len(self._levels) == 1:
@@ -131,15 +140,24 @@ class _Walk:
                 break
             starts_line = match.lastgroup == "space" and bool(BREAK.search(match[0]))
             if starts_line:  # the blanks of the new line are its own
-                at = self._behind_break(match)
+                at = self._follow_breaks(match)
                 continue
             self._take(match)
+            self._follow_breaks(match)
             at = match.end()
         self._end_comments()
 
-    def _behind_break(self, match: re.Match[str]) -> int:
-        *_, last = BREAK.finditer(match[0])
-        return match.start() + last.end()
+    def _follow_breaks(self, match: re.Match[str]) -> int:
+        """Start the last line that a token begins; where the line begins."""
+        breaks = list(BREAK.finditer(match[0]))
+        if breaks:
+            self._start_line(match.start() + breaks[-1].end())
+        return self._line
+
+    def _start_line(self, at: int) -> None:
+        blanks = re.compile(r"[ \t]*").match(self.text, at)
+        assert blanks  # it matches everywhere
+        self._line, self._content = at, blanks.end()
 
     def _take(self, match: re.Match[str]) -> None:
         kind, level = match.lastgroup, self._levels[-1]
@@ -270,10 +288,9 @@ class _Walk:
     def _hides_comment(self, start: int, end: int) -> bool:
         """Whether a comment is below a secret key, or behind its value on the same line."""
         level = self._levels[-1]
-        line = line_start(self.text, start)
-        if len(self._levels) == 1 and not self.text[line:start].strip(" \t\ufeff"):
-            return self._hides_line(start - line, end)
-        is_over = level.ended >= 0 and BREAK.search(self.text, level.ended, start)
+        if len(self._levels) == 1 and start <= self._content:
+            return self._hides_line(start - self._line, end)
+        is_over = 0 <= level.ended < self._line
         return level.is_hidden or (level.is_secret and not is_over)
 
     def _hides_line(self, column: int, end: int) -> bool:
@@ -294,9 +311,9 @@ class _Walk:
         start, end = self._comments[0][0], self._comments[-1][1]
         self._comments = []
         source = self.text[start:end]
-        line = line_start(self.text, start)
-        shown = _unmarked(" " * (start - line) + source, self._depth) if self._depth else line_by_line(source)
-        shown = shown[start - line :] if self._depth else shown
+        # Only what goes on in further lines needs its column.
+        column = start - line_start(self.text, start) if BREAK.search(source) else 0
+        shown = _unmarked(" " * column + source, self._depth)[column:] if self._depth else line_by_line(source)
         if shown != source:
             self.splices.append(Splice(start, end, shown))
 
@@ -325,8 +342,16 @@ def _plain(source: str) -> str:
         try:
             return str(json.loads(source))
         except ValueError:  # an escape that only TOML or YAML has
-            return source[1:-1]
+            return re.sub(_ESCAPE, _unescaped, source[1:-1])
     return source[1:-1]
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """The character of an escape in TOML or YAML; a number of no character stays as it is."""
+    if not escape["number"]:
+        return _ESCAPED.get(escape["letter"], escape["letter"])
+    number = int(escape["number"], 16)
+    return chr(number) if number <= sys.maxunicode else escape[0]
 
 
 def _breaks(source: str) -> str:

@@ -85,6 +85,10 @@ def load(module, words):
     try:
         return start(PACKAGE, SourceFileLoader if own else SourceOnly, module, words)
     except Exception:
+        del sys.meta_path[0]
+        for name in [*sys.modules]:
+            if name.startswith(PACKAGE + "."):
+                del sys.modules[name]
         return start(named_package(), SourceOnly, module, words)
 
 

@@ -66,6 +66,17 @@ JSON = [
     ('{\n"tokens": {\n"a": "x"\n},\n"b": 1\n}', '{\n"tokens": {\n"a": "***"\n},\n"b": 1\n}'),
     ("# -----BEGIN RSA PRIVATE KEY-----\n# MIIabc\n# -----END RSA PRIVATE KEY-----\na: 1\n", "# ***\n# ***\n# ***\na: 1\n"),
 ]  # fmt: skip
+LINES = "made-up \\\\ 'it' \"is\"\n" * 400  # longer than any pattern should have to look at
+OF_ONE_FORMAT = [
+    (f'token = """\n{LINES}"""\na = 1\n', 'token = "***"' + "\n" * 402 + "a = 1\n"),
+    (f"token = ['''\n{LINES}''']\na = 1\n", 'token = ["***"' + "\n" * 401 + "]\na = 1\n"),
+    (f'a = """\n{LINES}"""\ntoken = 1\n', f'a = """\n{LINES}"""\ntoken = "***"\n'),
+    ('"to\\x6ben": made-up\n', '"to\\x6ben": "***"\n'),
+    ('{"a": {"to\\x6ben": made-up}}\n', '{"a": {"to\\x6ben": "***"}}\n'),
+    ('"to\\U0000006ben" = "made-up"\n', '"to\\U0000006ben" = "***"\n'),
+    ('["a"."to\\U0000006ben\\e"]\nb = "made-up"\n', '["a"."to\\U0000006ben\\e"]\nb = "***"\n'),
+    ('a = "\\e \\U0011ffff"\n', 'a = "\\e \\U0011ffff"\n'),
+]  # fmt: skip
 # Words of which a pattern could make a square of the time, or a stack of levels.
 LONG = ["'''", '"""', "-----BEGIN KEY-----\n", "# # ", "/* ", "[", "- ", "a: ", "{a: ", "x\n", "&a ", "'", "a.", "*a ", "\n# x", ": ", "//", "token:\n# x\n"]
 
@@ -77,7 +88,20 @@ def test_a_long_text_is_masked_in_no_time(word: str) -> None:
     assert time.process_time() - start < 5
 
 
-@pytest.mark.parametrize(("text", "wanted"), [*SHOWN, *TOML, *JSON])
+@pytest.mark.parametrize(("lead", "word"), [('{"a": "x" ', "/* */"), ("[", "1 /* c */,"), ('["""', '\\"""\n')])
+def test_eight_times_the_text_does_not_take_the_square_of_eight(lead: str, word: str) -> None:
+    def took(count: int) -> float:
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            redacted(lead + word * count)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert took(16_000) < 30 * took(2_000)
+
+
+@pytest.mark.parametrize(("text", "wanted"), [*SHOWN, *TOML, *JSON, *OF_ONE_FORMAT])
 def test_secrets_are_masked_and_the_rest_is_shown_as_it_is(text: str, wanted: str) -> None:
     assert shown(text) == wanted
     assert shown(wanted) == wanted

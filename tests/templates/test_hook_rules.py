@@ -430,6 +430,36 @@ def test_without_the_words_of_its_host_it_lets_go_and_says_so_in_its_log(lab: La
     assert lab.codes() == ["config_error"]
 
 
+WRONG_ENTRIES: list[dict] = [
+    *({name: 3} for name in ("block", "release", "end", "refuse", "project", "session", "cap", "payload")),
+    *({name: None} for name in ("block", "cap", "payload", "also_run_by")),
+    *({"payload": {name: 3}} for name in ("tells_forced", "transcript", "attempts", "given_up", "same_event")),
+    *({"payload": {name: 3}} for name in ("reasons_as_prompts", "turn_of_each_call")),
+    *({"payload": {name: [{}]}} for name in ("attempts", "given_up", "same_event")),
+    *({"cap": {"default": 8, name: value}} for name, value in (("key", 3), ("most", "9"), ("counts_anew", 1))),
+    *({"cap": {"default": 8, "overrides_last": value}} for value in ("yes", [])),
+    *({"cap": {"key": "X", "default": value}} for value in ("8", None, True)),
+    {"cap": {"key": "X"}},
+    *({"also_run_by": value} for value in (3, {"other": 3}, {"other": {}}, {"other": {"variable": 3}})),
+    *({"also_run_by": {"other": {name: [{}]}}} for name in ("with", "without", "with_any")),
+    *({"also_run_by": {"other": {name: "ab"}}} for name in ("with", "without", "with_any")),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG_ENTRIES, ids=json.dumps)
+def test_a_hosts_words_of_the_wrong_type_let_go_and_are_logged(lab: Lab, wrong: dict) -> None:
+    lab.config(dispatch_tools=["*"], dispatch_max=1).task(remaining=2)
+    path = lab.hook.with_name("config.json")
+    config = json.loads(path.read_text())
+    config["hosts"]["claude"].update(wrong)
+    path.write_text(json.dumps(config))
+    lab.environment["HOOKCTL_DEBUG"] = "1"  # no error is swallowed
+    assert (lab.stop(), lab.codes()) == ("A", ["config_error"])
+    assert [lab.call(event, tool_name="B", tool_input={}) for event in ("prompt", "post-tool", "pre-tool")] == [""] * 3
+    assert lab.attempts("a", 2) == "AA"
+    assert lab.codes() == ["config_error"]
+
+
 @pytest.mark.parametrize("text", [None, "{}"])
 def test_without_a_configuration_the_defaults_hold(lab: Lab, text: str | None) -> None:
     lab.task(remaining=2)

@@ -185,6 +185,23 @@ def test_a_truncated_bytecode_costs_no_call_and_is_renewed(lab: Lab, size: int) 
     assert lab.stop(True) == "B"
 
 
+@pytest.mark.parametrize("name", ["start", "stop", "call", "files", "values", "policies"])
+def test_a_bytecode_of_other_code_costs_no_call_and_is_renewed(lab: Lab, name: str) -> None:
+    """It loads, and has nothing of what the others take from it."""
+    lab.task(remaining=2)
+    assert lab.stop() == "B"
+    source = package_in(lab.hook.parent) / f"{name}.py"
+    (path,) = (source.parent / "__pycache__").glob(f"{name}.*")
+    whole = path.read_bytes()
+    empty = lab.root / "empty.py"
+    empty.touch()
+    plant(source, empty)
+    assert path.read_bytes() != whole
+    assert lab.stop(True) == "B"
+    assert path.read_bytes() == whole
+    assert lab.stop(True) == "B"
+
+
 @pytest.mark.parametrize("name", ["stop", "values", "start", "call"])
 def test_a_module_that_is_gone_lets_go(lab: Lab, name: str) -> None:
     lab.task(remaining=2)

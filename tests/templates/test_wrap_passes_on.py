@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -87,6 +88,54 @@ def test_without_a_hook_that_works_beside_it_the_other_runs_by_itself(lab: Lab, 
         lab.hook.write_text(text)
     done = wrapped.run(b"stdin")
     assert (done.returncode, done.stdout, done.stderr) == (2, b"stdin", b"said\n")
+
+
+BROKEN = [
+    "{",
+    "[]",
+    " " * 70_000,
+    '{"hosts": []}',
+    '{"hosts": {"claude": 3}}',
+    '{"hosts": {"claude": {"payload": 3}}}',
+    '{"hosts": {"claude": {"cap": {"key": 3}}}}',
+    '{"hosts": {"claude": {"also_run_by": {"cursor": {}}}}}',
+    '{"hosts": {"claude": {"denials": 3}}}',
+    '{"hosts": {"claude": {"denials": {"words": 3}}}}',
+    '{"hosts": {"claude": {"denials": {"words": ["decision"]}}}}',
+]
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=lambda text: text.strip() or "too large")
+def test_whatever_is_wrong_with_our_configuration_the_other_hook_runs_and_its_denials_have_an_end(
+    lab: Lab, text: str
+) -> None:
+    lab.hook.with_name("config.json").write_text(text)
+    lab.environment["HOOKCTL_DEBUG"] = "1"  # no error is swallowed
+    harmless = """echo '{"decision":"approve"}'; echo said >&2; exit 3"""
+    done = Wrapped(lab, harmless).run()
+    assert (done.returncode, done.stdout, done.stderr) == (3, b'{"decision":"approve"}\n', b"said\n")
+    done = Wrapped(lab, "cat; echo why >&2; exit 2").run(stdin := Wrapped(lab).payload())
+    assert (done.returncode, done.stdout, done.stderr) == (2, stdin, b"why\n")
+    assert Wrapped(lab).stops(6) == "BBBBAA"
+    assert Wrapped(lab, "echo x >> ran").stops(2) == "AA"
+    assert (lab.root / "ran").read_text() == "x\nx\n"
+
+
+def test_where_no_process_can_be_started_it_becomes_the_other_hook(lab: Lab) -> None:
+    def few_files() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (7, 7))
+
+    done = subprocess.run(
+        Wrapped(lab, "cat; exit 3").words(), input=b"stdin", capture_output=True, env=lab.environment,
+        preexec_fn=few_files,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
+
+
+def test_with_a_word_too_many_it_becomes_the_other_hook(lab: Lab) -> None:
+    words = [*Wrapped(lab, "cat; exit 3").words(), "more"]
+    done = subprocess.run(words, input=b"stdin", capture_output=True, env=lab.environment)
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
 
 
 def test_it_leaves_nothing_in_its_folder_and_runs_no_other_program_there(lab: Lab) -> None:

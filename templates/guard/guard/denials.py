@@ -2,9 +2,9 @@
 
 from .call import CEILING
 from .log import UNCOUNTED
-from .policies import settle
+from .policies import apply_limits, settle
 from .progress import observe, read_task
-from .state import open_session, save_session
+from .state import answer_once, open_session
 from .values import digest, parse
 
 DENIED = 2  # the exit status that blocks on most hosts
@@ -29,8 +29,9 @@ def is_denial(marks, outcome):
         return False
     if marks.get("goes_on_at_end") and answer.get("continue") is False:
         return True
-    for field, word in marks.get("words", {}).items():
-        if answer.get(field) == word:
+    words = marks.get("words")
+    for field in words if type(words) is dict else ():
+        if answer.get(field) == words[field]:
             return True
     return answer.get("decision") in ("deny", "block") or bool(answer.get("followup_message"))
 
@@ -50,31 +51,21 @@ def judge(call, command):
         path, state = open_session(call, "." + digest(command) + ".json")
     except BlockingIOError:
         return Judgement("release", "lock_timeout")
-    line = None
-    if state.stop != call.key or digest(call.beside) in state.by:
-        progress = observe(call, state, *read_task(call))
-        decision, code, number = verdict(call, state)
-        line = {"blocks": state.blocks + (decision == "block"), "attempts": state.attempts, "progress": progress}
-        settle(call, state, decision, code)
-        state.stop, state.by, state.said = call.key, [], [decision, code, number]
+    line, saved = answer_once(call, path, state, lambda: judge_anew(call, state))
     decision, code, number = state.said
-    state.by.append(digest(call.beside))
-    if not save_session(path, state, call.now) and decision == "block":
+    if decision == "block" and not saved:
         decision, code = "release", "state_error"
     return Judgement(decision, code, number, line)
 
 
-def verdict(call, state):
-    """Whether this denial is passed on, why, and which number it is."""
-    limit, number = call.settings.max_stop_blocks, state.blocks + 1
-    if state.open:
-        return "allow", "open", number
-    if state.total > CEILING:
-        return "allow", "ceiling", number
-    if 0 < limit <= number:
-        return "release", "tripped", number
-    if call.host.cap <= state.host:
-        return "release", "host_cap", state.host
-    if state.total >= CEILING:
-        return "release", "ceiling", CEILING
-    return "block", "blocked", number
+def judge_anew(call, state):
+    """Bring the count up to this denial and judge it, in `state.said`; the line for the log."""
+    progress = observe(call, state, *read_task(call))
+    tripped = 0 < call.settings.max_stop_blocks <= state.blocks + 1
+    decision, code, number = apply_limits(call, state, tripped, CEILING)
+    if code == "tripped":
+        number += 1  # this denial, which is not passed on
+    line = {"blocks": state.blocks + (decision == "block"), "attempts": state.attempts, "progress": progress}
+    settle(call, state, decision, code)
+    state.said = [decision, code, number]
+    return line

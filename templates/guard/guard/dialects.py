@@ -29,55 +29,68 @@ class Host:
     def __init__(self, name, entry):
         self.name = name
         # What it is answered with, %s for a text; "" where it has no such answer.
-        self.block = entry.get("block", "")
-        self.release = entry.get("release", "")
-        self.end = entry.get("end", "")
-        self.refuse = entry.get("refuse", "")
+        self.block = read_field(entry, "block", "")
+        self.release = read_field(entry, "release", "")
+        self.end = read_field(entry, "end", "")
+        self.refuse = read_field(entry, "refuse", "")
         # The variables with the project's folder and the session.
-        self.project_variable = entry.get("project", "")
-        self.session_variable = entry.get("session", "")
-        self.cap, self.counts_anew = blocks_in_a_row(entry.get("cap"))
-        payload = entry.get("payload", {})
-        self.tells_forced = payload.get("tells_forced", False)
-        self.attempts = payload.get("attempts", [])
-        self.has_transcript = payload.get("transcript", False)
-        self.same_event = payload.get("same_event", "")
-        self.given_up = payload.get("given_up", [])
-        self.reasons_as_prompts = payload.get("reasons_as_prompts", False)
-        self.turn_of_each_call = payload.get("turn_of_each_call", False)
-        self.denials = entry.get("denials", {})
+        self.project_variable = read_field(entry, "project", "")
+        self.session_variable = read_field(entry, "session", "")
+        self.cap, self.counts_anew = blocks_in_a_row(read_field(entry, "cap", {}))
+        payload = read_field(entry, "payload", {})
+        self.tells_forced = read_field(payload, "tells_forced", False)
+        self.attempts = read_field(payload, "attempts", [])
+        self.has_transcript = read_field(payload, "transcript", False)
+        self.same_event = read_field(payload, "same_event", "")
+        self.given_up = read_field(payload, "given_up", [])
+        self.reasons_as_prompts = read_field(payload, "reasons_as_prompts", False)
+        self.turn_of_each_call = read_field(payload, "turn_of_each_call", False)
+
+
+def read_field(entry, name, default):
+    """What an entry says, or the default; TypeError where it is not of that type, or a list not of texts."""
+    value = entry.get(name, default)
+    if type(value) is not type(default):
+        raise TypeError(name)
+    if type(value) is list and any(type(item) is not str for item in value):
+        raise TypeError(name)
+    return value
 
 
 def find_host(table, name, payload):
-    """The host that runs this call, of those that may; None where the table does not have it."""
-    if type(table) is not dict or type(table.get(name)) is not dict:
+    """The host that runs this call, of those that may; None where the table does not have it as it should be."""
+    try:
+        for other, marks in read_field(table[name], "also_run_by", {}).items():
+            if is_told_by(marks, payload):
+                return Host(other, table[other])
+        return Host(name, table[name])
+    except Exception:  # whatever stands there instead
         return None
-    for other, marks in table[name].get("also_run_by", {}).items():
-        if is_told_by(marks, payload):
-            return Host(other, table[other])
-    return Host(name, table[name])
 
 
 def is_told_by(marks, payload):
     """Whether variable and fields say that it is this host which runs another one's registration."""
     if "variable" in marks and not is_true(env(marks["variable"])):
         return False
-    if any(name in payload for name in marks.get("without", ())):
+    if any(name in payload for name in read_field(marks, "without", [])):
         return False
-    if not all(name in payload for name in marks.get("with", ())):
+    if not all(name in payload for name in read_field(marks, "with", [])):
         return False
-    return "with_any" not in marks or any(name in payload for name in marks["with_any"])
+    return "with_any" not in marks or any(name in payload for name in read_field(marks, "with_any", []))
 
 
 def blocks_in_a_row(cap):
     """How many blocks the host takes before it overrides one, and whether a tool call starts its count anew."""
     if not cap:
         return NO_CAP, True
-    counts_anew = cap.get("counts_anew", False)
-    number = int(leading_number(env(cap.get("key", "")), cap["default"]))
-    if "most" in cap:  # 0 stands for the default there
-        number = max(1, min(number or cap["default"], cap["most"]))
-    if cap.get("overrides_last"):
+    counts_anew = read_field(cap, "counts_anew", False)
+    default, most = cap["default"], read_field(cap, "most", 0)
+    if type(default) is not int:
+        raise TypeError("default")
+    number = int(leading_number(env(read_field(cap, "key", "")), default))
+    if most:  # 0 stands for the default there
+        number = max(1, min(number or default, most))
+    if read_field(cap, "overrides_last", False):
         number -= 1
     elif number <= 0:
         return NO_CAP, counts_anew

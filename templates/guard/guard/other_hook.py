@@ -37,7 +37,22 @@ def become(command):
 
 
 def run(command):
-    """Run the other hook with our stdin; signals go on to it."""
+    """Run the other hook with our stdin; signals go on to it. Where it cannot be begun, become it."""
+    try:
+        child = begin(command)
+    except Exception:
+        become(command)
+    data = bytearray()
+    feeder = threading.Thread(target=feed, args=(child.stdin, data), daemon=True)
+    child.stdin = None  # the thread's
+    feeder.start()
+    out, err = output(child)
+    feeder.join(GRACE)
+    return Outcome(child.returncode, out, err, b"" if feeder.is_alive() else bytes(data))
+
+
+def begin(command):
+    """The other hook's process, with our signals going on to it."""
     child, early = None, []
 
     def send_on(number, _):
@@ -52,13 +67,7 @@ def run(command):
     child = start(command)
     for number in early:
         child.send_signal(number)
-    data = bytearray()
-    feeder = threading.Thread(target=feed, args=(child.stdin, data), daemon=True)
-    child.stdin = None  # the thread's
-    feeder.start()
-    out, err = output(child)
-    feeder.join(GRACE)
-    return Outcome(child.returncode, out, err, b"" if feeder.is_alive() else bytes(data))
+    return child
 
 
 def start(command):

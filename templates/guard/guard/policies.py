@@ -75,16 +75,22 @@ def verdict(call, state, remaining):
         return "allow", "no_work", 0
     if settings.honor_stop_hook_active and call.active:
         return "allow", "honor_active", 0
+    tripped = 0 < own_limit(call) <= getattr(state, settings.count)
+    return apply_limits(call, state, tripped, call.ceiling)
+
+
+def apply_limits(call, state, tripped, ceiling):
+    """What becomes of a block that is wished for: (decision, code, blocks to speak of)."""
     if state.open:
         return "allow", "open", 0
-    if state.total > call.ceiling:
+    if state.total > ceiling:
         return "allow", "ceiling", 0
-    if 0 < own_limit(call) <= getattr(state, settings.count):
+    if tripped:
         return "release", "tripped", state.blocks
     if call.host.cap <= state.host:
         return "release", "host_cap", state.host
-    if state.total >= call.ceiling:
-        return "release", "ceiling", call.ceiling
+    if state.total >= ceiling:
+        return "release", "ceiling", ceiling
     return "block", "blocked", state.blocks + 1
 
 

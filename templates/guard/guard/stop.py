@@ -18,7 +18,7 @@ from .policies import (
     verdict,
 )
 from .progress import observe, read_task
-from .state import open_session, save_session
+from .state import answer_once, open_session
 from .values import digest
 
 # Of these calls a supervisor hears nothing.
@@ -64,19 +64,11 @@ def decide(call):
         wished = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
         lost = "release" if wished and not code and not concluded else "allow"
         return Decision(lost, "lock_timeout", 0, remaining)
-    line = None
-    if is_new_stop(call, state):
-        line = decide_anew(call, state, code, heartbeat, remaining)
+    line, saved = answer_once(call, path, state, lambda: decide_anew(call, state, code, heartbeat, remaining))
     decision, code, blocks, remaining = state.said
-    state.by.append(digest(call.beside))
-    if not save_session(path, state, call.now) and decision == "block":
+    if decision == "block" and not saved:
         decision, code = "allow" if code == "nudged" else "release", "state_error"
     return Decision(decision, code, blocks, remaining, line)
-
-
-def is_new_stop(call, state):
-    """Whether no registration of ours has answered this stop, or this one itself has and is asked anew."""
-    return state.stop != call.key or digest(call.beside) in state.by
 
 
 def decide_anew(call, state, gate_code, heartbeat, remaining):
@@ -91,7 +83,7 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
         decision, code = "block", "nudged"
     line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
     settle(call, state, decision, code)
-    state.stop, state.by, state.said = call.key, [], [decision, code, blocks, remaining]
+    state.said = [decision, code, blocks, remaining]
     return line
 
 

@@ -34,10 +34,12 @@ WHY = {
 def prepare(words):
     """What runs the other hook, loaded with all that it needs."""
 
+    event, _, host, command = words
+
     def run():
         status = 0
         try:
-            status = run_other(*words)
+            status = run_other(event, host, command)
         except BaseException as error:
             tell(error)
         os._exit(status)
@@ -45,13 +47,12 @@ def prepare(words):
     return run
 
 
-def run_other(event, flag, host, command):
+def run_other(event, host, command):
     """Run the other hook and pass on what it says, except a denial that it is time to stop at; its exit status."""
     if is_true(env("HOOKCTL_DISABLE")):
         other_hook.become(command)
-    marks = marks_of(host)
     outcome = other_hook.run(command)
-    if is_denial(marks, outcome) and is_let_go(event, host, command, outcome.data):
+    if is_denial(marks_of(host), outcome) and is_let_go(event, host, command, outcome.data):
         return 0
     other_hook.write(1, outcome.out)
     other_hook.write(2, outcome.err)
@@ -59,10 +60,11 @@ def run_other(event, flag, host, command):
 
 
 def marks_of(host):
-    """How the host tells a denial, out of the table in config.json."""
-    table = read_config(launchers_folder(enter("."))).get("hosts")
-    entry = table.get(host) if type(table) is dict else None
-    return Host(host, entry if type(entry) is dict else {}).denials
+    """How the host tells a denial, out of the table in config.json; empty where that does not say it."""
+    marks = read_config(launchers_folder(enter(".")))
+    for name in ("hosts", host, "denials"):
+        marks = marks.get(name) if type(marks) is dict else None
+    return marks if type(marks) is dict else {}
 
 
 def is_let_go(event, host, command, data):
