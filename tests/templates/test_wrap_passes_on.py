@@ -132,6 +132,15 @@ def test_where_no_process_can_be_started_it_becomes_the_other_hook(lab: Lab) -> 
     assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
 
 
+def test_where_no_thread_can_be_started_it_becomes_the_other_hook(lab: Lab) -> None:
+    wrapped = Wrapped(lab, "echo x >> ran; cat; exit 3")
+    no_thread = "import threading\ndef fail(self):\n    raise RuntimeError\nthreading.Thread.start = fail\n"
+    lab.hook.write_text(no_thread + lab.hook.read_text())
+    done = wrapped.run(b"stdin")
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
+    assert (lab.root / "ran").read_text() == "x\n"
+
+
 def test_with_a_word_too_many_it_becomes_the_other_hook(lab: Lab) -> None:
     words = [*Wrapped(lab, "cat; exit 3").words(), "more"]
     done = subprocess.run(words, input=b"stdin", capture_output=True, env=lab.environment)

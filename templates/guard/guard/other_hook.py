@@ -38,21 +38,21 @@ def become(command):
 
 def run(command):
     """Run the other hook with our stdin; signals go on to it. Where it cannot be begun, become it."""
+    data = bytearray()
     try:
-        child = begin(command)
+        child, feeder = begin(command, data)
     except Exception:
         become(command)
-    data = bytearray()
-    feeder = threading.Thread(target=feed, args=(child.stdin, data), daemon=True)
-    child.stdin = None  # the thread's
-    feeder.start()
     out, err = output(child)
     feeder.join(GRACE)
     return Outcome(child.returncode, out, err, b"" if feeder.is_alive() else bytes(data))
 
 
-def begin(command):
-    """The other hook's process, with our signals going on to it."""
+def begin(command, data):
+    """The other hook's process, with our signals going on to it, and the thread that feeds it and fills `data`.
+
+    The process comes last: until then nothing of our stdin is read, and no hook runs twice.
+    """
     child, early = None, []
 
     def send_on(number, _):
@@ -64,37 +64,43 @@ def begin(command):
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, send_on)
-    child = start(command)
+    source, sink = os.pipe()
+    begun = threading.Event()
+    feeder = threading.Thread(target=feed, args=(begun, sink, data), daemon=True)
+    feeder.start()
+    child = start(command, source)
+    os.close(source)
+    begun.set()
     for number in early:
         child.send_signal(number)
-    return child
+    return child, feeder
 
 
-def start(command):
+def start(command, source):
     """The other hook's process, marked as a child of ours."""
-    pipe = subprocess.PIPE
     return subprocess.Popen(
         ["/bin/sh", "-c", command],
         bufsize=0,
-        stdin=pipe,
-        stdout=pipe,
-        stderr=pipe,
+        stdin=source,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env=dict(os.environ, HOOKCTL_CHILD="1"),
         close_fds=False,
     )
 
 
-def feed(pipe, data):
+def feed(begun, pipe, data):
     """Give the other hook our stdin as it comes, and remember as much of it as the hook itself would read."""
+    begun.wait()
     wanted = True
     try:
         for piece in iter(lambda: os.read(0, CHUNK), b""):
             if len(data) <= INPUT_LIMIT:
                 data += piece
-            wanted = wanted and write(pipe.fileno(), piece)
+            wanted = wanted and write(pipe, piece)
     except OSError:
         pass
-    pipe.close()
+    os.close(pipe)
 
 
 def output(child):
