@@ -82,9 +82,9 @@ def _unreadable(path: str, error: OSError) -> HookctlError:
 def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: int | None = None) -> None:
     """Make the file `data`, if it still is as in `old`; None removes it.
 
-    `mode` is that of a new file; an old one keeps its owner and extended attributes, and unless there is a `chmod` its
-    mode. Raises Changed where
-    the file is not as in `old` any more, and HookctlError `read_only` (exit 1) where it may not be written.
+    `mode` is that of a new file; an old one keeps its owner and extended attributes and, unless there is a `chmod`, its
+    mode. Raises Changed where the file is not as in `old` any more, and HookctlError `read_only` (exit 1) where it may
+    not be written.
     """
     if old.data == b"":
         time.sleep(SETTLE)  # who truncates a file writes it a moment later, and the comparison sees that then

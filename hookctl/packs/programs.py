@@ -25,7 +25,7 @@ class Programs(NamedTuple):
 
     @property
     def all(self) -> dict[str, bytes]:
-        """Both."""
+        """The package's modules and the launchers."""
         return {**self.package, **self.launchers}
 
 

@@ -60,8 +60,7 @@ class Draft:
         self.placeholders: tuple[Path, ...] = record.gaps if record else ()
         self.adds_files = False  # whether hookctl's own folders may be made for it
         self.made_anew = False  # somebody made the file again, without anything of ours
-        self._looked: tuple[Document, list[tuple[Path, str]], Live] | None = None
-        self.restored: tuple[bytes, Record | None] | None = None
+        self.restored: tuple[bytes, Record | None] | None = None  # an earlier text, and the record that is true of it
         # What is done and said on the way:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -71,6 +70,7 @@ class Draft:
         self.changes: list[Change] = []
         self.file_actions: list[tuple[str, Action]] = []
         self.rmdirs: list[str] = []
+        self._looked: tuple[Document, list[tuple[Path, str]], Live] | None = None  # the last look, and what it was for
         self.commands: frozenset[tuple[str, str]] = frozenset()  # event and command of each hook that we want here
 
     def own_entries(self) -> tuple[Entry, ...]:
@@ -78,7 +78,11 @@ class Draft:
         return self.visible_entries([entry for entry in self.entries if entry.path[:2] != APPROVALS])
 
     def visible_entries(self, chosen: list[Entry]) -> tuple[Entry, ...]:
-        """These entries, without the containers that only others are in."""
+        """The chosen entries as a decision may see them: without the containers that only other entries are in.
+
+        So no decision takes a container out of the record that an entry it does not see is still in; `take` puts the
+        hidden ones back beside what was decided.
+        """
         others = [entry for entry in self.entries if entry not in chosen and entry.kind != "container"]
         if not others:
             return tuple(chosen)

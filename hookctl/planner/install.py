@@ -16,7 +16,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.settings import Request, Settings, choose
 from hookctl.places import GUARD, Place, all_files, pack_folder, require_inside
 from hookctl.planner.approvals import Approvals, written_hooks
-from hookctl.planner.content import Choice, guard_content, pack_content
+from hookctl.planner.content import Choice, Content, guard_content, pack_content
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.notices import notices
 from hookctl.planner.plan import Plan, assemble
@@ -77,35 +77,49 @@ def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
         require_inside(place.project, os.path.join(folder, CONFIG))
     content = guard_content(draft, pack, choice, folder) if pack.name == GUARD else pack_content(draft, pack, folder)
     wraps_more = bool(draft.edits)
-    visible = content.visible
-    current = draft.look(content.wants, visible)
-    # Of other packs, only what this machine has written before is written again: a committed ledger is a stranger's.
-    own = not place.shared or (draft.record is not None and bool(draft.record.sha256_after))
-    decision = engine.install(
-        visible, current, pack.name, pack.version, content.wants, force=choice.force, others=own
-    )  # fmt: skip
-    draft.take(decision, visible)
+    _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return
-    draft.made_anew = draft.was_written_since and engine.wiped(visible, current)
-    if draft.host.format == "plugin":
-        draft.document = formats.renewed(draft.document)
-    upgrade = known is not None and known.version != pack.version
-    runtime = runtime_files.install(draft.folders, place, folder, known, content.files, choice.force, upgrade=upgrade)
+    runtime = _install_files(draft, pack, content, folder, force=choice.force)
     if place.shared and (choice.trust or wraps_more or draft.adds_hooks):
         _require_own_programs(pack, runtime)
-    draft.use_files(runtime)
-    if draft.is_edited and not draft.edits:
-        action = runtime_files.file_action("replace-file", draft.snapshot.path, "its code was an earlier version's")
-        draft.file_actions.append((draft.snapshot.path, action))
     installed = PackRecord(
         pack.version, content.settings, folder, runtime.written, content.source, content.digest
     )  # fmt: skip
     draft.packs[pack.name] = ledger_v1.unless_it_says_the_same(known, installed) if known else installed
-    draft.adds_files = True
     others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]
     draft.commands = _commands(place, content.wants) | written_hooks(place, others)
     draft.messages = [*notices(draft, pack), *draft.messages]
+
+
+def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: bool) -> None:
+    """What becomes of the hooks and values in the file."""
+    current = draft.look(content.wants, content.visible)
+    # Of other packs, only what this machine has written before is written again: a committed ledger is a stranger's.
+    own = not draft.target.shared or (draft.record is not None and bool(draft.record.sha256_after))
+    decision = engine.install(
+        content.visible, current, pack.name, pack.version, content.wants, force=force, others=own
+    )  # fmt: skip
+    draft.take(decision, content.visible)
+    draft.made_anew = draft.was_written_since and engine.wiped(content.visible, current)
+
+
+def _install_files(draft: Draft, pack: Pack, content: Content, folder: str, *, force: bool) -> runtime_files.Runtime:
+    """What becomes of the files that the hooks run, and of the code around the settings where there is any."""
+    known = draft.packs.get(pack.name)
+    upgrade = known is not None and known.version != pack.version
+    runtime = runtime_files.install(
+        draft.folders, draft.target, folder, known, content.files, force, upgrade=upgrade
+    )  # fmt: skip
+    draft.use_files(runtime)
+    draft.adds_files = True
+    if draft.host.format == "plugin":
+        draft.document = formats.renewed(draft.document)
+        if draft.is_edited and not draft.edits:
+            path = draft.snapshot.path
+            action = runtime_files.file_action("replace-file", path, "its code was an earlier version's")
+            draft.file_actions.append((path, action))
+    return runtime
 
 
 def _folder(records: Records, pack: Pack, draft: Draft) -> str:

@@ -143,7 +143,7 @@ class _Wraps:
         self._put_on(hits[0], "")
 
     def _plain(self, original: str) -> list[tuple[Path, str]]:
-        """Where a command stands that a shell's command line can stand in for."""
+        """Each place of a command that a shell's command line can stand in for, with the command."""
         return [one for one in self.foreign if one[1] == original and not _odd(self.document.get(one[0]), original)]
 
     def _put_on(self, original: str, why: str) -> None:
