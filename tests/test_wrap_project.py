@@ -108,14 +108,14 @@ def test_a_program_that_the_repository_brings_is_not_registered(work: Path, hook
 def craft(work: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     path = work / ".hookctl" / "ledger.json"
     ledger = json.loads(path.read_text())
-    (page,) = ledger["files"].values()
-    (entry,) = [entry for entry in page["entries"] if entry.get("id", "").startswith("guard/wrap-")]
+    page = ledger["files"][".claude/settings.json"]
+    (entry,) = [entry for entry in page["entries"][:-1] if entry.get("id", "").startswith("guard/wrap-")]
     change(entry)
     path.write_text(json.dumps(ledger))
 
 
 def before(text: str) -> Callable[[dict[str, Any]], Any]:
-    return lambda entry: entry.update(before={"raw": text})
+    return lambda entry: entry.update(before=text)
 
 
 @pytest.mark.parametrize(
