@@ -47,8 +47,7 @@ _KEY = rf"(?P<keys>{_KEYS})[ \t]*(?:(?<=[\"'])[ \t]*:|:(?=\s|\Z)|=(?={_TOML_VALU
 _PHRASE_KEY = rf"(?P<keys>{_PHRASE}):(?=\s|\Z)[ \t]*"
 _LEAD = r"[ \t]*(?:[-?:](?:[ \t]+|(?=[\r\n]|\Z)))*"
 _PROPERTIES = r"(?:[&!][^\s,\[\]{}]*[ \t]*)*"  # YAML's anchors and tags
-_BLOCK = r"[|>][-+0-9]*"
-_INDICATOR = rf"{_BLOCK}|---|\.\.\."
+_INDICATOR = r"[|>][-+0-9]*|---|\.\.\."
 _BEHIND = r"(?<!\S)#[^\r\n]*"  # a comment behind a plain word
 _FOLLOWING = r"(?:\s*#[^\r\n]*){0,50}+\s*?^([ \t]*)(-?)(?=\S)"  # the next line, behind its own comments
 _MARK = r"([ \t]*)(//+|#+|/\*+|\*(?!/))"
@@ -132,6 +131,7 @@ class _Walk:
         self._levels = [_Level(False)]
         self._entries: list[_Entry] = []
         self._is_open = False  # the last key has no value on its own line
+        self._is_toml = False  # by the last key
         self._block: int | None = None  # the column above a hidden text of several lines
         self._line = self._content = 0  # where the line begins, and what it says
         self._comments: list[tuple[int, int]] = []  # that follow each other
@@ -257,6 +257,7 @@ class _Walk:
         if key:
             self._leave(column, is_item=False)
             secret = self._is_secret(key["keys"])
+            self._is_toml = key[0].rstrip().endswith("=")
             self._show(*key.span("keys"))
             self._levels[0].flag, self._levels[0].is_over = "", False
             at = key.end()
@@ -277,8 +278,6 @@ class _Walk:
         self._is_open = bool(key) and self.text[properties.end() : properties.end() + 1] in ("", "\r", "\n")
         if value is None:
             return properties.end()
-        if self._levels[0].hides and self._entries and re.fullmatch(_BLOCK, value[0].rstrip()):
-            self._block = self._entries[-1].column
         self._take(value)
         return value.end()
 
@@ -308,6 +307,8 @@ class _Walk:
             self._show(start, end)
             return
         level.begin_value()
+        if level.hides and not is_string and len(self._levels) == 1 and self._entries and not self._is_toml:
+            self._block = self._entries[-1].column  # it may go on in lines that are further right
         if level.hides and not is_string and source.startswith("*"):
             self.aliases.add(source[1:])
         elif level.hides and not (not is_string and re.fullmatch(_INDICATOR, source)):
