@@ -132,6 +132,7 @@ class _Walk:
         self._entries: list[_Entry] = []
         self._is_open = False  # the last key has no value on its own line
         self._is_toml = False  # by the last key
+        self._text_column: int | None = None  # the column above a shown text, whose brackets end with it
         self._block: int | None = None  # the column above a hidden text of several lines
         self._line = self._content = 0  # where the line begins, and what it says
         self._comments: list[tuple[int, int]] = []  # that follow each other
@@ -144,6 +145,8 @@ class _Walk:
         self._start_line(at)
         starts_line = True
         while at < len(self.text):
+            if starts_line and self._leaves_text():
+                del self._levels[1:]
             if starts_line and len(self._levels) == 1:
                 at = self._begin_line(at)
             match = (self._inside if len(self._levels) > 1 else self._outside).match(self.text, at)
@@ -164,6 +167,15 @@ class _Walk:
         if breaks:
             self._start_line(match.start() + breaks[-1].end())
         return self._line
+
+    def _leaves_text(self) -> bool:
+        """Whether a line is the first behind a text of several lines."""
+        if self._text_column is None or self.text[self._content : self._content + 1] in ("", "\r", "\n"):
+            return False
+        if self._content - self._line > self._text_column:
+            return False
+        self._text_column = None
+        return True
 
     def _start_line(self, at: int) -> None:
         blanks = re.compile(r"[ \t]*").match(self.text, at)
@@ -278,6 +290,8 @@ class _Walk:
         self._is_open = bool(key) and self.text[properties.end() : properties.end() + 1] in ("", "\r", "\n")
         if value is None:
             return properties.end()
+        if self._entries and value[0].startswith(("|", ">")) and self._text_column is None:
+            self._text_column = self._entries[-1].column
         self._take(value)
         return value.end()
 

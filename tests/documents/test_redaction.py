@@ -86,6 +86,8 @@ OF_ONE_FORMAT = [
     ("a:\n- &z\n  b: made-up\n- c\ntoken: *z\n", 'a:\n- &z\n  b: "***"\n- c\ntoken: *z\n'),
     ("token:\n  [made-up]\nb:\n  [c]\n", 'token:\n  ["***"]\nb:\n  [c]\n'),
     ("token: |\n  made: up\n\n  [made-up]\n  - *made-up\nb: 1\n", 'token: |\n  "***"\n\n  "***"\n  "***"\nb: 1\n'),
+    ("token: 'a\n\n  [made-up]\n\n  '\nb: 1\n", 'token: "***"\n\n  "***"\n\n  "***"\nb: 1\n'),
+    ("a: |\n  {[\ntoken:\n  b: |\n    made-up\n", 'a: |\n  {[\ntoken:\n  b: |\n    "***"\n'),
     ('{"token" /* a * b */ : "made-up"}', '{"token" /* *** */ : "***"}'),
     ('a = "\\e \\U0011ffff"\n', 'a = "\\e \\U0011ffff"\n'),
 ]  # fmt: skip
