@@ -28,7 +28,9 @@ def trees(keys: st.SearchStrategy[str], leaves: st.SearchStrategy[Any]) -> st.Se
 
 
 PLAIN_TREES = trees(st.sampled_from(PLAIN_KEYS), st.sampled_from(PLAIN))
-HIDDEN_TREES = trees(st.sampled_from(PLAIN_KEYS), st.sampled_from((HIDDEN, f"{HIDDEN} it's", f"# {HIDDEN}\n[{HIDDEN}]\n")))
+HIDDEN_TREES = trees(
+    st.sampled_from(PLAIN_KEYS), st.sampled_from((HIDDEN, f"{HIDDEN} it's", f"# {HIDDEN}\n[{HIDDEN}]\n"))
+)
 
 
 def written_json(tree: dict[str, Any], draw: st.DrawFn) -> str:
