@@ -133,6 +133,7 @@ class _Walk:
         self._is_open = False  # the last key has no value on its own line
         self._is_toml = False  # by the last key
         self._text_column: int | None = None  # the column above a shown text, whose brackets end with it
+        self._text_end = 0  # where that text ends
         self._block: int | None = None  # the column above a hidden text of several lines
         self._line = self._content = 0  # where the line begins, and what it says
         self._comments: list[tuple[int, int]] = []  # that follow each other
@@ -149,7 +150,7 @@ class _Walk:
                 del self._levels[1:]
             if starts_line and len(self._levels) == 1:
                 at = self._begin_line(at)
-            match = (self._inside if len(self._levels) > 1 else self._outside).match(self.text, at)
+            match = (self._inside if len(self._levels) > 1 else self._outside).match(self.text, at, self._stop(at))
             if match is None:
                 break
             starts_line = match.lastgroup == "space" and bool(BREAK.search(match[0]))
@@ -167,6 +168,10 @@ class _Walk:
         if breaks:
             self._start_line(match.start() + breaks[-1].end())
         return self._line
+
+    def _stop(self, at: int) -> int:
+        """Where a token ends at the latest: none goes on behind the text that it is in."""
+        return self._text_end if at < self._text_end else len(self.text)
 
     def _leaves_text(self) -> bool:
         """Whether a line is the first behind a text of several lines."""
@@ -292,6 +297,9 @@ class _Walk:
             return properties.end()
         if self._entries and value[0].startswith(("|", ">")) and self._text_column is None:
             self._text_column = self._entries[-1].column
+            lines = rf"[^\r\n]*+(?:{BREAK.pattern}(?:[ \t]*+(?=[\r\n]|\Z)| {{{self._text_column + 1},}}[^\r\n]*+))*+"
+            text = re.compile(lines).match(self.text, value.end())
+            self._text_end = text.end() if text else 0
         self._take(value)
         return value.end()
 

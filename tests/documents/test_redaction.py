@@ -88,6 +88,7 @@ OF_ONE_FORMAT = [
     ("token: |\n  made: up\n\n  [made-up]\n  - *made-up\nb: 1\n", 'token: |\n  "***"\n\n  "***"\n  "***"\nb: 1\n'),
     ("token: 'a\n\n  [made-up]\n\n  '\nb: 1\n", 'token: "***"\n\n  "***"\n\n  "***"\nb: 1\n'),
     ("a: |\n  {[\ntoken:\n  b: |\n    made-up\n", 'a: |\n  {[\ntoken:\n  b: |\n    "***"\n'),
+    ("a: |\n  '''\ntoken: made-up\nb: |\n  '''\n", 'a: |\n  \'\'\'\ntoken: "***"\nb: |\n  \'\'\'\n'),
     ('{"token" /* a * b */ : "made-up"}', '{"token" /* *** */ : "***"}'),
     ('a = "\\e \\U0011ffff"\n', 'a = "\\e \\U0011ffff"\n'),
 ]  # fmt: skip
