@@ -16,6 +16,8 @@ from hookctl.documents.text import BREAK, Splice, line_start, spliced
 from hookctl.masking import MASK, flag_of, is_secret, masked_text
 
 _DEEPEST = 3  # a comment inside a comment inside a comment
+_MOST_WALKS = 16  # for names of names of names; the last one hides whatever has a name
+_ANCHOR = r"&([^\s,\[\]{}]+)"
 _STRING = r"\"(?:[^\"\\\r\n]|\\[^\r\n])*+\"|'[^'\r\n]*+'"
 # One that is never closed is looked for to the end only once: what follows a backslash does not begin another.
 _LONG_STRING = (
@@ -31,19 +33,22 @@ _TOKEN = (
     rf"(?P<space>\s+)|(?P<comment>{_COMMENT})|(?P<string>{_LONG_STRING}|{_STRING})"
     r"|(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<says>[:=])"
 )
-_IN_BRACKETS = rf"{_TOKEN}|(?P<word>{_WORD}|{_REST})|(?P<odd>.)"
+_IN_BRACKETS = rf"{_TOKEN}|(?P<property>[&!][^\s,\[\]{{}}]*)|(?P<word>{_WORD}|{_REST})|(?P<odd>.)"
 _OUTSIDE = rf"{_TOKEN}|(?P<word>{_REST})|(?P<odd>.)"
 _VALUE = rf"(?P<word>(?![\"'\[{{])(?!{_LONG_STRING}){_REST})"
-_SAYS = r"(?:\s|/\*[^*]{0,4096}\*/|//[^\r\n]*)*+[:=]"
+_SAYS = r"(?:\s|/\*(?s:.*?)\*/|//[^\r\n]*)*+[:=]"
 
 _PART = rf"(?:{_STRING}|[^\s\[\]{{}},#\"':=.]++)"
 _KEYS = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+"
 _HEADER = rf"[ \t]*\[\[?[ \t]*(?P<keys>{_KEYS})[ \t]*\]\]?(?=[ \t]*(?:#|[\r\n]|\Z))"
+_PHRASE = r"[^\s\[\]{},#\"':=.&*!|>%@`-][^\r\n#\"':=]*+"  # a key of several words, which only YAML has
 _TOML_VALUE = r"[ \t]*(?:[\"'\[{+\-\d]|true|false|nan|inf)"
 _KEY = rf"(?P<keys>{_KEYS})[ \t]*(?:(?<=[\"'])[ \t]*:|:(?=\s|\Z)|=(?={_TOML_VALUE}))[ \t]*"
-_LEAD = r"[ \t]*(?:-(?:[ \t]+|(?=[\r\n]|\Z)))*"
+_PHRASE_KEY = rf"(?P<keys>{_PHRASE}):(?=\s|\Z)[ \t]*"
+_LEAD = r"[ \t]*(?:[-?:](?:[ \t]+|(?=[\r\n]|\Z)))*"
 _PROPERTIES = r"(?:[&!][^\s,\[\]{}]*[ \t]*)*"  # YAML's anchors and tags
 _INDICATOR = r"[|>][-+0-9]*|---|\.\.\."
+_BEHIND = r"(?<!\S)#[^\r\n]*"  # a comment behind a plain word
 _FOLLOWING = r"(?:\s*#[^\r\n]*){0,50}+\s*?^([ \t]*)(-?)(?=\S)"  # the next line, behind its own comments
 _MARK = r"([ \t]*)(//+|#+|/\*+|\*(?!/))"
 _PRIVATE_KEY = r"-----BEGIN [A-Z0-9 ]{0,60}+-----[A-Za-z0-9+/=\s#*]{0,8192}+(?:-----END [A-Z0-9 ]{0,60}+-----)?"
@@ -82,6 +87,7 @@ class _Entry(NamedTuple):
     column: int
     is_item: bool
     is_secret: bool
+    key: int = -1  # where an explicit key of YAML begins
 
 
 def redacted(text: str) -> str:
@@ -96,12 +102,15 @@ def _without_key(match: re.Match[str]) -> str:
 
 def _redacted(text: str, depth: int) -> str:
     shared: set[str] = set()
-    while True:
+    for walks_left in reversed(range(_MOST_WALKS)):
         walk = _Walk(text, frozenset(shared), depth)
         walk.run()
         if walk.aliases <= shared:
-            return spliced(text, walk.splices)
+            break
         shared |= walk.aliases  # what stands under a secret key elsewhere
+        if walks_left == 1:
+            shared |= set(re.findall(_ANCHOR, text))
+    return spliced(text, walk.splices)
 
 
 def line_by_line(hidden: str) -> str:
@@ -122,6 +131,10 @@ class _Walk:
         self._levels = [_Level(False)]
         self._entries: list[_Entry] = []
         self._is_open = False  # the last key has no value on its own line
+        self._is_toml = False  # by the last key
+        self._text_column: int | None = None  # the column above a shown text, whose brackets end with it
+        self._text_end = 0  # where that text ends
+        self._block: int | None = None  # the column above a hidden text of several lines
         self._line = self._content = 0  # where the line begins, and what it says
         self._comments: list[tuple[int, int]] = []  # that follow each other
         self._names: dict[str, bool] = {}
@@ -133,9 +146,11 @@ class _Walk:
         self._start_line(at)
         starts_line = True
         while at < len(self.text):
+            if starts_line and self._leaves_text():
+                del self._levels[1:]
             if starts_line and len(self._levels) == 1:
                 at = self._begin_line(at)
-            match = (self._inside if len(self._levels) > 1 else self._outside).match(self.text, at)
+            match = (self._inside if len(self._levels) > 1 else self._outside).match(self.text, at, self._stop(at))
             if match is None:
                 break
             starts_line = match.lastgroup == "space" and bool(BREAK.search(match[0]))
@@ -153,6 +168,19 @@ class _Walk:
         if breaks:
             self._start_line(match.start() + breaks[-1].end())
         return self._line
+
+    def _stop(self, at: int) -> int:
+        """Where a token ends at the latest: none goes on behind the text that it is in."""
+        return self._text_end if at < self._text_end else len(self.text)
+
+    def _leaves_text(self) -> bool:
+        """Whether a line is the first behind a text of several lines."""
+        if self._text_column is None or self.text[self._content : self._content + 1] in ("", "\r", "\n"):
+            return False
+        if self._content - self._line > self._text_column:
+            return False
+        self._text_column = None
+        return True
 
     def _start_line(self, at: int) -> None:
         blanks = re.compile(r"[ \t]*").match(self.text, at)
@@ -173,6 +201,9 @@ class _Walk:
             self._levels[-1].end_value(match.end())
         elif kind == "comma":
             level.is_over = True
+        elif kind == "property":
+            level.begin_value()
+            level.is_secret = level.is_secret or match[0][1:] in self._shared
         elif kind in ("string", "word"):
             self._scalar(match.start(), match.start() + len(match[0].rstrip()), is_string=kind == "string")
 
@@ -180,8 +211,10 @@ class _Walk:
 
     def _begin_line(self, at: int) -> int:
         """Read a header, or dashes and a key; where their value begins."""
+        if self._is_in_block(at) and not self._is_comment(self._content):
+            return self._hide_line()
         header = re.compile(_HEADER).match(self.text, at)
-        if header:
+        if header and not (self._is_open and self._entries[-1].column < self._content - at):
             self._end_comments()
             self._entries = [_Entry(-1, False, self._is_secret(header["keys"]))]
             self._begin_value(self._entries[0].is_secret)
@@ -194,18 +227,54 @@ class _Walk:
         if (self.text[end : end + 1] in ("", "\r", "\n") and not lead[0].strip()) or self._is_comment(end):
             return end
         self._end_comments()
-        for dash in re.finditer("-", lead[0]):
-            self._leave(dash.start(), is_item=True)
-            self._entries.append(_Entry(dash.start(), True, False))
+        for indicator in re.finditer("[-?:]", lead[0]):
+            self._indicate(indicator[0], at, indicator.start())
+        return self._begin_entry(at, end, is_item=bool(lead[0].strip()))
+
+    def _is_in_block(self, at: int) -> bool:
+        """Whether a line goes on with a hidden text, of which nothing is a key."""
+        if self._block is None or self.text[self._content : self._content + 1] in ("", "\r", "\n"):
+            return False
+        if self._content - at <= self._block:
+            self._block = None
+        return self._block is not None
+
+    def _hide_line(self) -> int:
+        self._end_comments()
+        line = re.compile(r"[^\r\n]*").match(self.text, self._content)
+        assert line  # it matches everywhere
+        self.splices.append(Splice(self._content, self._content + len(line[0].rstrip()), f'"{MASK}"'))
+        return line.end()
+
+    def _indicate(self, indicator: str, line: int, column: int) -> None:
+        """Begin an item of a list, or an explicit key or its value."""
+        if indicator == "-":
+            self._leave(column, is_item=True)
+            self._entries.append(_Entry(column, True, False))
             self._levels[0].is_over = True
-        return self._begin_entry(at, end, is_item="-" in lead[0])
+            return
+        while self._entries and self._entries[-1].column > column:
+            self._entries.pop()
+        above = self._entries[-1] if self._entries else None
+        self._leave(column, is_item=False)
+        self._levels[0].flag, self._levels[0].is_over = "", False
+        if indicator == "?":
+            self._entries.append(_Entry(column, False, False, key=line + column + 1))
+            return
+        key = ""
+        if above and above.column == column and above.key >= 0:
+            key = re.sub(_BEHIND, "", self.text[above.key : line + column]).strip()
+        self._entries.append(_Entry(column, False, self._is_secret(key)))
 
     def _begin_entry(self, line: int, at: int, *, is_item: bool) -> int:
         key = re.compile(_KEY).match(self.text, at)
+        if key is None and self._depth == _DEEPEST:  # in a comment, several words are prose
+            key = re.compile(_PHRASE_KEY).match(self.text, at)
         column = at - line
         if key:
             self._leave(column, is_item=False)
             secret = self._is_secret(key["keys"])
+            self._is_toml = key[0].rstrip().endswith("=")
             self._show(*key.span("keys"))
             self._levels[0].flag, self._levels[0].is_over = "", False
             at = key.end()
@@ -219,11 +288,18 @@ class _Walk:
         secret = secret or any(name[1:] in self._shared for name in properties[0].split())
         if key:
             self._entries.append(_Entry(column, False, secret))
+        elif is_item and secret:
+            self._entries[-1] = self._entries[-1]._replace(is_secret=True)
         self._begin_value(secret or any(entry.is_secret for entry in self._entries))
         value = re.compile(_VALUE).match(self.text, properties.end()) if key or is_item else None
         self._is_open = bool(key) and self.text[properties.end() : properties.end() + 1] in ("", "\r", "\n")
         if value is None:
             return properties.end()
+        if self._entries and value[0].startswith(("|", ">")) and self._text_column is None:
+            self._text_column = self._entries[-1].column
+            lines = rf"[^\r\n]*+(?:{BREAK.pattern}(?:[ \t]*+(?=[\r\n]|\Z)| {{{self._text_column + 1},}}[^\r\n]*+))*+"
+            text = re.compile(lines).match(self.text, value.end())
+            self._text_end = text.end() if text else 0
         self._take(value)
         return value.end()
 
@@ -253,6 +329,8 @@ class _Walk:
             self._show(start, end)
             return
         level.begin_value()
+        if level.hides and not is_string and len(self._levels) == 1 and self._entries and not self._is_toml:
+            self._block = self._entries[-1].column  # it may go on in lines that are further right
         if level.hides and not is_string and source.startswith("*"):
             self.aliases.add(source[1:])
         elif level.hides and not (not is_string and re.fullmatch(_INDICATOR, source)):
@@ -273,7 +351,8 @@ class _Walk:
     def _is_secret(self, source: str) -> bool:
         if source not in self._names:
             strings = re.findall(_STRING, source)
-            self._names[source] = any(map(is_secret, [source.strip("\"'"), *map(_plain, strings)]))
+            last_words = source.split()[-1:] if source[:1] not in ("'", '"') else []
+            self._names[source] = any(map(is_secret, [source.strip("\"'"), *last_words, *map(_plain, strings)]))
         return self._names[source]
 
     # Comments

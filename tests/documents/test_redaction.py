@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+from hookctl.documents import redaction
 from hookctl.documents.redaction import redacted
 from hookctl.documents.text import BREAK
 
@@ -75,6 +76,20 @@ OF_ONE_FORMAT = [
     ('{"a": {"to\\x6ben": made-up}}\n', '{"a": {"to\\x6ben": "***"}}\n'),
     ('"to\\U0000006ben" = "made-up"\n', '"to\\U0000006ben" = "***"\n'),
     ('["a"."to\\U0000006ben\\e"]\nb = "made-up"\n', '["a"."to\\U0000006ben\\e"]\nb = "***"\n'),
+    ("? token\n: made-up\nb: 1\n", '? token\n: "***"\nb: 1\n'),
+    ("- ? |\n    token\n  : - made-up\n    - more\n  ? b\n  : c\n", '- ? |\n    token\n  : - "***"\n    - "***"\n  ? b\n  : c\n'),
+    ("? 'token' # c\n:\n- made-up\nb: 1\n", '? \'token\' # c\n:\n- "***"\nb: 1\n'),
+    ("my api_key here: made-up\nb c: 1\n", 'my api_key here: "***"\nb c: 1\n'),
+    ("a:\n  my token of it:\n    b: made-up\n  c: 1\n", 'a:\n  my token of it:\n    b: "***"\n  c: 1\n'),
+    ("a: {k: &z made-up}\ntoken: *z\n", 'a: {k: &z "***"}\ntoken: *z\n'),
+    ("a: [&z {b: made-up}, &y 'made-up', !!str c]\ntoken: [*z, *y]\n", 'a: [&z {b: "***"}, &y "***", !!str c]\ntoken: [*z, *y]\n'),
+    ("a:\n- &z\n  b: made-up\n- c\ntoken: *z\n", 'a:\n- &z\n  b: "***"\n- c\ntoken: *z\n'),
+    ("token:\n  [made-up]\nb:\n  [c]\n", 'token:\n  ["***"]\nb:\n  [c]\n'),
+    ("token: |\n  made: up\n\n  [made-up]\n  - *made-up\nb: 1\n", 'token: |\n  "***"\n\n  "***"\n  "***"\nb: 1\n'),
+    ("token: 'a\n\n  [made-up]\n\n  '\nb: 1\n", 'token: "***"\n\n  "***"\n\n  "***"\nb: 1\n'),
+    ("a: |\n  {[\ntoken:\n  b: |\n    made-up\n", 'a: |\n  {[\ntoken:\n  b: |\n    "***"\n'),
+    ("a: |\n  '''\ntoken: made-up\nb: |\n  '''\n", 'a: |\n  \'\'\'\ntoken: "***"\nb: |\n  \'\'\'\n'),
+    ('{"token" /* a * b */ : "made-up"}', '{"token" /* *** */ : "***"}'),
     ('a = "\\e \\U0011ffff"\n', 'a = "\\e \\U0011ffff"\n'),
 ]  # fmt: skip
 # Words of which a pattern could make a square of the time, or a stack of levels.
@@ -99,6 +114,19 @@ def test_eight_times_the_text_does_not_take_the_square_of_eight(lead: str, word:
         return min(times)
 
     assert took(16_000) < 30 * took(2_000)
+
+
+def test_a_long_chain_of_names_is_followed_in_few_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    walks, run = [], redaction._Walk.run
+
+    def counted(walk: redaction._Walk) -> None:
+        walks.append(walk)
+        run(walk)
+
+    monkeypatch.setattr(redaction._Walk, "run", counted)
+    links = [f"x{at}: &k{at}\n  a: *k{at - 1}\n" for at in range(1, 100)]
+    assert "made-up" not in redacted("x0: &k0 made-up\n" + "".join(links) + "token: *k99\n")
+    assert len(walks) <= 20
 
 
 @pytest.mark.parametrize(("text", "wanted"), [*SHOWN, *TOML, *JSON, *OF_ONE_FORMAT])
