@@ -36,6 +36,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOOKCTL_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("HOOKCTL_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # there is no power to fail here, and half the time to win
     monkeypatch.chdir(work)
     return tmp_path
 
