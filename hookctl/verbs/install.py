@@ -39,11 +39,9 @@ def install(folders: Folders, pack: Pack, places: list[Place], choice: Choice, *
         if time.monotonic() - begin > _SILENT:
             report.progress(f"{places.index(place) + 1} of {len(places)}: {place.host.title}")
 
-    def make() -> Plan:
-        return plan_install(sources, pack, places, choice, looking)
-
+    make_plan = partial(plan_install, sources, pack, places, choice, looking if len(places) > 1 else None)
     try:
-        plan = make() if dry_run else carry_out(sources, make, report.say)
+        plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
     except HookctlError as error:
         attempts = [partial(plan_install, sources, pack, [place], choice) for place in places]
         problems = errors.problems_of(error, attempts)
