@@ -28,7 +28,7 @@ from tests.disk import (
 from tests.foreign import Write, numbered, renaming, truncating
 from tests.syscalls import Call
 
-STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "17"))  # 1 writes between any two calls
+STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "83"))  # 1 writes between any two calls
 WRITES = [truncating, renaming]
 CASES = [
     ("existing", INSTALL),
