@@ -19,7 +19,7 @@ from hookctl.packs.programs import load_programs
 
 from .conftest import Hookctl, put
 
-OLD = Path(__file__).parent / "fixtures" / "guard-0.1.0"
+OLD = Path(__file__).parent / "fixtures" / "0.1.0"
 SETTINGS = '{\n  "model": "opus"\n}\n'
 
 
@@ -48,7 +48,7 @@ class Machine:
         config = json.loads((self.folder / "config.json").read_text())
         del config["hosts"]
         put(self.folder / "config.json", json.dumps(config, indent=2, ensure_ascii=False) + "\n")
-        put(self.folder / "hook.py", (OLD / "hook.py.txt").read_bytes())
+        put(self.folder / "hook.py", (OLD / "hook.py").read_bytes())
         for ledger in (self.root / "state" / "ledger.json", self.root / "work" / ".hookctl" / "ledger.json"):
             if ledger.exists():
                 self.rewrite(ledger)
@@ -159,7 +159,7 @@ def test_an_edited_hook_of_010_stays_and_runs(
     settings: Path, isolated: Path, hookctl: Hookctl, way: Callable[[Machine], None]
 ) -> None:
     machine = Machine(isolated, hookctl)
-    put(machine.folder / "hook.py", "# mine\n" + (OLD / "hook.py.txt").read_text())
+    put(machine.folder / "hook.py", "# mine\n" + (OLD / "hook.py").read_text())
     way(machine)
     assert (machine.folder / "hook.py").read_text().startswith("# mine\n")
     put(isolated / "work" / ".hookctl" / "run" / "task.json", '{"remaining": 2}')
