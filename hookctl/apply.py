@@ -90,11 +90,6 @@ def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str,
     _forget(folders, changes, files.remove_folders(rmdirs))
 
 
-def unfinished(folders: Folders) -> bool:
-    """Whether an interrupted run left something to carry on or to clear away."""
-    return os.path.exists(folders.journal) or os.path.exists(folders.pending)
-
-
 def pending(folders: Folders) -> Journal | None:
     """The run that was interrupted, if there is one."""
     data = files.read(folders.journal).data

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from hookctl.errors import HookctlError
 
 
-@dataclass(frozen=True)
 class Folders:
     """Where a run keeps its things; all paths are absolute."""
 
-    state: str  # ledger, journal, backups, the guard's sessions and logs
-    data: str  # runtime files that settings files point to
-    environ: Mapping[str, str]
-    cwd: str
-    ledger: str = field(init=False)
-    journal: str = field(init=False)
-    pending: str = field(init=False)  # the bytes that an unfinished run was to write
-
-    def __post_init__(self) -> None:
-        for name, file in (("ledger", "ledger.json"), ("journal", "journal.json"), ("pending", "pending")):
-            object.__setattr__(self, name, os.path.join(self.state, file))
+    def __init__(self, state: str, data: str, environ: Mapping[str, str], cwd: str) -> None:
+        self.state = state  # ledger, journal, backups, the guard's sessions and logs
+        self.data = data  # runtime files that settings files point to
+        self.environ = environ
+        self.cwd = cwd
+        self.ledger = os.path.join(state, "ledger.json")
+        self.journal = os.path.join(state, "journal.json")
+        self.pending = os.path.join(state, "pending")  # the bytes that an unfinished run was to write
 
     @property
     def home(self) -> str:

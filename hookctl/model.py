@@ -1,7 +1,5 @@
 """The values that the layers hand to each other: frozen, without behaviour, and in the words of the design."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]

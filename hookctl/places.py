@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from hookctl import files
@@ -22,21 +21,18 @@ GUARD = "guard"
 Read = Callable[[str, str], tuple[files.Snapshot, Document]]  # a settings file by its path and format
 
 
-@dataclass(frozen=True)
 class Place:
-    """A settings file that a pack is installed in."""
+    """A settings file that a pack is installed in; a value, which nobody changes."""
 
-    host: Host
-    scope: str
-    path: str  # as the host has it, links not resolved
-    project: str = ""  # its real path; empty at user scope
-    shared: bool = field(init=False)  # whether it is in version control, for everyone who clones the project
-    new_file_mode: int = field(init=False)  # of a file that we make there: private, but if shared as everybody's
-
-    def __post_init__(self) -> None:
-        shared = self.scope == "project"
-        object.__setattr__(self, "shared", shared)
-        object.__setattr__(self, "new_file_mode", 0o666 & ~files.umask() if shared else files.PRIVATE)
+    def __init__(self, host: Host, scope: str, path: str, project: str = "") -> None:
+        self.host = host
+        self.scope = scope
+        self.path = path  # as the host has it, links not resolved
+        self.project = project  # its real path; empty at user scope
+        # Whether it is in version control, for everyone who clones the project.
+        self.shared = scope == "project"
+        # Of a file that we make there: private, but if shared as everybody's.
+        self.new_file_mode = 0o666 & ~files.umask() if self.shared else files.PRIVATE
 
 
 def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:

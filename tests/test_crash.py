@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hookctl import apply, files, folders, interpreter
+from hookctl.planner.run import unfinished
 from tests.conftest import put
 from tests.disk import (
     INSTALL,
@@ -349,7 +350,7 @@ def test_a_run_that_was_done_is_not_carried_on_because_its_journal_is_there(kind
         path.write_bytes(old)
     apply.recover(folders.here())
     assert data_of(path) == old
-    assert not apply.unfinished(folders.here())
+    assert not unfinished(folders.here())
 
 
 def test_folders_that_a_failed_run_made_and_could_not_remove_go_with_the_next_one(isolated: Path) -> None:

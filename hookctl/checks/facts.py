@@ -1,6 +1,5 @@
 """What doctor knows before it judges: values only, each thing in them read once by the gather modules."""
 
-from __future__ import annotations
 
 import os
 import re

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import replace
 from typing import Any
 
 from hookctl import files
@@ -113,7 +112,7 @@ def _wanted_cap(settings: Settings, host: Host, limit: str) -> str:
 
 def everything(settings: Settings) -> Settings:
     """The settings under which the guard wants all that it could ever want."""
-    return replace(settings, mode="breaker", knobs={**settings.knobs, "dispatch_tools": ["*"]})
+    return Settings("breaker", {**settings.knobs, "dispatch_tools": ["*"]}, settings.python, settings.preset)
 
 
 def _matcher(settings: Settings) -> str | None:

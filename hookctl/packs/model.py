@@ -1,7 +1,5 @@
 """What a pack says, as values: light, since every command knows packs and few read the file of one."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest
@@ -41,21 +40,23 @@ class Request(NamedTuple):
         return next((name for name, value in given.items() if value is not None), "")
 
 
-@dataclass(frozen=True)
 class Settings:
-    """What the operator has chosen so far, as the ledger records it, and what follows from it."""
+    """What the operator has chosen so far, as the ledger records it, and what follows from it; nobody changes it."""
 
-    mode: str = "breaker"
-    knobs: dict[str, Any] = field(default_factory=dict)  # never changed in place
-    python: str = ""
-    preset: str = ""
-    effective: dict[str, Any] = field(init=False)  # the knobs chosen one by one, over those of the preset
-    events: tuple[str, ...] = field(init=False)  # canonical ones; none where the guard has nothing to do
+    def __init__(
+        self, mode: str = "breaker", knobs: dict[str, Any] | None = None, python: str = "", preset: str = ""
+    ) -> None:
+        self.mode = mode
+        self.knobs = knobs or {}
+        self.python = python
+        self.preset = preset
+        pinned = {name: value for name, value in PRESETS.get(preset, {}).items() if name != "mode"}
+        self.effective = {**pinned, **self.knobs}  # the knobs chosen one by one, over those of the preset
+        self.events = _events(mode, self.effective)  # canonical ones; none where the guard has nothing to do
 
-    def __post_init__(self) -> None:
-        preset = {name: value for name, value in PRESETS.get(self.preset, {}).items() if name != "mode"}
-        object.__setattr__(self, "effective", {**preset, **self.knobs})
-        object.__setattr__(self, "events", _events(self.mode, self.effective))
+    def with_python(self, python: str) -> Settings:
+        """The same choices with another interpreter for the hook."""
+        return Settings(self.mode, self.knobs, python, self.preset)
 
 
 def _events(mode: str, knobs: dict[str, Any]) -> tuple[str, ...]:
@@ -99,7 +100,7 @@ def choose(settings: Settings, request: Request) -> Settings:
         left = PRESETS.get(settings.preset, {}).get("mode") == settings.mode
         mode = PRESETS.get(preset, {}).get("mode", "breaker" if left else settings.mode)
     knobs = {**settings.knobs, **_assigned(request.assignments), **_nudge(request), **_dispatch(request.dispatch)}
-    return replace(settings, mode=mode, preset=preset, knobs=knobs)
+    return Settings(mode, knobs, settings.python, preset)
 
 
 def remarks(settings: Settings, request: Request) -> tuple[str, ...]:

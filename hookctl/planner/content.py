@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hookctl import engine, interpreter, runtime_files
@@ -104,13 +103,13 @@ def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
     if draft.target.shared:
         require_portable(settings)
         draft.messages += interpreter.on_path(draft.folders.environ)
-        return replace(settings, python="")
+        return settings.with_python("")
     if settings.python and interpreter.runs(settings.python):
         return settings
     python, warning = draft.sources.python()
     if warning:
         draft.messages.append(warning)
-    return replace(settings, python=python)
+    return settings.with_python(python)
 
 
 def _guard_wants(

@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 
 from hookctl import engine, files, interpreter, packs, project_ledger
@@ -126,7 +125,7 @@ def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
     if page is None or not (settings.events or wrapped) or draft.target.shared or interpreter.runs(settings.python):
         return "", {}
     python, _ = draft.sources.python()
-    wants = guard.wants(replace(settings, python=python), draft.target, packs.load(GUARD), page.folder, "")
+    wants = guard.wants(settings.with_python(python), draft.target, packs.load(GUARD), page.folder, "")
     found = {want.id: want.value["command"] for want in wants if want.id}
     for id, original in wrapped.items():
         if original is not None:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable
 
-from hookctl import apply, files
+from hookctl import files
 from hookctl.errors import HookctlError
 from hookctl.folders import Folders
 from hookctl.live import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.planner.plan import Plan
 
 
+def unfinished(folders: Folders) -> bool:
+    """Whether an interrupted run left something to carry on or to clear away."""
+    return os.path.exists(folders.journal) or os.path.exists(folders.pending)
+
+
 def finish_pending(folders: Folders, say: Callable[[str], None]) -> None:
     """Carry an interrupted run to its end, before anything is looked up; what it left may not even parse."""
-    if apply.unfinished(folders):
+    if unfinished(folders):
+        from hookctl import apply
+
         with apply.locked(folders, lambda: say("waiting for another hookctl")):
             for line in apply.recover(folders):
                 say(line)
@@ -27,6 +35,8 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[st
     plan = make_plan()
     if plan.empty or plan.conflicts:
         return plan
+    from hookctl import apply  # late: most calls find nothing to do
+
     with apply.locked(folders, lambda: say("waiting for another hookctl")):
         for line in apply.recover(folders):
             say(line)

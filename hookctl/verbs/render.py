@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from typing import NamedTuple
 
 from hookctl import engine, interpreter
@@ -112,13 +111,13 @@ def _settings(pack: Pack, place: Place, request: Request) -> Settings:
 def _wants(folders: Folders, place: Place, pack: Pack, folder: str, settings: Settings) -> tuple[list[Want], list[str]]:
     # A folder that was named for a project lies outside of it, and is the same for everyone.
     if place.shared and not folder.startswith("/.hookctl/"):
-        place = replace(place, scope="managed")
+        place = Place(place.host, "managed", place.path, place.project)
     if pack.name != GUARD:
         return pack_wants(pack, place.host, in_sh(place, folder))
     warning = ""
     if not settings.python and not place.shared:
         python, warning = interpreter.choose(folders.environ)
-        settings = replace(settings, python=python)
+        settings = settings.with_python(python)
     return guard.wants(settings, place, pack, folder, guard.wanted_limit(settings)), [warning] if warning else []
 
 

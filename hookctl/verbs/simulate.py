@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hookctl import events, files, hosts, interpreter, report
@@ -129,7 +128,8 @@ class _Stage:
         for folder in (self.hook, self.run, self.state):
             os.makedirs(folder)
         # With the limit, which is in no env here.
-        config = guard.configuration(replace(settings, mode="guard"), "", hosts.load("claude"))
+        as_guard = Settings("guard", settings.knobs, settings.python, settings.preset)
+        config = guard.configuration(as_guard, "", hosts.load("claude"))
         self.config = {**config, "mode": settings.mode}
         for name, data in load_programs(wrapper=False).all.items():
             self.write(os.path.join(self.hook, name), data.decode())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -86,7 +85,7 @@ def _with_others(folders: Folders, what: What, place: Place, records: Mapping[st
         _, record = ledger.page_of(records, path)
         installed = record is not None and what.name in record.packs
         if installed or (path == place.path and (place.host.name in what.hosts or _is_readable(place))):
-            found.append(replace(place, host=host, path=path))
+            found.append(Place(host, place.scope, path, place.project))
     return found
 
 
