@@ -13,12 +13,12 @@ from hookctl import __version__
 from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError
 
 if TYPE_CHECKING:
-    from hookctl.folders import Folders
     from hookctl.hosts import Host
     from hookctl.model import Result
-    from hookctl.packs.settings import Request
-    from hookctl.places import Place
+    from hookctl.packs.choices import Request
     from hookctl.planner.content import Choice
+    from hookctl.settings.targets import Place
+    from hookctl.system.paths import Folders
 
 
 def _offer(name: str) -> Callable[[str], Sequence[str]]:
@@ -231,9 +231,9 @@ def _uninstall(
 ) -> int:  # fmt: skip
     from hookctl import hosts as known
     from hookctl import packs
-    from hookctl.folders import here
     from hookctl.planner.run import finish_pending
     from hookctl.report import say
+    from hookctl.system.paths import here
     from hookctl.verbs.uninstall import What, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
@@ -362,7 +362,7 @@ def _log(
 
     wanted = Filter(session, since, tuple(code or ()), tuple(decision or ()), project)
     if follow:
-        from hookctl.folders import here
+        from hookctl.system.paths import here
 
         return follow_log(here(), wanted, as_json=json)
     return _show("log", lambda f: log(f, wanted), json)
@@ -486,7 +486,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
 
 def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
     from hookctl import report
-    from hookctl.folders import here
+    from hookctl.system.paths import here
 
     result = verb(here())
     report.show(command, result, as_json=as_json)
@@ -497,7 +497,7 @@ def _settings(
     mode: str, preset: str, assign: list[str] | None, nudge: str | None, nudge_env: str | None,
     dispatch: list[str] | None, wrap: str | None = None,
 ) -> Request:  # fmt: skip
-    from hookctl.packs.settings import Request
+    from hookctl.packs.choices import Request
 
     return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
 
@@ -511,7 +511,7 @@ def _choice(settings: Request, reset: bool, force: bool, trust: bool) -> Choice:
 def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
     """The hosts that were named; without --host the detected ones, if somebody at the terminal agrees."""
     from hookctl import hosts as known
-    from hookctl.folders import here
+    from hookctl.system.paths import here
 
     if sys.platform == "win32":
         message = "Windows is not supported yet: no form of the hook's command is proven there"
@@ -546,8 +546,8 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
 
 def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Place]:
     """The settings files of these hosts at a scope of the project that was named, or that the working folder is in."""
-    from hookctl import places
-    from hookctl.project import find, named
+    from hookctl.settings import targets
+    from hookctl.system.project import find, named
 
     root = named(project) if project else ""
     if project and scope == "user":
@@ -556,7 +556,7 @@ def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> li
         say("--project counts with --scope project and --scope local only; this is user scope")
     if scope != "user":
         root = root or find(folders.cwd, folders.environ)
-    return [places.find(host, scope, folders, root) for host in hosts]
+    return [targets.find(host, scope, folders, root) for host in hosts]
 
 
 def _named(names: list[str] | None) -> list[Host]:

@@ -8,8 +8,9 @@ import json
 import os
 from typing import Any
 
-from hookctl import clock, files
+from hookctl import clock
 from hookctl.errors import HookctlError
+from hookctl.system import files
 
 DECISIONS = ("allow", "block", "release", "end", "refuse")
 CODES = {  # each with what it says of the moment

@@ -185,7 +185,7 @@ def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
 
 
 def _dry_lines(plan: Plan) -> list[str]:
-    from hookctl.diffs import unified
+    from hookctl.documents.diffs import unified
 
     lines = []
     for file in plan.files:
@@ -222,8 +222,8 @@ def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
 
 
 def _file_data(file: FilePlan) -> dict[str, Any]:
-    from hookctl.diffs import own_lines
-    from hookctl.files import digest
+    from hookctl.documents.diffs import own_lines
+    from hookctl.system.files import digest
 
     return {
         "file": file.path,

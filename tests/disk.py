@@ -8,8 +8,9 @@ import stat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hookctl import folders, ledger
 from hookctl.__main__ import run
+from hookctl.ledger import store
+from hookctl.system import paths
 from tests.conftest import put
 
 THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" }\n}'
@@ -86,7 +87,7 @@ def outcome(top: Path) -> Any:
     for part in (found.modes, found.data):
         for path in own:
             part.pop(path, None)
-    book = ledger.load(folders.here().ledger)
+    book = store.load(paths.here().ledger)
     found.data.pop(f"{state}/ledger.json", None)
     for path in (state, f"{state}/ledger.json"):
         found.modes.pop(path, None)

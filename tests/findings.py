@@ -14,7 +14,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.packs.programs import load_programs
-from hookctl.project import session_hash, state_folder
+from hookctl.system.project import session_hash, state_folder
 
 from .conftest import Hookctl, Outcome, put
 
@@ -100,7 +100,7 @@ def with_python(place: Place, text: str) -> Path:
     """Install with an interpreter of our own, and then make it something else."""
     python = place.script("python3", f'exec {sys.executable} "$@"')
     with place.monkeypatch.context() as patch:
-        patch.setattr("hookctl.interpreter.choose", lambda environ: (str(python), ""))
+        patch.setattr("hookctl.system.interpreter.choose", lambda environ: (str(python), ""))
         place.install()
     return place.script("python3", text)
 
@@ -110,7 +110,7 @@ def other_hook(place: Place, text: str) -> None:
     place.install()
     old = place.hook.read_bytes()
     place.hook.write_text(text)
-    from hookctl.files import digest
+    from hookctl.system.files import digest
 
     place.edit(digest(old), digest(text.encode()), place.ledger)
 
@@ -249,7 +249,7 @@ def interrupted_run(place: Place) -> None:
         raise SystemExit(9)
 
     with place.monkeypatch.context() as patch:
-        patch.setattr("hookctl.apply._save", die)
+        patch.setattr("hookctl.transaction._save", die)
         assert place.hookctl("install", "--host", "claude").code == 9
 
 

@@ -47,7 +47,7 @@ class Area(NamedTuple):
 AREAS = {
     "engine": Area(("hookctl/engine.py",), ("tests/test_engine.py", "tests/test_engine_wraps.py")),
     "plan": Area(
-        ("hookctl/plan*/**/*.py", "hookctl/plan*.py"),
+        ("hookctl/planner/*.py",),
         ("tests/test_overrides.py", "tests/test_two_packs.py"),
     ),
     "documents": Area(
@@ -56,7 +56,7 @@ AREAS = {
         without="yaml",
     ),
     "transaction": Area(
-        ("hookctl/apply.py", "hookctl/transaction.py", "hookctl/files.py", "hookctl/disk/**/*.py"),
+        ("hookctl/transaction.py", "hookctl/system/files.py"),
         ("tests/test_files.py", "tests/test_ledger.py", "tests/test_restore.py"),
     ),
     "hook": Area(

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hookctl import interpreter
+from hookctl.system import interpreter
 
 FIXTURES = Path(__file__).parent / "fixtures" / "0.1.0"
 _HASH = re.compile(r"@SHA([0-9]+):([0-9]+)@")

@@ -18,7 +18,7 @@ import pytest
 import typer
 
 from hookctl import __version__, cli
-from hookctl.folders import asset
+from hookctl.system.paths import asset
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
@@ -607,7 +607,7 @@ def test_errors_go_to_stderr_and_results_to_stdout(hookctl: Hookctl, settings: P
 
 
 def test_warnings_are_messages_with_and_without_json(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hookctl.interpreter.choose", lambda environ: (sys.executable, "an odd Python"))
+    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: (sys.executable, "an odd Python"))
     for flags in ((), ("--json",)):
         outcome = hookctl("plan", *CLAUDE, *flags)
         assert outcome.err == "hookctl: an odd Python\n"

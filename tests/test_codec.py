@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookctl import apply, ledger
-from hookctl.codec import from_json, to_json
+from hookctl import transaction
 from hookctl.errors import HookctlError
+from hookctl.ledger import store
+from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Entry, PackRecord, Record, Wish
 
 
@@ -48,10 +49,10 @@ RECORDS = made(
     st.dictionaries(TEXT, PACKS, max_size=2), SHA, SHA, st.lists(ENTRIES, max_size=3).map(tuple), TEXT, TEXT,
     st.lists(st.lists(TEXT, max_size=2).map(tuple), max_size=2).map(tuple),
 )  # fmt: skip
-STEPS = made(apply.Step, TEXT, SHA, SHA, st.integers(), st.booleans(), st.none() | st.integers())
+STEPS = made(transaction.Step, TEXT, SHA, SHA, st.integers(), st.booleans(), st.none() | st.integers())
 FOLDERS = st.lists(TEXT, max_size=2).map(tuple)
 JOURNALS = made(
-    apply.Journal, st.lists(STEPS, max_size=2).map(tuple), st.dictionaries(TEXT, st.none() | RECORDS, max_size=2),
+    transaction.Journal, st.lists(STEPS, max_size=2).map(tuple), st.dictionaries(TEXT, st.none() | RECORDS, max_size=2),
     FOLDERS, FOLDERS, st.dictionaries(TEXT, RECORDS, max_size=2),
 )  # fmt: skip
 MORE = settings(deadline=None, max_examples=200)
@@ -60,14 +61,14 @@ MORE = settings(deadline=None, max_examples=200)
 @MORE
 @given(st.dictionaries(TEXT, RECORDS, max_size=2), TEXT)
 def test_every_ledger_comes_back_as_it_was(records: dict[str, Record], home: str) -> None:
-    assert ledger.parse(ledger.dump(records, home), "/l") == ledger.Ledger(home, records)
+    assert store.parse(store.dump(records, home), "/l") == store.Ledger(home, records)
 
 
 @MORE
 @given(JOURNALS)
-def test_every_journal_comes_back_as_it_was(journal: apply.Journal) -> None:
-    text = json.dumps(to_json(apply.Journal, journal))
-    assert from_json(apply.Journal, json.loads(text), "the journal") == journal
+def test_every_journal_comes_back_as_it_was(journal: transaction.Journal) -> None:
+    text = json.dumps(to_json(transaction.Journal, journal))
+    assert from_json(transaction.Journal, json.loads(text), "the journal") == journal
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -79,7 +80,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @MORE
 @given(RECORDS, JSON, st.data())
 def test_one_change_of_the_json_is_read_and_kept_or_refused_in_words(record: Record, other: Any, data: Any) -> None:
-    page = json.loads(ledger.dump({"/x": record}, "/home/u"))
+    page = json.loads(store.dump({"/x": record}, "/home/u"))
     *path, last = data.draw(st.sampled_from(places(page)))
     holder = page
     for key in path:
@@ -89,11 +90,11 @@ def test_one_change_of_the_json_is_read_and_kept_or_refused_in_words(record: Rec
     else:
         holder[last] = other
     try:
-        found = ledger.parse(json.dumps(page).encode(), "/l")
+        found = store.parse(json.dumps(page).encode(), "/l")
     except HookctlError as error:
         assert error.code in ("ledger_unreadable", "ledger_newer") and error.message
     else:
-        assert ledger.parse(ledger.dump(found.files, found.home), "/l") == found
+        assert store.parse(store.dump(found.files, found.home), "/l") == found
 
 
 @pytest.mark.parametrize(
@@ -113,10 +114,10 @@ def test_one_change_of_the_json_is_read_and_kept_or_refused_in_words(record: Rec
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(change: dict[str, Any], said: str) -> None:
-    page = json.loads(ledger.dump({"/x": Record("claude", "user", "json")}))
+    page = json.loads(store.dump({"/x": Record("claude", "user", "json")}))
     page["files"]["/x"].update(change)
     with pytest.raises(HookctlError) as caught:
-        ledger.parse(json.dumps(page).encode(), "/l")
+        store.parse(json.dumps(page).encode(), "/l")
     assert caught.value.message == f"the ledger cannot be read: {said}"
 
 

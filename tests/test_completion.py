@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from hookctl import cli, events, hosts
-from hookctl.places import SCOPES
+from hookctl.settings.targets import SCOPES
 from hookctl.verbs import completion
 
 from .conftest import Hookctl, put

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hookctl import interpreter
+from hookctl.system import interpreter
 from tests.conftest import Hookctl, put
 from tests.trees import tree
 
@@ -112,7 +112,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 def file_of(isolated: Path, scope: str) -> Path:

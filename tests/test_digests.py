@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookctl.digests import content_digest
+from hookctl.ledger.digests import content_digest
 
 BROUGHT = [
     (b"", {}), (b"a", {}), (b"", {"a": b""}), (b"", {"": b"a"}), (b"a", {"b": b"c"}), (b"ab", {"": b"c"}),

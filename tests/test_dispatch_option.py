@@ -3,7 +3,7 @@
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.packs.settings import Request, Settings, choose, remarks
+from hookctl.packs.choices import Request, Settings, choose, remarks
 
 
 @pytest.mark.parametrize(

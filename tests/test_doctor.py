@@ -16,9 +16,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import folders, hosts
-from hookctl.digests import content_digest
-from hookctl.project import session_hash
+from hookctl import hosts
+from hookctl.ledger.digests import content_digest
+from hookctl.system import paths
+from hookctl.system.project import session_hash
 from hookctl.verbs.doctor import doctor
 
 from . import findings
@@ -646,7 +647,7 @@ def with_node(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 def quick(place: Place) -> Place:
     """A place with the guard in two scopes, a pack, work and a log, where doctor starts no process."""
     place.monkeypatch.setattr("hookctl.checks.trial.run", lambda *_: ())
-    place.monkeypatch.setattr("hookctl.interpreter.ask", lambda program: (program, (3, 11)))
+    place.monkeypatch.setattr("hookctl.system.interpreter.ask", lambda program: (program, (3, 11)))
     return everything(place)
 
 
@@ -684,7 +685,7 @@ def test_doctor_bears_every_wrong_type_in_the_ledger(quick: Place) -> None:
         for new in (None, True, -1, "x", [], [[]], {}, {"x": {}}):
             quick.ledger.write_text(json.dumps(with_node(page, path, new)))
             try:
-                doctor(folders.here(), [hosts.load("claude")], strict=False)
+                doctor(paths.here(), [hosts.load("claude")], strict=False)
             except Exception as error:
                 failed.append((path[1:2] + path[2:], new, repr(error)))
     assert failed == []

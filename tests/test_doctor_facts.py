@@ -14,13 +14,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from hookctl import folders, hosts
+from hookctl import hosts
 from hookctl.checks import codes, hook, survey
 from hookctl.checks.facts import HostFacts
 from hookctl.checks.gather_host import host_facts
 from hookctl.checks.gather_record import record_facts
 from hookctl.checks.machine import Machine
 from hookctl.packs.knobs import schema
+from hookctl.system import paths
 
 from . import findings
 from .conftest import Hookctl, put
@@ -71,9 +72,9 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 
 _MODULES = {
     "__future__", "collections.abc", "contextlib", "json", "os", "re", "shlex", "stat", "typing",
-    "hookctl", "hookctl.documents", "hookctl.documents.jsonc", "hookctl.effects", "hookctl.errors", "hookctl.events",
-    "hookctl.gates", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model", "hookctl.packs",
-    "hookctl.packs.guard", "hookctl.packs.settings", "hookctl.packs.wrapping", "hookctl.places", "hookctl.scopes",
+    "hookctl", "hookctl.documents", "hookctl.documents.jsonc", "hookctl.settings.effective", "hookctl.errors", "hookctl.events",
+    "hookctl.settings.approval", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model", "hookctl.packs",
+    "hookctl.packs.guard", "hookctl.packs.choices", "hookctl.packs.wrapping", "hookctl.settings.targets", "hookctl.settings.precedence",
 }  # fmt: skip
 # What judges take of modules that read, too: functions of values, and constants.
 _TAKEN = {
@@ -142,7 +143,7 @@ ARRANGED: list[Callable[[Place], Any]] = [
 
 
 def gathered() -> tuple[Any, HostFacts]:
-    here = folders.here()
+    here = paths.here()
     of_records = record_facts(here)
     host = host_facts(Machine(here, of_records.records), hosts.load("claude"))
     return of_records, survey.with_trials(host)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl.digests import content_digest
+from hookctl.ledger.digests import content_digest
 
 from . import findings
 from .conftest import Hookctl, put
@@ -438,7 +438,7 @@ def test_without_the_option_nothing_is_said_of_repairs(place: Place) -> None:
 @pytest.fixture
 def saved(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of a place with everything in it."""
-    place.monkeypatch.setattr("hookctl.interpreter.ask", lambda program: (program, (3, 11)))
+    place.monkeypatch.setattr("hookctl.system.interpreter.ask", lambda program: (program, (3, 11)))
     everything(place)
     copy = tmp_path_factory.mktemp("saved")
     shutil.copytree(place.root, copy, dirs_exist_ok=True, symlinks=True)

@@ -328,7 +328,7 @@ def test_a_setting_that_is_no_number_is_named(place: Place) -> None:
 def test_a_mended_command_keeps_the_approval_that_was_asked_for(place: Place, asked: bool) -> None:
     python = place.script("python3", f'exec {sys.executable} "$@"')
     with place.monkeypatch.context() as patch:
-        patch.setattr("hookctl.interpreter.choose", lambda environ: (str(python), ""))
+        patch.setattr("hookctl.system.interpreter.choose", lambda environ: (str(python), ""))
         installed("codex", *(["--trust"] if asked else []))(place)
     python.unlink()
     assert place.doctor("--host", "codex", "--fix").data["fixed"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.places import standing
+from hookctl.settings.targets import standing
 
 HOOK = [{"hooks": [{"type": "command", "command": "bell"}]}]
 

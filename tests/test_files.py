@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from hookctl import files
 from hookctl.errors import HookctlError
-from hookctl.files import Changed, Snapshot
+from hookctl.system import files
+from hookctl.system.files import Changed, Snapshot
 from tests.conftest import put
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

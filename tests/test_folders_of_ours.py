@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import interpreter
+from hookctl.system import interpreter
 from tests.conftest import Hookctl, put
 from tests.trees import tree
 

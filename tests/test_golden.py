@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import jsonschema
 import pytest
 
-from hookctl import hosts, interpreter
-from hookctl.folders import asset
+from hookctl import hosts
+from hookctl.system import interpreter
+from hookctl.system.paths import asset
 from tests.conftest import Hookctl, put
 from tests.documents import judge
 from tests.hostfiles import BY_NAME, KINDS, Kind

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from hookctl import hosts, interpreter
-from hookctl.digests import content_digest
+from hookctl import hosts
+from hookctl.ledger.digests import content_digest
 from hookctl.packs.programs import load_programs
+from hookctl.system import interpreter
 
 from .conftest import Hookctl, put
 
@@ -220,7 +221,7 @@ def run(folder: Path, settings: Path) -> Path:
 def test_an_upgrade_replaces_the_launcher_between_the_new_package_and_the_end_of_the_old(
     upgraded: Callable[[], Path], hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, settings: Path
 ) -> None:
-    from hookctl import files
+    from hookctl.system import files
 
     (old,) = {name.rpartition("/")[0] for name in load_programs(wrapper=False).package}
     folder = upgraded()

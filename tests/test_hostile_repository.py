@@ -18,9 +18,10 @@ from typing import Any
 
 import pytest
 
-from hookctl import engine, interpreter
-from hookctl.digests import content_digest
+from hookctl import engine
+from hookctl.ledger.digests import content_digest
 from hookctl.model import Entry, Live, Wish
+from hookctl.system import interpreter
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -41,7 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
     signal.alarm(60)
     yield
     signal.alarm(0)

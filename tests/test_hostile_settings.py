@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import interpreter
-from hookctl.folders import asset
+from hookctl.system import interpreter
+from hookctl.system.paths import asset
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import BY_NAME, KINDS, Kind
 from tests.trees import tree
@@ -26,7 +26,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 def nested(kind: Kind, value: Any, depth: int = 0) -> Any:

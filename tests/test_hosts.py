@@ -14,9 +14,9 @@ import pytest
 
 from hookctl import hosts
 from hookctl.errors import HookctlError
-from hookctl.folders import asset
 from hookctl.packs.guard import host_table
 from hookctl.packs.programs import load_programs
+from hookctl.system.paths import asset
 
 from .conftest import Hookctl, put
 
@@ -98,7 +98,7 @@ def test_what_install_writes_for_claude(
     python = put(isolated / "bin" / "python3", "#!/bin/sh\n")
     python.chmod(0o755)
     monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / data))
-    monkeypatch.setattr("hookctl.interpreter.choose", lambda environ: (str(python), ""))
+    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: (str(python), ""))
     assert hookctl("install", "--host", "claude").code == 0
     hook = isolated / data / "guard" / "claude-user" / "hook.py"
     quoted = json.dumps(shlex.quote(str(hook)), ensure_ascii=False)[1:-1]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import interpreter
+from hookctl.system import interpreter
 
 from .conftest import Hookctl, put
 

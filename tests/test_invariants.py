@@ -21,11 +21,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import apply, engine, folders, interpreter, ledger
+from hookctl import engine, transaction
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import load, shapes
-from hookctl.live import look
+from hookctl.ledger import store
 from hookctl.model import Entry, Want
+from hookctl.settings.sources import look
+from hookctl.system import interpreter, paths
 from tests import plain
 from tests.conftest import Hookctl, put
 from tests.plain import bare
@@ -76,7 +78,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No disk to wait for, and no interpreter to look for."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 def begin(settings: Path, data: bytes | None) -> None:
@@ -144,7 +146,7 @@ def test_invariant_02_uninstall_after_install_is_identity(
     for name in ("q", "p", "guard"):
         assert hookctl("uninstall", name, *HOST).code == 0
     assert places(isolated) == before
-    assert ledger.load(folders.here().ledger) == {}
+    assert store.load(paths.here().ledger) == {}
 
 
 @pytest.mark.parametrize("change", ["none", "command", "wiped", "lost"])
@@ -158,7 +160,7 @@ def test_invariant_03_uninstall_after_uninstall_is_uninstall(
     elif change == "wiped":
         put(settings, "{}")
     elif change == "lost":
-        Path(folders.here().ledger).unlink()
+        Path(paths.here().ledger).unlink()
     assert hookctl("uninstall", *HOST).code == 0
     before = tree(isolated)
     assert "nothing to do" in hookctl("uninstall", *HOST).out
@@ -453,10 +455,10 @@ def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
         hookctl("install", path, *HOST)
     calls = (command, path, *HOST)
     hookctl(*calls)
-    wanted = settings.read_bytes(), Path(folders.here().ledger).read_bytes()
+    wanted = settings.read_bytes(), Path(paths.here().ledger).read_bytes()
     hookctl("uninstall" if command == "install" else "install", path, *HOST)
 
-    place = apply.files if step == "replace" else apply
+    place = transaction.files if step == "replace" else transaction
     real = getattr(place, step)
 
     def die(*arguments: Any, **options: Any) -> Any:
@@ -468,27 +470,27 @@ def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
         patch.setattr(place, step, die)
         hookctl(*calls)
     assert hookctl(*calls).code == 0
-    assert (settings.read_bytes(), Path(folders.here().ledger).read_bytes()) == wanted
-    assert not os.path.exists(folders.here().journal)
+    assert (settings.read_bytes(), Path(paths.here().ledger).read_bytes()) == wanted
+    assert not os.path.exists(paths.here().journal)
 
 
 def test_invariant_13_installs_at_once_are_installs_one_by_one(
     settings: Path, isolated: Path, hookctl: Hookctl
 ) -> None:
     put(settings, TEXT)
-    paths = [pack(name, env={name.upper(): "1", "SHARED": "1"}) for name in ("p", "q", "r")]
-    for path in paths:
+    packs = [pack(name, env={name.upper(): "1", "SHARED": "1"}) for name in ("p", "q", "r")]
+    for path in packs:
         assert hookctl("install", path, *HOST).code == 0
-    wanted, book = value(settings), ledger.load(folders.here().ledger)[str(settings)]
+    wanted, book = value(settings), store.load(paths.here().ledger)[str(settings)]
     for name in "rqp":
         assert hookctl("uninstall", name, *HOST).code == 0
     assert settings.read_bytes() == TEXT.encode()
     running = [
         subprocess.Popen([sys.executable, "-m", "hookctl", "install", path, *HOST], stdout=subprocess.DEVNULL)
-        for path in paths
+        for path in packs
     ]
     assert [process.wait(60) for process in running] == [0, 0, 0]
-    page, now = ledger.load(folders.here().ledger)[str(settings)], value(settings)
+    page, now = store.load(paths.here().ledger)[str(settings)], value(settings)
     assert now["env"] == wanted["env"]
     assert sorted(ours(now)) == sorted(ours(wanted))
     assert page.packs.keys() == book.packs.keys()
@@ -542,7 +544,7 @@ def test_invariant_15_without_the_ledger_nothing_of_the_operators_is_lost(
     commands = [("install", "guard"), ("install", path), ("install", "guard"), ("uninstall", path), ("uninstall",)]
     for number, command in enumerate(commands):
         if number == lost:
-            Path(folders.here().ledger).unlink(missing_ok=True)
+            Path(paths.here().ledger).unlink(missing_ok=True)
         assert hookctl(*command, *HOST).code == 0
         assert foreign(settings.read_bytes() if settings.exists() else b"") == before, command
     assert "guard/stop" not in ours(value(settings) if settings.exists() else {})
@@ -557,13 +559,13 @@ def test_invariant_15_without_the_ledger_nothing_of_the_operators_is_lost(
 def test_invariant_16_doctor_is_read_only_and_total(
     text: bytes, book: bool, settings: Path, isolated: Path, hookctl: Hookctl
 ) -> None:
-    put(Path(folders.here().ledger) if book else settings, text)
+    put(Path(paths.here().ledger) if book else settings, text)
     before = tree(isolated)
     outcome = hookctl("doctor", *HOST, "--json")
     assert outcome.code in (0, 1, 4)
     assert outcome.result["command"] == "doctor"
     assert tree(isolated) == before
-    (Path(folders.here().ledger) if book else settings).unlink()
+    (Path(paths.here().ledger) if book else settings).unlink()
 
 
 @pytest.mark.parametrize("data", [*(d for d in DIALECTS.values() if d), COMMENTED])

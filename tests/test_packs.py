@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.errors import UNREADABLE, USAGE, HookctlError
-from hookctl.folders import asset
 from hookctl.packs import pack as packs
 from hookctl.packs.pack import EnvWish, Hook, Pack, Part, load_file, read_files
 from hookctl.packs.wants import Slot, Unreadable, slots, wants
+from hookctl.system.paths import asset
 
 from .conftest import put
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import project
+from hookctl.system import project
 from tests.templates.modules import module
 
 digest = module("values").digest

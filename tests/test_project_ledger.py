@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import interpreter
-from hookctl.digests import content_digest
+from hookctl.ledger.digests import content_digest
+from hookctl.system import interpreter
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -31,7 +31,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, os.devnull)
     for role in ("AUTHOR", "COMMITTER"):

@@ -15,13 +15,16 @@ from unittest import mock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import files, hosts, interpreter, ledger, live, packs, places
+from hookctl import hosts, packs
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
-from hookctl.live import Sources
-from hookctl.packs.settings import Request
+from hookctl.ledger import store
+from hookctl.packs.choices import Request
 from hookctl.planner.content import Choice
 from hookctl.planner.install import plan_install
+from hookctl.settings import sources, targets
+from hookctl.settings.sources import Sources
+from hookctl.system import files, interpreter
+from hookctl.system.paths import Folders
 from hookctl.verbs.install import install
 from hookctl.verbs.uninstall import What, uninstall
 from tests.conftest import put
@@ -42,9 +45,9 @@ class Place:
         self.pack = packs.load("guard")
 
     @property
-    def places(self) -> list[places.Place]:
+    def places(self) -> list[targets.Place]:
         """Where the host's settings stand now."""
-        return [places.find(hosts.load(self.kind.host), "user", self.folders)]
+        return [targets.find(hosts.load(self.kind.host), "user", self.folders)]
 
     def install(self, **choice: Any) -> None:
         result = install(self.folders, self.pack, self.places, Choice(**choice), dry_run=False)
@@ -128,7 +131,7 @@ def test_uninstall_gives_back_the_very_bytes(
         here.install(**second)
         here.uninstall()
         assert here.settings.read_bytes() == data
-        assert ledger.load(here.folders.ledger) == {}
+        assert store.load(here.folders.ledger) == {}
         assert not os.path.exists(here.folders.data)
 
 
@@ -222,7 +225,7 @@ def test_the_operators_edits_survive_everything(
             assert here.settings.read_bytes() == before
         here.uninstall()
         assert bare(here.document()) == bare(edited(original, changes))
-        assert ledger.load(here.folders.ledger) == {}
+        assert store.load(here.folders.ledger) == {}
 
 
 @ON_DISK
@@ -242,7 +245,7 @@ def test_a_dry_run_says_what_would_be_done_and_writes_nothing(tmp_path_factory: 
 @given(data=st.one_of(st.binary(max_size=30), texts().flatmap(
     lambda text: st.integers(0, len(text)).map(lambda cut: text[:cut] + text[cut + 1:]))))  # fmt: skip
 def test_whatever_a_file_has_it_is_edited_or_refused_and_never_harmed(tmp_path_factory: Any, data: bytes) -> None:
-    with place(tmp_path_factory.getbasetemp()) as here, mock.patch.object(live, "READ_PAUSE", 0):
+    with place(tmp_path_factory.getbasetemp()) as here, mock.patch.object(sources, "READ_PAUSE", 0):
         put(here.settings, data)
         try:
             here.install()

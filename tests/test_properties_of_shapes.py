@@ -14,12 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import files, ledger
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
+from hookctl.ledger import store
 from hookctl.model import AddElement, DropElement, EditElement
-from hookctl.packs.settings import Request
+from hookctl.packs.choices import Request
+from hookctl.system import files
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, JSON, Kind
 from tests.plain import bare
@@ -100,7 +101,7 @@ def test_uninstall_gives_back_the_very_bytes(
         here.install(**second)
         here.uninstall()
         assert here.settings.read_bytes() == before
-        assert ledger.load(here.folders.ledger) == {}
+        assert store.load(here.folders.ledger) == {}
         assert not os.path.exists(here.folders.data)
 
 
@@ -174,7 +175,7 @@ def test_the_operators_edits_survive_everything(
         here.uninstall()
         assert OURS not in here.settings.read_text()
         assert meant(here.document(), kind) == meant(edited(original, changes, kind), kind)
-        assert ledger.load(here.folders.ledger) == {}
+        assert store.load(here.folders.ledger) == {}
 
 
 # The shapes by themselves, one without a shell among them

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import apply, files, folders, interpreter
+from hookctl import transaction
+from hookctl.system import files, interpreter, paths
 from tests.conftest import Hookctl, Outcome, put
 
 PROJECT = ("--host", "claude", "--scope", "project")
@@ -82,7 +83,7 @@ def ok(outcome: Outcome) -> Outcome:
 
 def recovered() -> list[str]:
     """Carry the interrupted run to its end, and nothing else."""
-    return apply.recover(folders.here())
+    return transaction.recover(paths.here())
 
 
 UPGRADE = ("install", *PROJECT, "--set", "max_stop_blocks=9", "--set", "latch=no")

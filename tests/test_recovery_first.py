@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import folders
+from hookctl.system import paths
 from tests.conftest import Hookctl
 from tests.test_crash import killed
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("quick_disk")
 @pytest.fixture
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", lambda handle: None)
-    monkeypatch.setattr("hookctl.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
 
 
 @pytest.mark.parametrize("host", ["codex", "claude", "opencode"])
@@ -25,7 +25,7 @@ def test_uninstall_takes_out_what_a_killed_first_install_was_about_to_make(
 ) -> None:
     at, pending = 20, 0
     while killed(("install", "--host", host), at):
-        pending += Path(folders.here().journal).exists()
+        pending += Path(paths.here().journal).exists()
         assert hookctl("uninstall").code == 0
         left = [path for path in (isolated / "home").rglob("*") if path.is_file()]
         assert (at, left) == (at, [])

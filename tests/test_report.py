@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import diffs, hosts, masking, report
+from hookctl import hosts, masking, report
+from hookctl.documents import diffs
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Decision, Result
-from hookctl.places import Place
 from hookctl.planner.plan import FilePlan
+from hookctl.settings.targets import Place
 
 SECRET = [
     "ANTHROPIC_API_KEY", "apiKey", "api-key", "APIKEY", "OPENAI_TOKEN", "token", "authToken", "CLIENT_SECRET", "passwd",

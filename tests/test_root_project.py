@@ -6,13 +6,16 @@ import os
 
 import pytest
 
-from hookctl import folders, hosts, interpreter, ledger, packs, places, project_ledger
-from hookctl.live import Sources
+from hookctl import hosts, packs
+from hookctl.ledger import committed, store
 from hookctl.model import Record
 from hookctl.planner.content import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.records import _moved
+from hookctl.settings import targets
+from hookctl.settings.sources import Sources
+from hookctl.system import interpreter, paths
 from hookctl.verbs import run
 
 ROOT = "/"
@@ -29,22 +32,22 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned(scope: str) -> Plan:
-    here = folders.here()
-    place = places.find(hosts.load("claude"), scope, here, ROOT)
+    here = paths.here()
+    place = targets.find(hosts.load("claude"), scope, here, ROOT)
     return plan_install(Sources(here), packs.load("guard"), [place], Choice())
 
 
 def test_its_committed_ledger_is_read_as_it_was_written() -> None:
     plan = planned("project")
     changes = {change.path: change.after for change in plan.changes}
-    found = project_ledger.load(folders.here(), ROOT, changes["/.hookctl/ledger.json"], {})
+    found = committed.load(paths.here(), ROOT, changes["/.hookctl/ledger.json"], {})
     (record,) = filter(None, plan.records.values())
     assert list(found) == ["/.claude/settings.json"]
     (read,) = found.values()
     assert (read.known_as, read.project) == ("/.claude/settings.json", ROOT)
     in_order = [sorted(page.entries, key=lambda e: (e.kind, e.path)) for page in (read, record)]
     assert in_order[0] == in_order[1]
-    assert ledger.shared(read._replace(entries=())) == ledger.shared(record._replace(entries=()))
+    assert store.shared(read._replace(entries=())) == store.shared(record._replace(entries=()))
     assert record.created_dirs == ("/.claude", "/.hookctl")
 
 
@@ -57,7 +60,7 @@ def test_every_path_of_it_begins_with_one_slash(scope: str) -> None:
 
 def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
     old = Record("claude", "local", "json", created_dirs=("/.claude",), project=ROOT)
-    place = places.Place(hosts.load("claude"), "local", "/app/.claude/settings.local.json", "/app")
+    place = targets.Place(hosts.load("claude"), "local", "/app/.claude/settings.local.json", "/app")
     assert _moved(old, place).created_dirs == ("/app/.claude",)
 
 

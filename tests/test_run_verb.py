@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import clock, project
+from hookctl import clock
+from hookctl.system import project
 from tests.templates.lab import TABLE, lay
 
 from .conftest import Hookctl, Outcome, put
@@ -322,12 +323,12 @@ def test_two_runs_that_make_the_folder_at_once_both_succeed(run: Run) -> None:
 
 
 def test_a_file_that_never_stands_still_is_an_error_and_no_promise(run: Run) -> None:
-    from hookctl import files
+    from hookctl.system import files
 
     def changed(*_: Any, **__: Any) -> None:
         raise files.Changed("it")
 
-    run.monkeypatch.setattr("hookctl.files.replace", changed)
+    run.monkeypatch.setattr("hookctl.system.files.replace", changed)
     for arguments in (("stop",), ("remaining", "1")):
         outcome = run(*arguments)
         assert outcome.code == 4

@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from hookctl import apply, files, hosts, interpreter, places
+from hookctl import hosts, transaction
 from hookctl.errors import HookctlError
 from hookctl.packs.programs import load_programs
+from hookctl.settings import targets
+from hookctl.system import files, interpreter
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -40,7 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(interpreter, "choose", lambda environ: (PYTHON, ""))
     monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 @pytest.fixture
@@ -636,7 +638,7 @@ def test_a_link_that_comes_while_a_file_is_read_is_not_followed(
 
     monkeypatch.setattr(files, "read", late)
     with pytest.raises(HookctlError, match="leads out of the project"):
-        places.read_inside(str(project), str(path))
+        targets.read_inside(str(project), str(path))
 
 
 SWAPPED = [place for place in PLACES if place[1] != ".hookctl/.gitignore"]
@@ -652,7 +654,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
     if installed:
         put(project / SETTINGS[scope], THEIRS)
         hookctl(*INSTALL, "--scope", scope)
-    target, lock, execute = outside(isolated) / "there", apply.locked, apply.execute
+    target, lock, execute = outside(isolated) / "there", transaction.locked, transaction.execute
     after: list[dict[str, object]] = []
 
     def once() -> None:
@@ -675,8 +677,8 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
 
     make = os.mkdir
     monkeypatch.setattr(os, "mkdir", mkdir)
-    monkeypatch.setattr(apply, "locked", locked)
-    monkeypatch.setattr(apply, "execute", write)
+    monkeypatch.setattr(transaction, "locked", locked)
+    monkeypatch.setattr(transaction, "execute", write)
     outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
     program = name.endswith("hook.py") or "/guard_" in name
     if (program, moment, installed) == (True, "before the writing", True):

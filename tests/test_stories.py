@@ -29,7 +29,7 @@ from unittest import mock
 import pytest
 
 import hookctl.__main__ as main
-from hookctl import interpreter
+from hookctl.system import interpreter
 
 from .conftest import Outcome, put
 

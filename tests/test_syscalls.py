@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookctl import interpreter
+from hookctl.system import interpreter
 from tests import syscalls
 from tests.disk import (
     INSTALL,

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import apply, folders, interpreter
+from hookctl import transaction
+from hookctl.system import interpreter, paths
 from tests.conftest import Hookctl, put
 
 LIMIT = "MAX_STOP_BLOCKS"
@@ -23,7 +24,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No disk to wait for, and no interpreter to look for."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 def document(path: Path) -> Any:
@@ -81,7 +82,7 @@ def test_row_9b_doctor_warns_of_an_edited_command_and_names_the_way_back(setting
 def test_row_16_doctor_calls_a_lost_ledger_an_error(settings: Path, hookctl: Hookctl) -> None:
     put(settings, OWN)
     hookctl("install", *HOST)
-    Path(folders.here().ledger).unlink()
+    Path(paths.here().ledger).unlink()
     found = findings(hookctl)
     assert found.keys() == {"ledger_missing"}
     assert found["ledger_missing"]["level"] == "error"
@@ -114,7 +115,7 @@ def test_row_24_who_writes_meanwhile_loses_nothing(
     hookctl(*(command if command == ("install",) else ("install",)), *HOST)
     if command in (("install",), ("doctor", "--fix")):
         put(settings, OWN)  # reset by somebody, so that there is something to write
-    writes, real = [], apply.execute
+    writes, real = [], transaction.execute
 
     def execute(*arguments: Any) -> None:
         if len(writes) < times:
@@ -122,7 +123,7 @@ def test_row_24_who_writes_meanwhile_loses_nothing(
             put(settings, json.dumps({**document(settings), writes[-1]: 1}))
         real(*arguments)
 
-    monkeypatch.setattr(apply, "execute", execute)
+    monkeypatch.setattr(transaction, "execute", execute)
     outcome = hookctl(*command, *HOST)
     assert "changed_meanwhile" not in outcome.err
     here = document(settings)

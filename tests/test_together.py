@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import interpreter
 from hookctl.errors import HookctlError, problems_of
+from hookctl.system import interpreter
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
@@ -22,7 +22,7 @@ FILES = {
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch, isolated: Path) -> None:
     """Four hosts in use, no pause for a file that may be being written, and no interpreter to look for."""
-    monkeypatch.setattr("hookctl.live.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
     monkeypatch.setenv("PATH", "")

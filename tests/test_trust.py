@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from hookctl import apply, files, folders, hosts, interpreter, packs, places
+from hookctl import hosts, packs, transaction
 from hookctl.documents.yaml import YamlDocument
 from hookctl.hosts import codex
 from hookctl.model import Record
 from hookctl.packs import guard
-from hookctl.packs.settings import Settings
+from hookctl.packs.choices import Settings
+from hookctl.settings import targets
+from hookctl.system import files, interpreter, paths
 from tests.conftest import Hookctl, put
 from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
 from tests.test_crash import killed
@@ -202,7 +204,7 @@ def test_a_repository_gets_no_command_of_its_own_approved(
 def _hash(project: Path, id: str) -> str:
     """That of our own hook, as this version writes it at project scope."""
     host = hosts.load("codex")
-    place = places.find(host, "project", folders.here(), str(project))
+    place = targets.find(host, "project", paths.here(), str(project))
     folder = f"{project}/.hookctl/guard/codex"
     (want,) = (want for want in guard.wants(Settings(), place, packs.load("guard"), folder, "5") if want.id == id)
     return codex.trusted_hash("Stop", {}, want.value)
@@ -321,12 +323,12 @@ def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval
     text = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
     config.write_text(text)
     assert quiet(*INSTALL) == 0
-    before = (folders.here(), config.read_bytes())
+    before = (paths.here(), config.read_bytes())
     theirs = b"x = 1\n"
-    step = apply.Step(str(config), files.digest(before[1]), files.digest(b"y = 1\n"), 0o600, True)
-    apply._note(before[0], apply.Journal((step,), {}, (), ()))
+    step = transaction.Step(str(config), files.digest(before[1]), files.digest(b"y = 1\n"), 0o600, True)
+    transaction._note(before[0], transaction.Journal((step,), {}, (), ()))
     config.write_bytes(theirs)
-    apply.recover(before[0])
+    transaction.recover(before[0])
     assert config.read_bytes() == theirs
     assert str(config) in json.loads(Path(before[0].ledger).read_text())["files"]
 
@@ -335,10 +337,10 @@ def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval
 def test_a_file_without_backups_is_torn_if_its_own_format_does_not_read_it(
     isolated: Path, format: str, data: bytes, torn: bool
 ) -> None:
-    step = apply.Step("x", "0" * 64, "", 0o600, True)
+    step = transaction.Step("x", "0" * 64, "", 0o600, True)
     found = files.Snapshot("x", data, 2)
-    assert apply._is_torn(folders.here(), found, step, Record("codex", "user", format)) == torn
-    assert not apply._is_torn(folders.here(), found, step, None)
+    assert transaction._is_torn(paths.here(), found, step, Record("codex", "user", format)) == torn
+    assert not transaction._is_torn(paths.here(), found, step, None)
 
 
 OTHER = '[pack]\nname = "other"\nversion = "1.0.0"\n\n[[hooks]]\nevent = "stop"\ncommand = "true other"\n'

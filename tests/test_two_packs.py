@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hookctl import interpreter
+from hookctl.system import interpreter
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 

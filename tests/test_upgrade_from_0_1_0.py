@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import interpreter
+from hookctl.system import interpreter
 from tests import of_0_1_0
 from tests.conftest import Hookctl
 from tests.of_0_1_0 import Fixture

@@ -12,8 +12,8 @@ from hookctl.checks.facts import Answer
 from hookctl.checks.hook import says
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
+from hookctl.packs.choices import Settings
 from hookctl.packs.guard import events
-from hookctl.packs.settings import Settings
 
 from .templates.modules import module
 

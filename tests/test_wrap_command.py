@@ -14,7 +14,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.packs import wrapping
-from hookctl.places import Place
+from hookctl.settings.targets import Place
 from tests.templates.lab import lay
 
 ORIGINALS = {

@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import files, folders, interpreter
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import load, shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.live import Sources
 from hookctl.packs import wrapping
-from hookctl.places import Place
 from hookctl.planner.draft import Draft
 from hookctl.planner.wraps import Asked, unwrap, wrap
+from hookctl.settings.sources import Sources
+from hookctl.settings.targets import Place
+from hookctl.system import files, interpreter, paths
 from tests.conftest import put
 from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
 from tests.test_crash import STRIDE, killed
@@ -63,7 +63,7 @@ def drafted(document: JsonDocument) -> Draft:
     """A settings file in the middle of a plan; only the text matters here."""
     target = Place(load("claude"), "user", "settings.json")
     snapshot = files.Snapshot(target.path, document.data)
-    return Draft(Sources(folders.here()), target, snapshot, document, target.path, None)
+    return Draft(Sources(paths.here()), target, snapshot, document, target.path, None)
 
 
 @examples(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))

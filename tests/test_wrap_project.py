@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import interpreter
 from hookctl.packs import wrapping
+from hookctl.system import interpreter
 from tests.conftest import Hookctl, put
 
 KEEP = 'node "$CLAUDE_PROJECT_DIR"/keep.js'

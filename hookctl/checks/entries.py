@@ -14,9 +14,9 @@ from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text
 from hookctl.model import WRAP, Element, Entry, Live
 from hookctl.packs import guard
-from hookctl.packs.settings import settings_from
+from hookctl.packs.choices import settings_from
 from hookctl.packs.wrapping import PROGRAM, original_of
-from hookctl.places import GUARD
+from hookctl.settings.targets import GUARD
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:

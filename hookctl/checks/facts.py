@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding, finding
 from hookctl.documents import Document
-from hookctl.effects import Switch, Value
 from hookctl.errors import HookctlError
-from hookctl.gates import Closed
 from hookctl.hosts import Host
 from hookctl.model import Live, PackRecord, Path, Record
-from hookctl.places import GUARD, Place
-from hookctl.scopes import Source
+from hookctl.settings.approval import Closed
+from hookctl.settings.effective import Switch, Value
+from hookctl.settings.precedence import Source
+from hookctl.settings.targets import GUARD, Place
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
 _SCRIPTED = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash)[0-9.]*")

@@ -6,22 +6,25 @@ import contextlib
 import os
 from collections.abc import Mapping
 
-from hookctl import effects, events, files, gates, hosts, interpreter, ledger, project
+from hookctl import events, hosts
 from hookctl.checks import probes
 from hookctl.checks.facts import FileFacts, Layer, OtherReader, PackSource
 from hookctl.checks.machine import Machine
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
-from hookctl.live import look
+from hookctl.ledger import store
 from hookctl.model import PackRecord, Record
-from hookctl.packs.settings import settings_from
+from hookctl.packs.choices import settings_from
 from hookctl.packs.wrapping import wraps
-from hookctl.places import GUARD, Place, require_inside
+from hookctl.settings import approval, effective
+from hookctl.settings.sources import look
+from hookctl.settings.targets import GUARD, Place, require_inside
+from hookctl.system import files, interpreter, project
 
 
 def file_facts(machine: Machine, place: Place) -> FileFacts:
     """A settings file with something of ours in it, or that a host in use has for the user."""
-    _, record = ledger.page_of(machine.records, place.path)
+    _, record = store.page_of(machine.records, place.path)
     host, packs = place.host, record.packs if record else {}
     facts = _any_file(machine, place, record)
     rights = probes.rights(_guarded_paths(machine, facts))
@@ -30,9 +33,9 @@ def file_facts(machine: Machine, place: Place) -> FileFacts:
     if place.shared and (record or elements):
         facts = facts._replace(ignore_files=probes.ignore_files(machine.reader, place.project))
     if facts.document is not None and any(element.pack in packs for element in elements):
-        closed = gates.closed(host, place.path, facts.document.value, machine.environ, machine.read)
+        closed = approval.closed(host, place.path, facts.document.value, machine.environ, machine.read)
         scope, start = place.scope, facts.start
-        untrusted = gates.is_untrusted(host, scope, start, machine.environ, machine.read)
+        untrusted = approval.is_untrusted(host, scope, start, machine.environ, machine.read)
         facts = facts._replace(closed=tuple(closed), is_untrusted=untrusted)
     if packs:
         facts = _with_packs(machine, facts, packs)
@@ -75,12 +78,12 @@ def bare_facts(
         users = machine.standing(place.host, "user")[1]
     layers = machine.layers(place.host, users, start)
     sources = [layer.source for layer in layers]
-    switches = effects.with_switches(machine.folders, place.host, sources, start, machine.read)
+    switches = effective.with_switches(machine.folders, place.host, sources, start, machine.read)
     return FileFacts(
         place=place,
         host=place.host,
         path=place.path,
-        target=ledger.target_of(place.path),
+        target=store.target_of(place.path),
         document=document,
         error=error,
         record=record,
@@ -107,7 +110,7 @@ def bare_facts(
 def _backup(machine: Machine, path: str) -> int:
     """The number of the last text of a settings file that hookctl kept; 0 where there is none."""
     with contextlib.suppress(HookctlError, OSError):
-        backups = files.backups(machine.folders.state, ledger.target_of(path))
+        backups = files.backups(machine.folders.state, store.target_of(path))
         return max(files.numbered(backups), default=0)
     return 0
 
@@ -184,7 +187,7 @@ def _is_read_only(path: str) -> bool:
 
 
 def _has_guard(layer: Layer) -> bool:
-    return any(hook.id == effects.STOP for hook in layer.hooks)
+    return any(hook.id == effective.STOP for hook in layer.hooks)
 
 
 def _pack_source(path: str) -> PackSource:

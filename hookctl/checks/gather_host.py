@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import effects, hosts, ledger, project
+from hookctl import hosts
 from hookctl.checks import probes, work
 from hookctl.checks.facts import (
     FileFacts,
@@ -28,10 +28,13 @@ from hookctl.checks.registered import at_work, with_running
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
+from hookctl.ledger import store
 from hookctl.model import PackRecord
 from hookctl.packs import guard
-from hookctl.places import OWN, Place, of_file
-from hookctl.scopes import Source
+from hookctl.settings import effective
+from hookctl.settings.precedence import Source
+from hookctl.settings.targets import OWN, Place, of_file
+from hookctl.system import project
 
 _SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
 _FOLDER = "\0folder"  # stands for any folder in the path of a settings file
@@ -49,7 +52,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     files_of_ours = tuple(file_facts(machine, place)._replace(client=client) for place in places)
     layers = machine.layers(host, machine.standing(host, "user")[1], cwd)
     sources = [layer.source for layer in layers]
-    switches = effects.with_switches(machine.folders, host, sources, cwd, machine.read)
+    switches = effective.with_switches(machine.folders, host, sources, cwd, machine.read)
     registrations = tuple(_registrations(machine, layers, files_of_ours))
     foreign = [hook for layer in layers for hook in layer.hooks if not hook.id]
     variables = dict(machine.environ)
@@ -60,7 +63,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
         guests=tuple(_guests(machine, host, files_of_ours)),
         layers=layers,
         variables=variables,
-        disabling=effects.disabling(switches),
+        disabling=effective.disabling(switches),
         managed=tuple(_managed(machine, host)),
         switch_files=tuple(_switch_files(machine, host, files_of_ours)),
         registrations=registrations,
@@ -81,7 +84,7 @@ def _guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Itera
     targets = {facts.target for facts in known}
     for scope in host.scopes[1:]:
         variant, path = machine.standing(host, scope, machine.folders.cwd)
-        if os.path.lexists(path) and ledger.target_of(path) not in targets:
+        if os.path.lexists(path) and store.target_of(path) not in targets:
             place = Place(variant, scope, path, machine.folders.cwd)
             yield bare_facts(machine, place, None, *parsed(machine, place))
 
@@ -109,7 +112,7 @@ def _switch_files(
 ) -> Iterator[tuple[Host, str, HookctlError]]:
     """Files without hooks that the client reads at its start all the same, and cannot."""
     paths = {facts.path for facts in known}
-    for _, path in effects.switch_files(machine.folders, host, machine.folders.cwd):
+    for _, path in effective.switch_files(machine.folders, host, machine.folders.cwd):
         if path in paths or not os.path.lexists(path):
             continue
         variant = of_file(machine.load(host.name), path, machine.read)
@@ -125,7 +128,7 @@ def _registrations(machine: Machine, layers: tuple[Layer, ...], known: tuple[Fil
     by_target = {facts.target: facts for facts in reversed(known)}
     for layer in layers:
         for hook in layer.hooks:
-            if hook.id == effects.STOP:
+            if hook.id == effective.STOP:
                 yield _registration(machine, hook, by_target.get(layer.target))
 
 
@@ -155,7 +158,7 @@ def _unread(
     for path, scope, reason, owner in _unread_paths(machine, host, known):
         if not os.path.isfile(path):
             continue
-        target = ledger.target_of(path)
+        target = store.target_of(path)
         if target in read:
             continue
         try:
@@ -191,7 +194,7 @@ def _unread_paths(machine: Machine, host: Host, known: tuple[FileFacts, ...]) ->
 
 def _above(machine: Machine) -> Iterator[str]:
     """The folders above the working folder, up to HOME."""
-    home = ledger.target_of(hosts.home(machine.environ))
+    home = store.target_of(hosts.home(machine.environ))
     folder = os.path.dirname(machine.folders.cwd)
     while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
         yield folder

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 
-from hookctl import apply, ledger, project, project_ledger
+from hookctl import transaction
 from hookctl.checks.facts import RecordFacts
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
+from hookctl.ledger import committed, store
 from hookctl.model import Record
-from hookctl.packs.settings import settings_from
-from hookctl.places import GUARD
+from hookctl.packs.choices import settings_from
+from hookctl.settings.targets import GUARD
+from hookctl.system import project
+from hookctl.system.paths import Folders
 
 
 def record_facts(folders: Folders) -> RecordFacts:
     """The pages of every ledger that can be read, and what is wrong with the others and with the journal."""
     interrupted, journal_error = _journal(folders)
     try:
-        pages = ledger.load(folders.ledger)
+        pages = store.load(folders.ledger)
     except HookctlError as error:
         return RecordFacts({}, folders.ledger, folders.journal, interrupted, journal_error, (error,), (), ())
     records = {key: page for key, page in pages.items() if page.scope != "project"}
@@ -26,7 +28,7 @@ def record_facts(folders: Folders) -> RecordFacts:
     errors = []
     for root in dict.fromkeys(roots):
         try:
-            records |= project_ledger.read(folders, [root])
+            records |= committed.read(folders, [root])
         except HookctlError as error:
             errors.append(error)
     gone = tuple((key, page) for key, page in pages.items() if _is_gone(page))
@@ -48,7 +50,7 @@ def record_facts(folders: Folders) -> RecordFacts:
 
 def _journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlError | None]:
     try:
-        pending = apply.pending(folders)
+        pending = transaction.pending(folders)
     except HookctlError as error:
         return None, error
     return tuple(step.path for step in pending.steps) if pending else None, None

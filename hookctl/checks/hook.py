@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookctl import clock, interpreter, project
+from hookctl import clock
 from hookctl.checks import handlers
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import Answer, Client, FileFacts, HostFacts, PackSource, ProgramFile, Python, Registration
@@ -16,9 +16,10 @@ from hookctl.events import WRAPPED
 from hookctl.hosts import Host, commands
 from hookctl.masking import masked_text
 from hookctl.model import PackRecord
+from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import HOSTS
-from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
+from hookctl.system import interpreter, project
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
 _ENOUGH = 3  # sessions without a line before anything is said

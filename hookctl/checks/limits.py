@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl import effects, scopes
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, value_of
 from hookctl.documents import MISSING
-from hookctl.effects import Value
 from hookctl.hosts import read_cap
 from hookctl.masking import masked
 from hookctl.model import Path
 from hookctl.packs import guard
-from hookctl.packs.settings import DEFAULT_LIMIT, LIMIT_KEY, settings_from
-from hookctl.scopes import Source
+from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, settings_from
+from hookctl.settings import effective, precedence
+from hookctl.settings.effective import Value
+from hookctl.settings.precedence import Source
 
 _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
 
@@ -56,7 +56,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         keys.append(file.host.cap_key)
     for key in keys:
         yield from _masked(file, sources, key)
-    limit, cap = value_of(layers, environ, LIMIT_KEY), effects.cap(file.host, sources, environ)
+    limit, cap = value_of(layers, environ, LIMIT_KEY), effective.cap(file.host, sources, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.there and not guard.is_limit(limit.text):
         message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook takes {blocks}"
@@ -112,13 +112,13 @@ def is_at_fault(file: FileFacts, path: Path) -> bool:
 def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]:
     """Another scope's value is in effect, and it is another value."""
     path = file.host.env_leaf(key)
-    source = scopes.winner(found, path) if path else None
+    source = precedence.winner(found, path) if path else None
     order = file.host.data["scopes"]["precedence"]
     if source is None or path is None or order.index(source.scope) >= order.index(file.place.scope):
         return
     own = next((one for one in found if one.scope == file.place.scope), None)
-    value = scopes.text(source, path)
-    if own is None or own.document.get(path) is MISSING or scopes.text(own, path) != value:
+    value = precedence.text(source, path)
+    if own is None or own.document.get(path) is MISSING or precedence.text(own, path) != value:
         message = f"{shown(key, value)} of {source.scope} scope is in effect here"
         message += f", not the one of {file.place.scope} scope"
         yield file.find("masked", message, f"Change it in {source.path}.", source.path)

@@ -6,17 +6,20 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from hookctl import clock, effects, events, hosts, ledger, project, scopes
+from hookctl import clock, events, hosts
 from hookctl.checks import probes
 from hookctl.checks.facts import Hook, Layer
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import Host, shapes
-from hookctl.live import look
+from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs import knobs
-from hookctl.places import Place, of_file, standing
-from hookctl.scopes import Source
+from hookctl.settings import effective, precedence
+from hookctl.settings.precedence import Source
+from hookctl.settings.sources import look
+from hookctl.settings.targets import Place, of_file, standing
+from hookctl.system import project
+from hookctl.system.paths import Folders
 
 
 class Machine:
@@ -60,18 +63,18 @@ class Machine:
     def _find_places(self, host: Host) -> list[Place]:
         variant, path = self.standing(host, "user")
         own = Place(variant, "user", path)
-        key, record = ledger.page_of(self.records, own.path)
+        key, record = store.page_of(self.records, own.path)
         places = {key: own} if record or hosts.detected(host, self.environ) else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
             variant, path = self.standing(host, scope, root)
             place = Place(variant, scope, path, root)
-            key, record = ledger.page_of(self.records, place.path)
+            key, record = store.page_of(self.records, place.path)
             if record or self._has_ours(place):
                 places.setdefault(key, place)
         for key, page in self.records.items():
             if page.host == host.name and page.packs:  # else only approvals are in the file
-                path = ledger.place_of(self.records, key)
+                path = store.place_of(self.records, key)
                 variant = of_file(host, path, self.read)
                 places.setdefault(key, Place(variant, page.scope, path, page.project))
         return list(places.values())
@@ -90,14 +93,14 @@ class Machine:
         """The settings files that a host reads when it is started in a folder; `users` is the user's own."""
         key = (host.name, host.stands, users, start)
         if key not in self._layers:
-            sources = scopes.sources(self.folders, host, users, start, self.read)
+            sources = precedence.sources(self.folders, host, users, start, self.read)
             self._layers[key] = tuple(self._layer(source, sources) for source in sources)
         return self._layers[key]
 
     def _layer(self, source: Source, sources: list[Source]) -> Layer:
         target = self.reader.snapshot(source.path).path
-        hidden = frozenset(scopes.hidden_events(sources, source))
-        return Layer(source, target, hooks_of(source), effects.variables([source]), hidden)
+        hidden = frozenset(precedence.hidden_events(sources, source))
+        return Layer(source, target, hooks_of(source), effective.variables([source]), hidden)
 
     def log(self) -> tuple[dict[str, Any], ...]:
         """Every line of the guard's log."""

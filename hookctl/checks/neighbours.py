@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl import effects
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import Hook, HostFacts
 from hookctl.checks.handlers import can_block, knowledge, never_runs
 from hookctl.checks.registered import at_work, ends_chains, mode
 from hookctl.hosts import Host, read_cap
+from hookctl.settings import effective
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
 _BEFORE = r"\s*(?:\w+=\S*\s+|(?:exec|env|nohup|time|command)\s+|timeout\s+\S+\s+)*"  # of a command's own name
@@ -126,7 +126,7 @@ def _cap(facts: HostFacts, found: list[Hook]) -> float:
     """How many blocks in a row the host takes from these hooks; 0 or less: as many as come."""
     field = facts.host.cap.get("field")
     if not field:
-        return effects.blocks(facts.host, [layer.source for layer in facts.layers], facts.environ)
+        return effective.blocks(facts.host, [layer.source for layer in facts.layers], facts.environ)
     caps = [read_cap(facts.host, json.dumps(hook.fields[field]) if field in hook.fields else "") for hook in found]
     return 0.0 if any(cap <= 0 for cap in caps) else max(caps, default=0.0)
 

@@ -8,7 +8,6 @@ import re
 import subprocess
 from collections.abc import Iterable, Mapping
 
-from hookctl import files, interpreter, live
 from hookctl.checks.facts import Client, Configuration, ProgramFile, Python, Rights
 from hookctl.documents import Document, formats
 from hookctl.documents.jsonc import JsonDocument
@@ -17,7 +16,9 @@ from hookctl.hosts import Host
 from hookctl.model import PackRecord
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.runtime_files import CONFIG
+from hookctl.planner.runtime_files import CONFIG
+from hookctl.settings import sources
+from hookctl.system import files, interpreter
 
 _SECONDS = 15  # for a client to say its version
 _MOST_HOPS = 40
@@ -70,7 +71,7 @@ class Reader:
         try:
             return self.document(path, format)
         except HookctlError:
-            parsed = live.read_document(path, format)
+            parsed = sources.read_document(path, format)
             self._snapshots[path], self._documents[path, format] = parsed[0], parsed
             return parsed
 

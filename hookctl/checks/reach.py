@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hookctl import effects, gates, hosts
+from hookctl import hosts
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, HostFacts, Layer, UnreadFile
-from hookctl.gates import Closed
 from hookctl.hosts.shapes import event_of
-from hookctl.places import GUARD
+from hookctl.settings import approval, effective
+from hookctl.settings.approval import Closed
+from hookctl.settings.targets import GUARD
 
 # Switches, as far as the settings files of all scopes have them.
 
@@ -18,17 +19,17 @@ from hookctl.places import GUARD
 def judge_switches(file: FileFacts) -> Iterator[Finding]:
     """The switches of every scope that the host reads together with this file."""
     sources = file.switch_layers
-    winner = effects.disabling(sources)
+    winner = effective.disabling(sources)
     if winner:
         message = f"{winner.said} in {winner.source.scope} scope, so no hook runs here, the guard's neither"
         path = winner.source.path
         yield file.find("hooks_disabled", message, f"Remove it from {path}.", path)
-    for switch, off in effects.switches(sources):
+    for switch, off in effective.switches(sources):
         if off and not winner:
             path = switch.source.path
             message = f"{switch.said} in {switch.source.scope} scope: no hook runs where no other scope lets them"
             yield file.find("hooks_disabled", f"{message}, as here", f"Remove it from {path}.", path, level="warning")
-    for source, hook in effects.disabling_ours(sources):
+    for source, hook in effective.disabling_ours(sources):
         name = hook.fields.get("name", hook.id)
         message = f"{name} is in the list of hooks that are off, so the guard does not run"
         yield file.find("hook_disabled", message, f"Take it out of the list in {source.path}.", source.path)
@@ -71,12 +72,12 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
 def _closed(file: FileFacts, one: Closed) -> Finding:
     about, title = file.host.data["trust"], file.host.title
     pack = "the guard" if one.element.pack == GUARD else one.element.pack
-    if one.why == gates.OFF:
+    if one.why == approval.OFF:
         where = about["config"].format(config=file.config_folder)
         message = f"{title} has this hook of {pack} switched off, under {'.'.join(map(str, one.state))}"
         return file.find("hook_disabled", message, f"Take `enabled = false` out of {where}.")
     message = f"a hook of {pack} was changed since it was approved, so {title} passes over it without a word"
-    if one.why == gates.UNKNOWN:
+    if one.why == approval.UNKNOWN:
         message = f"nobody has approved a hook of {pack}, so {title} passes over it without a word"
     return file.find("not_approved", message, f"{_sentence(about['action'])}.")
 

@@ -16,7 +16,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading, shapes
 from hookctl.masking import masked_text
-from hookctl.places import GUARD, OWN
+from hookctl.settings.targets import GUARD, OWN
 
 _TRUSTED = (0,)  # root may change everything anyway
 _KINDS: dict[str, tuple[type, ...]] = {

@@ -9,9 +9,9 @@ from hookctl.checks.facts import FileFacts, HostFacts, RecordFacts
 from hookctl.checks.gather_host import host_facts
 from hookctl.checks.gather_record import record_facts
 from hookctl.checks.machine import Machine
-from hookctl.folders import Folders
 from hookctl.hosts import Host
-from hookctl.places import Place
+from hookctl.settings.targets import Place
+from hookctl.system.paths import Folders
 
 # Of each settings file with something of ours in it, or that a host in use has for the user.
 _OF_A_FILE = (

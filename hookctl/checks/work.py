@@ -7,14 +7,15 @@ import re
 import stat
 from collections.abc import Iterator
 
-from hookctl import clock, project
+from hookctl import clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import HostFacts, Registration, Run
 from hookctl.checks.registered import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.packs import guard
-from hookctl.places import OWN
+from hookctl.settings.targets import OWN
+from hookctl.system import project
 
 MARKS = ("STOP", "CONCLUDE")
 OWNER = "OWNER"

@@ -16,7 +16,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.scan import decode
 from hookctl.documents.text import place
 from hookctl.errors import HookctlError
-from hookctl.folders import asset
+from hookctl.system.paths import asset
 
 # The settings stand between these two lines, in every version.
 _START = "\nconst settings =\n"

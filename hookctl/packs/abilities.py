@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl.hosts import Host, read_cap
+from hookctl.packs.choices import Settings
 from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, wanted_limit
-from hookctl.packs.settings import Settings
 
 
 def shortcomings(host: Host) -> list[str]:

@@ -7,16 +7,16 @@ import re
 import shlex
 from typing import Any
 
-from hookctl import files
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import PackRecord, Want
+from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, MODES, WORDS, Settings
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Pack
-from hookctl.packs.settings import DEFAULT_LIMIT, LIMIT_KEY, MODES, WORDS, Settings
-from hookctl.places import GUARD, OWN, Place, in_sh
+from hookctl.settings.targets import GUARD, OWN, Place, in_sh
+from hookctl.system import files
 
 HOSTS = "hosts"  # the key of config.json with what hookctl knows of hosts; the others are settings
 CEILING = 200  # blocks a prompt, whatever settings and progress say

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hookctl.folders import asset
+from hookctl.system.paths import asset
 
 WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hookctl import files, hosts
+from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError
-from hookctl.folders import asset
 from hookctl.model import LIMIT, Path
 from hookctl.packs.model import EnvWish, Hook, Pack, Part
 from hookctl.packs.wants import Unreadable, slots
+from hookctl.system import files
+from hookctl.system.paths import asset
 
 if TYPE_CHECKING:
     from hookctl.documents.toml import TomlDocument

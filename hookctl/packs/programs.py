@@ -8,8 +8,8 @@ import os
 import re
 from typing import NamedTuple
 
-from hookctl.folders import asset
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
+from hookctl.system.paths import asset
 
 HOOK = "hook.py"
 _PACKAGE = "guard"  # its folder in the templates

@@ -13,7 +13,7 @@ import shlex
 
 from hookctl.hosts.shapes import head
 from hookctl.model import WRAP
-from hookctl.places import GUARD, OWN, Place, in_sh
+from hookctl.settings.targets import GUARD, OWN, Place, in_sh
 
 PROGRAM = "wrap.py"
 _ALONE = 'eval "set --; $1"'

@@ -8,13 +8,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping
 
-from hookctl import engine, gates, ledger
+from hookctl import engine
 from hookctl.errors import HookctlError
 from hookctl.hosts import codex, config_folder, shapes
-from hookctl.live import Sources
+from hookctl.ledger import store
 from hookctl.model import Decision, Element, Entry, Path, Record, Want
-from hookctl.places import Place
 from hookctl.planner.draft import Draft
+from hookctl.settings import approval
+from hookctl.settings.sources import Sources
+from hookctl.settings.targets import Place
 
 _FORMAT = "toml"  # of the only file that has such approvals
 _WRITTEN = ("write", "replace", "remove")
@@ -78,7 +80,7 @@ class Approvals:
         for key, record in self._records.items():
             for pack in packs:
                 if _approvals_of(record.entries, draft, pack):
-                    config = self._config_at(draft, ledger.place_of(self._records, key), must=False)
+                    config = self._config_at(draft, store.place_of(self._records, key), must=False)
                     if config:
                         _withdraw(config, draft, pack)
 
@@ -86,9 +88,9 @@ class Approvals:
         """Whether an approval that only the host takes is missing; where nobody can tell, after every edit."""
         host, environ = draft.host, self.sources.folders.environ
         if "memory" in host.data["trust"]:
-            return bool(gates.closed(host, draft.target.path, draft.document.value or {}, environ))
+            return bool(approval.closed(host, draft.target.path, draft.document.value or {}, environ))
         folder = draft.target.project or self.sources.folders.cwd
-        return draft.is_edited or gates.is_untrusted(host, draft.target.scope, folder, environ)
+        return draft.is_edited or approval.is_untrusted(host, draft.target.scope, folder, environ)
 
     def _config_of(self, draft: Draft, *, must: bool) -> Draft | None:
         """The file with the approvals; None, or a refusal where it must be edited, if it cannot be read."""
@@ -98,12 +100,12 @@ class Approvals:
     def _config_at(self, draft: Draft, path: str, *, must: bool) -> Draft | None:
         ignored = () if must else (HookctlError,)
         with contextlib.suppress(*ignored):
-            real = ledger.target_of(path)
+            real = store.target_of(path)
             for known in (*self._drafts, *self._opened):
                 if known.snapshot.path == real:
                     return known
             snapshot, document = self.sources.read(path, _FORMAT)
-            key, record = ledger.page_of(self._records, path)
+            key, record = store.page_of(self._records, path)
             target = Place(draft.host._replace(format=_FORMAT), "user", path)
             config = Draft(self.sources, target, snapshot, document, key, record)
             self._opened.append(config)

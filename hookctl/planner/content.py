@@ -7,18 +7,20 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hookctl import engine, interpreter, runtime_files
-from hookctl.digests import content_digest
+from hookctl import engine
 from hookctl.documents import MISSING
+from hookctl.ledger.digests import content_digest
 from hookctl.model import Entry, PackRecord, Want
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
+from hookctl.packs.choices import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
 from hookctl.packs.model import Pack
-from hookctl.packs.settings import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
-from hookctl.places import GUARD, Place, in_sh, top
+from hookctl.planner import runtime_files
 from hookctl.planner.draft import Draft
+from hookctl.planner.runtime_files import CONFIG, File
 from hookctl.planner.wraps import Asked, entries_but_wraps, wrap
-from hookctl.runtime_files import CONFIG, File
+from hookctl.settings.targets import GUARD, Place, in_sh, top
+from hookctl.system import interpreter
 
 
 class Choice(NamedTuple):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from hookctl import files, runtime_files
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.codex import APPROVALS
-from hookctl.live import Sources, look
+from hookctl.ledger.committed import Records
 from hookctl.model import (
     Action,
     AddElement,
@@ -26,8 +25,7 @@ from hookctl.model import (
     Record,
     Want,
 )
-from hookctl.places import Place
-from hookctl.planner import gaps
+from hookctl.planner import gaps, runtime_files
 from hookctl.planner.plan import FilePlan
 from hookctl.planner.records import (
     find_record,
@@ -36,7 +34,9 @@ from hookctl.planner.records import (
     with_folders_above,
     with_own_folders,
 )
-from hookctl.project_ledger import Records
+from hookctl.settings.sources import Sources, look
+from hookctl.settings.targets import Place
+from hookctl.system import files
 
 
 class Draft:

@@ -6,22 +6,24 @@ import os
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from hookctl import engine, ledger_v1, project_ledger, runtime_files
+from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, reading, shapes
-from hookctl.live import Sources
+from hookctl.ledger import committed, version1
+from hookctl.ledger.committed import Records
 from hookctl.model import PackRecord, Want
+from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.model import Pack
-from hookctl.packs.settings import Request, Settings, choose
-from hookctl.places import GUARD, Place, all_files, pack_folder, require_inside
+from hookctl.planner import runtime_files
 from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.content import Choice, Content, guard_content, pack_content
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.notices import notices
 from hookctl.planner.plan import Plan, assemble
-from hookctl.project_ledger import Records
-from hookctl.runtime_files import CONFIG
+from hookctl.planner.runtime_files import CONFIG
+from hookctl.settings.sources import Sources
+from hookctl.settings.targets import GUARD, Place, all_files, pack_folder, require_inside
 
 
 def plan_install(
@@ -30,7 +32,7 @@ def plan_install(
 ) -> Plan:  # fmt: skip
     """What an install of the pack at these places would do; `looking` hears of each place before it is read."""
     places = tuple(places)
-    records = project_ledger.read(sources.folders, [place.project for place in places if place.shared])
+    records = committed.read(sources.folders, [place.project for place in places if place.shared])
     decide = partial(_decide, records, pack, choice)
     drafts = []
     for place in places:
@@ -86,7 +88,7 @@ def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     installed = PackRecord(
         pack.version, content.settings, folder, runtime.written, content.source, content.digest
     )  # fmt: skip
-    draft.packs[pack.name] = ledger_v1.unless_it_says_the_same(known, installed) if known else installed
+    draft.packs[pack.name] = version1.unless_it_says_the_same(known, installed) if known else installed
     others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]
     draft.commands = _commands(place, content.wants) | written_hooks(place, others)
     draft.messages = [*notices(draft, pack), *draft.messages]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hookctl.documents import Document
-from hookctl.folders import Folders
 from hookctl.model import Action, Change, Conflict, Decision, Record
-from hookctl.places import Place, require_inside
 from hookctl.planner import project_files
+from hookctl.settings.targets import Place, require_inside
+from hookctl.system.paths import Folders
 
 
 class FilePlan(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterator, Mapping
 
-from hookctl import ledger, project_ledger
-from hookctl.folders import Folders
+from hookctl.ledger import committed, store
 from hookctl.model import Change, Record
-from hookctl.places import OWN, Place, read_inside, require_inside
-from hookctl.runtime_files import Runtime, file_action, own_top
+from hookctl.planner.runtime_files import Runtime, file_action, own_top
+from hookctl.settings.targets import OWN, Place, read_inside, require_inside
+from hookctl.system.paths import Folders
 
 IGNORED = b"run/\n"  # a run is nobody else's business
 
@@ -21,15 +21,15 @@ def plan(
     """The ledger of the place's project with the changed pages; `going` is what else of ours is to be removed."""
     old = _pages(records, place.project)
     new = _pages({**old, **changed}, place.project)
-    path = project_ledger.path(place.project)
+    path = committed.path(place.project)
     if not old and not new and going:  # the ledger was lost, and with it who made the folder
         return _ignore(place, path, going)
-    if {key: ledger.shared(page) for key, page in old.items()} == {
-        key: ledger.shared(page) for key, page in new.items()
+    if {key: store.shared(page) for key, page in old.items()} == {
+        key: store.shared(page) for key, page in new.items()
     }:
         return Runtime()
     there = read_inside(place.project, path)
-    data = project_ledger.dump(place.project, new)
+    data = committed.dump(place.project, new)
     if there.data == data:
         return Runtime()
     word = "remove-file" if data is None else "create-file" if there.data is None else "replace-file"

@@ -6,13 +6,15 @@ import contextlib
 import os
 from collections.abc import Mapping
 
-from hookctl import files, ledger, project_ledger, runtime_files
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
-from hookctl.folders import Folders
+from hookctl.ledger import committed, store
+from hookctl.ledger.committed import Records
 from hookctl.model import Entry, PackRecord, Record
-from hookctl.places import Place, top
-from hookctl.project_ledger import Records
+from hookctl.planner import runtime_files
+from hookctl.settings.targets import Place, top
+from hookctl.system import files
+from hookctl.system.paths import Folders
 
 
 def find_record(
@@ -23,14 +25,14 @@ def find_record(
     The folder names the record too: it is that of a settings file which is not where it was any more. So do the bytes
     that our last write left, and commands of ours, where the file's project is gone.
     """
-    key, record = ledger.page_of(records, place.path)
+    key, record = store.page_of(records, place.path)
     if record is not None:
         _require_same_scope(record, place)
         return key, _moved(record, place), ""
     project = "" if place.shared else records.projects.get(key, "")
-    committed = project_ledger.read(folders, [project]).get(key) if project else None
-    if committed is not None:
-        _require_same_scope(committed, place)
+    own = committed.read(folders, [project]).get(key) if project else None
+    if own is not None:
+        _require_same_scope(own, place)
     folder = runtime_files.folder_of_orphan(folders, document, place)
     for other, known in records.items():
         if folder and not os.path.lexists(other) and any(pack.folder == folder for pack in known.packs.values()):
@@ -54,7 +56,7 @@ def _moved_from(records: Mapping[str, Record], place: Place, snapshot: files.Sna
     }
     candidates = [key for key, record in gone.items() if snapshot.sha and record.sha256_after == snapshot.sha]
     if not candidates:
-        candidates = [key for key, record in gone.items() if ledger.holds(place.path, record)]
+        candidates = [key for key, record in gone.items() if store.holds(place.path, record)]
     return candidates[0] if len(candidates) == 1 else ""
 
 
@@ -149,7 +151,7 @@ def with_folders_above(folders: Folders, records: Mapping[str, Record], place: P
     known, inside = list(records.values()), top(place.project)
     if place.project and not place.shared:
         with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
-            known += project_ledger.read(folders, [place.project]).values()
+            known += committed.read(folders, [place.project]).values()
     made = [folder for other in known for folder in other.created_dirs]
     above = [folder for folder in made if folder.startswith(inside) and path.startswith(f"{folder}/")]
     return record._replace(created_dirs=tuple(dict.fromkeys((*record.created_dirs, *above))))

@@ -12,23 +12,25 @@ import shlex
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from hookctl import engine, files, interpreter, packs, project_ledger
+from hookctl import engine, packs
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import reading, shapes
-from hookctl.live import Sources
+from hookctl.ledger import committed
+from hookctl.ledger.committed import Records
 from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Want
 from hookctl.packs import guard, wrapping
+from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
-from hookctl.packs.settings import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.wrapping import wraps
-from hookctl.places import GUARD, Place, pack_folder, require_inside
 from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.plan import Plan, assemble
 from hookctl.planner.repair_files import repair_files
-from hookctl.project_ledger import Records
+from hookctl.settings.sources import Sources
+from hookctl.settings.targets import GUARD, Place, pack_folder, require_inside
+from hookctl.system import files, interpreter
+from hookctl.system.paths import Folders
 
 
 def plan_repair(sources: Sources, places: Iterable[Place]) -> Plan:
@@ -51,10 +53,10 @@ def plan_repair(sources: Sources, places: Iterable[Place]) -> Plan:
 
 def _records(folders: Folders, places: list[Place]) -> tuple[Records, list[Place]]:
     """The records of all ledgers that can be read, and the places whose ledger is among them."""
-    records, hopeless = project_ledger.read(folders), set()
+    records, hopeless = committed.read(folders), set()
     for project in dict.fromkeys(place.project for place in places if place.shared):
         try:
-            records |= project_ledger.read(folders, [project])
+            records |= committed.read(folders, [project])
         except HookctlError:
             hopeless.add(project)
     return records, [place for place in places if not (place.shared and place.project in hopeless)]

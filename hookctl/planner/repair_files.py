@@ -7,20 +7,21 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hookctl import files, runtime_files
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import PackRecord
 from hookctl.packs import guard
+from hookctl.packs.choices import settings_from
 from hookctl.packs.pack import load_file, read_files
 from hookctl.packs.programs import HOOK, package_of
-from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import wraps
-from hookctl.places import GUARD
+from hookctl.planner import runtime_files
 from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft
-from hookctl.runtime_files import CONFIG, File, Runtime
+from hookctl.planner.runtime_files import CONFIG, File, Runtime
+from hookctl.settings.targets import GUARD
+from hookctl.system import files
 
 
 def repair_files(draft: Draft) -> None:

@@ -6,27 +6,30 @@ import os
 import re
 from collections.abc import Mapping
 
-from hookctl import engine, files, hosts, ledger, packs, project, project_ledger, runtime_files
+from hookctl import engine, hosts, packs
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
-from hookctl.files import Backup, Snapshot
-from hookctl.folders import Folders
-from hookctl.live import Sources, look
+from hookctl.ledger import committed, store
 from hookctl.model import Action, Entry, Live, Record
 from hookctl.packs import guard
-from hookctl.places import GUARD, Place, find, of_page, standing
+from hookctl.planner import runtime_files
 from hookctl.planner.draft import Draft, finish
 from hookctl.planner.plan import Plan, assemble
+from hookctl.settings.sources import Sources, look
+from hookctl.settings.targets import GUARD, Place, find, of_page, standing
+from hookctl.system import files, project
+from hookctl.system.files import Backup, Snapshot
+from hookctl.system.paths import Folders
 
 
 def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     """What putting a backup back does to the file, to the ledger, and to files of packs that it has no more."""
-    folders, record_then = sources.folders, ledger.parse_page(backup.page)
+    folders, record_then = sources.folders, store.parse_page(backup.page)
     try:
-        records = project_ledger.read(folders, [project.find(os.path.dirname(path), folders.environ)])
+        records = committed.read(folders, [project.find(os.path.dirname(path), folders.environ)])
     except HookctlError:  # a stranger's ledger that is none must not keep anybody from an earlier text
-        records, record_then = project_ledger.read(folders), None
-    key, record = ledger.page_of(records, path)
+        records, record_then = committed.read(folders), None
+    key, record = store.page_of(records, path)
     target = _target(folders, records, key, record or record_then, path)
     snapshot = files.read(target.path)
     draft = Draft(sources, target, snapshot, _document(snapshot.data, target), key, record)
@@ -71,12 +74,12 @@ def _standing(entries: tuple[Entry, ...], live: Live) -> set[str]:
 
 def _target(folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str) -> Place:
     if record is not None:
-        return of_page(hosts.load(record.host), record, ledger.place_of(records, key) if key in records else path)
+        return of_page(hosts.load(record.host), record, store.place_of(records, key) if key in records else path)
     root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):
         for scope in host.scopes:
             _, settings = standing(host, scope, folders.environ, root)
-            if ledger.target_of(settings) == key:
+            if store.target_of(settings) == key:
                 return find(host, scope, folders, root if scope != "user" else "")
     # Nothing of ours is installed there: whose it is makes no difference any more.
     return Place(hosts.load(hosts.names()[0]), "user", path)

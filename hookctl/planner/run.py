@@ -7,11 +7,11 @@ import os
 import time
 from collections.abc import Callable
 
-from hookctl import files
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
-from hookctl.live import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.planner.plan import Plan
+from hookctl.settings.sources import READ_AGAIN, READ_PAUSE, Sources
+from hookctl.system import files
+from hookctl.system.paths import Folders
 
 
 def unfinished(folders: Folders) -> bool:
@@ -22,10 +22,10 @@ def unfinished(folders: Folders) -> bool:
 def finish_pending(folders: Folders, say: Callable[[str], None]) -> None:
     """Carry an interrupted run to its end, before anything is looked up; what it left may not even parse."""
     if unfinished(folders):
-        from hookctl import apply
+        from hookctl import transaction
 
-        with apply.locked(folders, lambda: say("waiting for another hookctl")):
-            for line in apply.recover(folders):
+        with transaction.locked(folders, lambda: say("waiting for another hookctl")):
+            for line in transaction.recover(folders):
                 say(line)
 
 
@@ -35,10 +35,10 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[st
     plan = make_plan()
     if plan.empty or plan.conflicts:
         return plan
-    from hookctl import apply  # late: most calls find nothing to do
+    from hookctl import transaction  # late: most calls find nothing to do
 
-    with apply.locked(folders, lambda: say("waiting for another hookctl")):
-        for line in apply.recover(folders):
+    with transaction.locked(folders, lambda: say("waiting for another hookctl")):
+        for line in transaction.recover(folders):
             say(line)
         for _ in range(READ_AGAIN):
             sources.forget()
@@ -46,7 +46,7 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[st
             if plan.empty or plan.conflicts:
                 return plan
             try:
-                apply.execute(folders, plan.changes, plan.records, plan.rmdirs)
+                transaction.execute(folders, plan.changes, plan.records, plan.rmdirs)
             except files.Changed:
                 time.sleep(READ_PAUSE)
                 continue

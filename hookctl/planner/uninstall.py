@@ -7,23 +7,26 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from hookctl import engine, files, ledger, project_ledger, runtime_files
+from hookctl import engine
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
-from hookctl.live import Sources
+from hookctl.ledger import committed, store
+from hookctl.ledger.committed import Records
 from hookctl.masking import masked, masked_text
 from hookctl.model import Action, DropElement, Entry, PackRecord, Want
 from hookctl.packs import guard
+from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
-from hookctl.packs.settings import settings_from
 from hookctl.packs.wrapping import wraps
-from hookctl.places import GUARD, Place, in_sh, pack_folder
+from hookctl.planner import runtime_files
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.plan import Plan, assemble
 from hookctl.planner.wraps import entries_but_wraps, unwrap
-from hookctl.project_ledger import Records
+from hookctl.settings.sources import Sources
+from hookctl.settings.targets import GUARD, Place, in_sh, pack_folder
+from hookctl.system import files
 
 
 class Leaving(NamedTuple):
@@ -39,7 +42,7 @@ def plan_uninstall(
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
     folders = sources.folders
-    records = project_ledger.read(folders, projects)
+    records = committed.read(folders, projects)
     leaving = tuple(leaving)
     drafts = [_draft(sources, records, each, loaded) for each in leaving]
     approvals = Approvals(sources, records, drafts)
@@ -54,7 +57,7 @@ def _draft(
     """The draft of one settings file without the packs; a refusal names what to remove by hand."""
     place = leaving.place
     decide = partial(_decide, records, leaving.packs, loaded)
-    key, record = ledger.page_of(records, place.path)
+    key, record = store.page_of(records, place.path)
     if leaving.key and key != leaving.key:
         # The file of another record stands where this one's was: there is nothing left to edit.
         document = formats.parse(place.host.format, b"", where=leaving.key)

@@ -16,8 +16,8 @@ from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Action, Decision, Element, Entry, Path, Put, Wish
 from hookctl.packs import wrapping
-from hookctl.places import GUARD, Place
 from hookctl.planner.draft import Draft
+from hookctl.settings.targets import GUARD, Place
 
 
 class Asked(NamedTuple):

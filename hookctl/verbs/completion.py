@@ -29,9 +29,9 @@ def completion(shell: str) -> Result:
 def values(name: str) -> Sequence[str]:
     """What may stand for an option or argument of this name."""
     from hookctl import events, hosts, packs
+    from hookctl.packs.choices import MODES
     from hookctl.packs.presets import PRESETS
-    from hookctl.packs.settings import MODES
-    from hookctl.places import SCOPES
+    from hookctl.settings.targets import SCOPES
 
     return {
         "action": ACTIONS,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookctl import apply, errors, report
+from hookctl import errors, report, transaction
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.model import Result
+from hookctl.system.paths import Folders
 
 if TYPE_CHECKING:
     from hookctl.planner.plan import Plan
@@ -64,9 +64,9 @@ def _not_repaired(error: HookctlError) -> Finding:
 
 def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Finding]]:
     """What was repaired, and why it could not be."""
-    from hookctl.live import Sources  # only a repair needs them
     from hookctl.planner.repair import plan_repair
     from hookctl.planner.run import carry_out
+    from hookctl.settings.sources import Sources  # only a repair needs them
 
     sources = Sources(folders)
 
@@ -83,7 +83,7 @@ def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Findin
 def _pending(folders: Folders) -> list[dict[str, object]]:
     """The files of an interrupted run, as actions of carrying it to its end."""
     try:
-        journal = apply.pending(folders)
+        journal = transaction.pending(folders)
     except HookctlError:
         return []
     actions = []

@@ -6,10 +6,10 @@ from typing import Any
 
 from hookctl import hosts as known
 from hookctl import report
-from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.model import Result
 from hookctl.packs.abilities import shortcomings
+from hookctl.system.paths import Folders
 
 _PROJECT = "<project>"
 

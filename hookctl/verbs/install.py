@@ -9,17 +9,17 @@ from functools import partial
 
 from hookctl import errors, report
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
-from hookctl.live import Sources
 from hookctl.masking import masked
 from hookctl.model import Conflict, Result
+from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.model import Pack
-from hookctl.packs.settings import LIMIT_KEY, settings_from
-from hookctl.places import GUARD, Place
 from hookctl.planner.content import Choice
 from hookctl.planner.install import check, plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
+from hookctl.settings.sources import Sources
+from hookctl.settings.targets import GUARD, Place
+from hookctl.system.paths import Folders
 
 _SILENT = 1.0  # seconds before somebody who waits is told what goes on
 # mode: what an operator does first, and what that means

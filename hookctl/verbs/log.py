@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl import clock, events, project, report
+from hookctl import clock, events, report
 from hookctl.errors import OK, USAGE, HookctlError
-from hookctl.folders import Folders
 from hookctl.model import Result
+from hookctl.system import project
+from hookctl.system.paths import Folders
 
 _PAUSE = 0.5  # seconds between two looks when following
 

@@ -7,22 +7,23 @@ import os
 import sys
 from typing import NamedTuple
 
-from hookctl import engine, interpreter
+from hookctl import engine
 from hookctl import hosts as known
 from hookctl.documents import formats
 from hookctl.errors import USAGE, HookctlError
-from hookctl.folders import Folders, asset
 from hookctl.hosts import Host, shapes
 from hookctl.model import Live, Result, Want
 from hookctl.packs import guard
+from hookctl.packs.choices import Request as Chosen
+from hookctl.packs.choices import Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
-from hookctl.packs.settings import Request as Chosen
-from hookctl.packs.settings import Settings, choose, require_portable
 from hookctl.packs.wants import wants as pack_wants
-from hookctl.places import GUARD, SCOPES, Place, in_sh, pack_folder, require_scope
 from hookctl.planner.install import check
-from hookctl.runtime_files import CONFIG, configuration
+from hookctl.planner.runtime_files import CONFIG, configuration
+from hookctl.settings.targets import GUARD, SCOPES, Place, in_sh, pack_folder, require_scope
+from hookctl.system import interpreter
+from hookctl.system.paths import Folders, asset
 
 # For everybody on a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"

@@ -6,15 +6,17 @@ import os
 from collections.abc import Callable, Sized
 from typing import Any, NamedTuple
 
-from hookctl import apply, clock, files, ledger, report
+from hookctl import clock, report, transaction
 from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.files import Backup
-from hookctl.folders import Folders
-from hookctl.live import Sources
+from hookctl.ledger import store
 from hookctl.model import Result
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
 from hookctl.planner.run import carry_out, finish_pending
+from hookctl.settings.sources import Sources
+from hookctl.system import files
+from hookctl.system.files import Backup
+from hookctl.system.paths import Folders
 
 _FIRST = 1
 
@@ -66,12 +68,12 @@ def restore(folders: Folders, request: Request) -> Result:
 def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     """The file as it is known, and its backups by number."""
     path = os.path.abspath(os.path.join(folders.cwd, name))
-    key, _ = ledger.page_of(ledger.load(folders.ledger), path)
+    key, _ = store.page_of(store.load(folders.ledger), path)
     found = files.backups(folders.state, key)
     if not found:
         known = "\n  ".join(map(report.tilde, files.backed_up(folders.state)))
         hint = f"Files with backups:\n  {known}" if known else "There are no backups at all."
-        if key in ledger.load(folders.ledger):
+        if key in store.load(folders.ledger):
             hint = "hookctl made it, or its backups were pruned; `hookctl uninstall` takes out what is ours."
         raise HookctlError("no_backup", "there is no backup of this file", path=path, hint=hint, exit_code=FAILED)
     return path, files.numbered(found)
@@ -104,15 +106,15 @@ def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
     """Remove backups; those that an uninstall still needs for the very bytes stay."""
     if dry_run:
         return _pruned(folders, name, "would remove", files.prunable)
-    with apply.locked(folders, lambda: report.say("waiting for another hookctl")):
+    with transaction.locked(folders, lambda: report.say("waiting for another hookctl")):
         return _pruned(folders, name, "removed", files.prune_own)
 
 
 def _pruned(folders: Folders, name: str, word: str, prune: Callable[[str, str, str], Sized]) -> Result:
-    records = ledger.load(folders.ledger)
+    records = store.load(folders.ledger)
     paths = files.backed_up(folders.state)
     if name:
-        paths = [ledger.page_of(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]
+        paths = [store.page_of(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]
     lines, pages = [], []
     for path in paths:
         page = records.get(path)

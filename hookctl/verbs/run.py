@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from hookctl import clock, files, hosts, ledger, project, project_ledger
+from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import USAGE, HookctlError
-from hookctl.folders import Folders
+from hookctl.ledger import committed, store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record, Result
 from hookctl.packs import guard
-from hookctl.places import OWN, top
+from hookctl.settings.targets import OWN, top
+from hookctl.system import files, project
+from hookctl.system.paths import Folders
 
 DEFAULT_SPAN = "12h"
 _BREADCRUMB = "RESPAWN_REQUESTED"
@@ -103,11 +105,11 @@ def _guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
     """The guard as it is installed, once a settings file: first in this project, then where this environment leads."""
     with contextlib.suppress(HookctlError):
         try:
-            records = project_ledger.read(folders, [root])
+            records = committed.read(folders, [root])
         except HookctlError:  # a stranger's ledger that is none must not hide the guard of the user
-            records = project_ledger.read(folders)
+            records = committed.read(folders)
         users = (hosts.settings_path(hosts.load(name), "user", folders.environ) for name in hosts.names())
-        here = {ledger.page_of(records, path)[0] for path in users}
+        here = {store.page_of(records, path)[0] for path in users}
         order = sorted(records, key=lambda path: (records[path].project != root, path not in here))
         return [(records[path], records[path].packs["guard"]) for path in order if "guard" in records[path].packs]
     return []

@@ -13,15 +13,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from hookctl import events, files, hosts, interpreter, report
+from hookctl import events, hosts, report
 from hookctl.errors import UNREADABLE, HookctlError
-from hookctl.folders import Folders
 from hookctl.model import Result
 from hookctl.packs import guard
+from hookctl.packs.choices import Request, Settings, choose, remarks
 from hookctl.packs.guard import HOSTS
 from hookctl.packs.programs import HOOK, load_programs
-from hookctl.packs.settings import Request, Settings, choose, remarks
-from hookctl.runtime_files import CONFIG
+from hookctl.planner.runtime_files import CONFIG
+from hookctl.system import files, interpreter
+from hookctl.system.paths import Folders
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
 _BEGIN = 1_000_000_000  # seconds; where the events do not say when they are
@@ -144,7 +145,7 @@ class _Stage:
 
     @property
     def folder(self) -> str:
-        from hookctl.project import state_folder
+        from hookctl.system.project import state_folder
 
         return state_folder(self.state, self.project)
 

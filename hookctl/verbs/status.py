@@ -5,23 +5,26 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hookctl import effects, engine, errors, files, gates, ledger, project, project_ledger, report, scopes
+from hookctl import engine, errors, report
 from hookctl import hosts as known
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import Host, reading
-from hookctl.live import look, read_document
+from hookctl.ledger import committed, store
 from hookctl.masking import masked, masked_text
 from hookctl.model import Entry, Live, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
 from hookctl.packs.abilities import in_the_way
+from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.knobs import in_effect
 from hookctl.packs.sentence import sentence as describe
-from hookctl.packs.settings import LIMIT_KEY, settings_from
-from hookctl.places import GUARD, of_file, standing
-from hookctl.scopes import Source
+from hookctl.settings import approval, effective, precedence
+from hookctl.settings.precedence import Source
+from hookctl.settings.sources import look, read_document
+from hookctl.settings.targets import GUARD, of_file, standing
+from hookctl.system import files, project
+from hookctl.system.paths import Folders
 
 
 def status(folders: Folders) -> Result:
@@ -29,11 +32,11 @@ def status(folders: Folders) -> Result:
 
     What cannot be read is an error, and keeps nothing else from being shown.
     """
-    records, problems = project_ledger.read_known(folders)
+    records, problems = committed.read_known(folders)
     order = {name: n for n, name in enumerate(known.names())}
     installed = [(path, record) for path, record in records.items() if record.packs]  # not where only approvals stand
     found = sorted(installed, key=lambda page: (order.get(page[1].host, len(order)), page[0]))
-    pages = [_page(folders, ledger.place_of(records, path), record) for path, record in found]
+    pages = [_page(folders, store.place_of(records, path), record) for path, record in found]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
@@ -60,7 +63,7 @@ def _own_paths(folders: Folders, host: Host) -> list[tuple[Host, str]]:
 def _stands_unknown(records: dict[str, Record], host: Host, path: str) -> bool:
     """Whether a hook of ours is registered in a settings file that the ledger has no page for."""
     try:
-        _, record = ledger.page_of(records, path)
+        _, record = store.page_of(records, path)
         if record is not None or not os.path.lexists(path):
             return False
         return bool(look(host, read_document(path, host.format)[1], (), ()).elements)
@@ -88,14 +91,14 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
     if host is None:
         return {**page, "entries": [_entry(entry, live, None) for entry in _shown(record)]}
     user = path if record.scope == "user" else standing(host, "user", folders.environ)[1]
-    found = scopes.sources(folders, host, user, record.project or folders.cwd)
+    found = precedence.sources(folders, host, user, record.project or folders.cwd)
     page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry, live)) for entry in _shown(record)]
     if GUARD in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
-        off = effects.disabling(effects.with_switches(folders, host, found, record.project or folders.cwd))
+        off = effective.disabling(effective.with_switches(folders, host, found, record.project or folders.cwd))
         own = [source for source in found if source.path == path] if host.env_field else []
         shut = _switched_off(off, path, found)
-        waiting = {one.element.id for one in gates.closed(host, path, document.value, folders.environ)}
+        waiting = {one.element.id for one in approval.closed(host, path, document.value, folders.environ)}
         said = sentence(host, record.packs[GUARD], document, states, own or found, shut, waiting)
         page["guard"] = said + _limited(page["entries"]) + _untrusted(folders, host, record)
     return page
@@ -110,7 +113,7 @@ def _stronger(host: Host, record: Record, found: list[Source], entry: Entry, liv
     if entry.kind != "leaf":
         return None
     order = host.data["scopes"]["precedence"]
-    source = scopes.winner(found, entry.path)
+    source = precedence.winner(found, entry.path)
     if source is None or order.index(source.scope) >= order.index(record.scope):
         return None
     return None if engine.same(source.document.get(entry.path), live.values.get(entry.path)) else source
@@ -144,7 +147,7 @@ def sentence(
 
     `off` says what switches all hooks off, empty if nothing does; `waiting` are the hooks that nobody has approved.
     """
-    texts = effects.variables(found)
+    texts = effective.variables(found)
     idle = _idle(host, pack, document, states, texts, off)
     if not idle and f"{GUARD}/stop" in waiting:
         idle = f"{host.title} waits for an approval ({host.data['trust']['action']})"
@@ -154,9 +157,9 @@ def sentence(
     mode, limit = guard.mode_of(knobs, texts), guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks"))
     missing = _missing(host, pack, states)
     mode = "off" if "stop" in missing else mode
-    short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs, effects.cap(host, found, {}).text)]
+    short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs, effective.cap(host, found, {}).text)]
     knobs |= {"dispatch_tools": []} if "pre-tool" in missing or not guard.can_refuse(host) else {}
-    said = describe(mode, knobs, limit, effects.blocks(host, found, {}), host.title) + "".join(short)
+    said = describe(mode, knobs, limit, effective.blocks(host, found, {}), host.title) + "".join(short)
     preset = settings_from(pack.settings).preset
     said += f" (preset {preset})" if preset else ""
     said += f" (its hook for {' and '.join(missing)} is not registered)" if missing else ""
@@ -205,7 +208,7 @@ def _idle(
     return "its configuration says mode off" if off else ""
 
 
-def _switched_off(switch: effects.Switch | None, path: str, found: list[Source]) -> str:
+def _switched_off(switch: effective.Switch | None, path: str, found: list[Source]) -> str:
     """What switches all hooks off, or all that are not managed; empty if nothing does."""
     if switch:
         return switch.said + (f" in {switch.source.path}" if switch.source.path != path else "")
@@ -218,7 +221,7 @@ def _switched_off(switch: effects.Switch | None, path: str, found: list[Source])
 
 def _untrusted(folders: Folders, host: Host, record: Record) -> str:
     """What is said of a folder that the host has not been told to trust."""
-    if not record.project or not gates.is_untrusted(host, record.scope, record.project, folders.environ):
+    if not record.project or not approval.is_untrusted(host, record.scope, record.project, folders.environ):
         return ""
     return f"; {host.title} has not been told to trust {record.project}, and runs no hook there as long as it is not"
 

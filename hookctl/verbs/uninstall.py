@@ -8,17 +8,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from hookctl import errors, ledger, packs, project_ledger, report
+from hookctl import errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
-from hookctl.live import Sources, read_document
+from hookctl.ledger import committed, store
 from hookctl.model import Record, Result
 from hookctl.packs.model import Pack
-from hookctl.places import GUARD, Place, all_files, of_page
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
+from hookctl.settings.sources import Sources, read_document
+from hookctl.settings.targets import GUARD, Place, all_files, of_page
+from hookctl.system.paths import Folders
 
 
 class What(NamedTuple):
@@ -40,12 +41,12 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     problems: list[HookctlError] = []
     sources = Sources(folders)
     if what.everywhere:
-        projects, problems = project_ledger.readable(folders)
+        projects, problems = committed.readable(folders)
 
     def meant() -> list[Callable[[], Leaving]]:
         if not what.everywhere:
             return [partial(Leaving, place, (what.name,)) for place in places]
-        pages = project_ledger.read(folders, projects)
+        pages = committed.read(folders, projects)
         return [partial(_leaving, pages, key, what) for key in _meant(pages, what)]
 
     def make(*some: Callable[[], Leaving]) -> Plan:
@@ -53,7 +54,7 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
 
     _require_known(folders, what, projects)
     if not what.everywhere:
-        records = project_ledger.read(folders, projects)
+        records = committed.read(folders, projects)
         places = [one for place in places for one in _with_others(folders, what, place, records)]
     try:
         plan = make() if dry_run else carry_out(sources, make, report.say)
@@ -82,7 +83,7 @@ def _with_others(folders: Folders, what: What, place: Place, records: Mapping[st
     """
     found = []
     for host, path in all_files(known.load(place.host.name), place.scope, folders.environ, place.project):
-        _, record = ledger.page_of(records, path)
+        _, record = store.page_of(records, path)
         installed = record is not None and what.name in record.packs
         if installed or (path == place.path and (place.host.name in what.hosts or _is_readable(place))):
             found.append(Place(host, place.scope, path, place.project))
@@ -98,9 +99,9 @@ def _is_readable(place: Place) -> bool:
 
 def question(folders: Folders, what: What) -> str:
     """What `--all` asks first, naming every settings file that would be looked at; empty where there is none."""
-    projects, _ = project_ledger.readable(folders)
+    projects, _ = committed.readable(folders)
     _require_known(folders, what, projects)
-    records = project_ledger.read(folders, projects)
+    records = committed.read(folders, projects)
     places = [_named(records, key) for key in _meant(records, what)]
     return f"Uninstall {what.name or 'every pack'} from {', '.join(places)}?" if places else ""
 
@@ -109,7 +110,7 @@ def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
     """A pack that is neither built in nor at hand must at least be installed somewhere."""
     if not what.name or what.pack or what.name in packs.names():
         return
-    pages = {**project_ledger.read_known(folders)[0], **project_ledger.read(folders, projects)}
+    pages = {**committed.read_known(folders)[0], **committed.read(folders, projects)}
     installed = {name for page in pages.values() for name in page.packs}
     if what.name not in installed:
         hint = f"Installed are: {', '.join(sorted(installed)) or 'none'}. A pack file is given by its path."
@@ -119,7 +120,7 @@ def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
 def _elsewhere(folders: Folders, what: What, plan: Plan) -> list[str]:
     """Where the pack is installed besides: another scope, or another value of a variable such as CLAUDE_CONFIG_DIR."""
     looked_at = {file.key for file in plan.files}
-    records, _ = project_ledger.read_known(folders)
+    records, _ = committed.read_known(folders)
     others = [_named(records, key) for key, record in records.items()
               if key not in looked_at and (what.name or GUARD) in record.packs
               and (not what.hosts or record.host in what.hosts)]  # fmt: skip
@@ -135,7 +136,7 @@ def _elsewhere(folders: Folders, what: What, plan: Plan) -> list[str]:
 
 def _named(records: Mapping[str, Record], key: str) -> str:
     scope = records[key].scope
-    return ledger.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
+    return store.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
 
 
 def _meant(records: Mapping[str, Record], what: What) -> list[str]:
@@ -148,7 +149,7 @@ def _meant(records: Mapping[str, Record], what: What) -> list[str]:
 
 
 def _leaving(records: Mapping[str, Record], key: str, what: What) -> Leaving:
-    record, path = records[key], ledger.place_of(records, key)
+    record, path = records[key], store.place_of(records, key)
     if record.host not in known.names():
         message = f"something is installed here for {record.host}, a host that this hookctl does not know"
         raise HookctlError("ledger_newer", message, path=path, hint="Use the newer hookctl that wrote it.")

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from hookctl import clock, report
-from hookctl.child import Keeper
 from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, USAGE, HookctlError
-from hookctl.folders import Folders
 from hookctl.masking import masked, masked_text
 from hookctl.model import Result
+from hookctl.system.paths import Folders
+from hookctl.system.processes import Keeper
 
 HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
 _LARGEST_NO = 125  # a shell says 126 and 127 where it could not run a command, and more where a signal ended it

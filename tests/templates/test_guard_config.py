@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from hookctl import hosts
-from hookctl.packs import guard, settings
+from hookctl.packs import choices, guard
 
 from .lab import Lab, package_in
 from .modules import module
@@ -36,7 +36,7 @@ def test_schema_and_hook_have_the_same_knobs_defaults_types_and_words() -> None:
 @pytest.mark.parametrize("name", hosts.names())
 def test_the_configuration_that_install_starts_from_is_valid_and_changes_no_default(name: str) -> None:
     host = hosts.load(name)
-    config = guard.configuration(settings.Settings(), "", host)
+    config = guard.configuration(choices.Settings(), "", host)
     Draft202012Validator(SCHEMA).validate({**config, "hosts": guard.host_table(host)})
     assert config == {setting: DEFAULTS[setting] for setting in config}
 

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hookctl import scopes
 from hookctl.documents import MISSING
-from hookctl.folders import Folders
 from hookctl.hosts import Host, load, read_cap, settings_path, shapes
 from hookctl.model import Element, Path
-from hookctl.places import GUARD, Read, of_file, read_settings, readable
-from hookctl.scopes import Source
+from hookctl.settings import precedence
+from hookctl.settings.precedence import Source
+from hookctl.settings.targets import GUARD, Read, of_file, read_settings, readable
+from hookctl.system.paths import Folders
 
 STOP = f"{GUARD}/stop"  # the hook that counts
 
@@ -48,7 +48,7 @@ def variable(found: Sequence[Source], environ: Mapping[str, str], name: str) -> 
     for source in found:
         path = env_path(source)
         if path and source.document.get((*path, name)) is not MISSING:
-            return Value(scopes.text(source, (*path, name)), source, True)
+            return Value(precedence.text(source, (*path, name)), source, True)
     return Value(environ.get(name, ""), None, name in environ)
 
 
@@ -58,7 +58,7 @@ def variables(found: Sequence[Source]) -> dict[str, str]:
     for source in reversed(found):
         path = env_path(source)
         values = source.document.get(path) if path else {}
-        texts |= {name: scopes.text(source, (*path, name)) for name in values} if isinstance(values, dict) else {}
+        texts |= {name: precedence.text(source, (*path, name)) for name in values} if isinstance(values, dict) else {}
     return texts
 
 
@@ -78,8 +78,8 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
 
 def _setting(host: Host, found: Sequence[Source]) -> Value:
     path = tuple(host.cap["setting"])
-    source = scopes.winner(list(found), path)
-    return Value(scopes.text(source, path), source, source is not None)
+    source = precedence.winner(list(found), path)
+    return Value(precedence.text(source, path), source, source is not None)
 
 
 def blocks(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> float:

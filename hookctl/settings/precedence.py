@@ -9,14 +9,14 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl import files
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import Host, load, reading, variants
 from hookctl.hosts.shapes import event_maps
 from hookctl.model import Path
-from hookctl.places import Read, all_files, of_file, read_settings, standing
+from hookctl.settings.targets import Read, all_files, of_file, read_settings, standing
+from hookctl.system import files
+from hookctl.system.paths import Folders
 
 
 class Source(NamedTuple):

@@ -13,13 +13,14 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from hookctl import files, ledger, ledger_v1, project_ledger
-from hookctl.codec import from_json, to_json
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
-from hookctl.files import Changed
-from hookctl.folders import Folders
+from hookctl.ledger import committed, store, version1
+from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Change, Entry, Record
+from hookctl.system import files
+from hookctl.system.files import Changed
+from hookctl.system.paths import Folders
 
 LOCK_SECONDS = 30
 _KEY = "journal_version"
@@ -96,11 +97,11 @@ def pending(folders: Folders) -> Journal | None:
     if data is None:
         return None
     hint = "Move it away and run `hookctl doctor`."
-    with ledger.refusals("the journal of an interrupted run", folders.journal, hint):
-        version, page = ledger.open_page(data, _KEY, folders.journal)
-        journal = from_json(Journal, ledger_v1.journal_page(page) if version == 1 else page, "the journal")
+    with store.refusals("the journal of an interrupted run", folders.journal, hint):
+        version, page = store.open_page(data, _KEY, folders.journal)
+        journal = from_json(Journal, version1.journal_page(page) if version == 1 else page, "the journal")
         for record in filter(None, (*journal.records.values(), *journal.before.values())):
-            ledger.check(record)
+            store.check(record)
         return journal
 
 
@@ -135,7 +136,7 @@ def recover(folders: Folders) -> list[str]:
         elif step.settings and found.sha != step.sha_after:
             if step.path in records:  # else it has no page of its own in this run, as a file with approvals
                 records[step.path] = likelier = _likelier(found, old, new)
-                stay |= {project_ledger.path(page.project) for page in (old, new) if page and likelier is not new}
+                stay |= {committed.path(page.project) for page in (old, new) if page and likelier is not new}
             lines.append(f"{step.path}: changed by another program after an interrupted run; its bytes stay")
     if journal.steps or records:
         _save(folders, records)
@@ -146,12 +147,12 @@ def recover(folders: Folders) -> list[str]:
 
 def _pages_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
     """The pages as they were before the run; its projects' ledgers, which are written last, still have theirs."""
-    known = ledger.load(folders.ledger)
+    known = store.load(folders.ledger)
     pages = {key: page for key, page in known.items() if page.scope != "project"}
     about = (page for key in records for page in (known.get(key), records[key]))
     for project in {page.project for page in about if page and page.scope == "project"}:
         with contextlib.suppress(HookctlError):  # a stranger's file, or none: then nothing is known of it
-            pages |= project_ledger.read(folders, [project])
+            pages |= committed.read(folders, [project])
     return pages
 
 
@@ -164,13 +165,13 @@ def _changed_ledgers(folders: Folders, journal: Journal) -> dict[str, str]:
     pages = [page for page in (*journal.before.values(), *journal.records.values()) if page]
     for project in {page.project for page in pages if page.scope == "project" and os.path.isdir(page.project)}:
         try:
-            there = files.read(project_ledger.path(project))
+            there = files.read(committed.path(project))
         except HookctlError:  # a link leads out of the project now: nothing was meant for where it leads
             continue
         step = next((step for step in journal.steps if step.path == there.path), None)
         if step is not None and there.data is not None and there.sha not in (step.sha_before, step.sha_after):
             try:
-                project_ledger.read(folders, [project])
+                committed.read(folders, [project])
             except HookctlError as error:
                 error.hint = f"An interrupted run has entries to put into it. {error.hint}"
                 raise
@@ -184,12 +185,12 @@ def _merge(folders: Folders, step: Step, project: str, before: Mapping[str, Reco
     about = {key for key, page in (*before.items(), *after.items()) if page and _is_shared(page, project)}
     while True:
         there = files.read(step.path)
-        theirs = {k: page for k, page in project_ledger.read(folders, [project]).items() if _is_shared(page, project)}
-        pages = {key: project_ledger.merged(before.get(key), after.get(key), theirs.get(key)) for key in about}
-        pages = {key: project_ledger.with_digests(page) if page else None for key, page in pages.items()}
+        theirs = {k: page for k, page in committed.read(folders, [project]).items() if _is_shared(page, project)}
+        pages = {key: committed.merged(before.get(key), after.get(key), theirs.get(key)) for key in about}
+        pages = {key: committed.with_digests(page) if page else None for key, page in pages.items()}
         whole = {key: page for key, page in {**theirs, **pages}.items() if page}
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
-            files.replace(there, project_ledger.dump(project, whole), mode=step.mode)
+            files.replace(there, committed.dump(project, whole), mode=step.mode)
             return pages
 
 
@@ -223,9 +224,9 @@ def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str
              pages: Mapping[str, Record]) -> None:  # fmt: skip
     for change in changes:
         if change.settings and change.before is not None:
-            record, page = records.get(change.path), ledger.page_of(pages, change.path)[1]
+            record, page = records.get(change.path), store.page_of(pages, change.path)[1]
             first = record is not None and record.sha256_before == files.digest(change.before)
-            data = ledger.dump_page(page) if page else None
+            data = store.dump_page(page) if page else None
             files.back_up(folders.state, change.path, change.before, first=first, page=data)
 
 
@@ -248,23 +249,23 @@ def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, 
 
 def _note(folders: Folders, journal: Journal) -> None:
     """Write the journal."""
-    page = {_KEY: ledger.VERSION, "needs": ledger.NEEDS, **to_json(Journal, journal)}
-    files.write_own(folders.journal, ledger.own_bytes(page))
+    page = {_KEY: store.VERSION, "needs": store.NEEDS, **to_json(Journal, journal)}
+    files.write_own(folders.journal, store.own_bytes(page))
 
 
 def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
-    known = ledger.read(folders.ledger)
+    known = store.read(folders.ledger)
     pages = dict(known.files)
     for path, record in records.items():
         if record is None:
             pages.pop(path, None)
         else:
-            pages[path] = ledger.stub(record) if record.scope == "project" else record
+            pages[path] = store.stub(record) if record.scope == "project" else record
     home = folders.home if pages else ""
     if pages and known.files and known.home:
         home = known.home  # where HOME has moved, the pages are still those of the old one
-    files.write_own(folders.ledger, ledger.dump(pages, home))
-    approvals = ledger.approvals_of_0_1_0(folders.ledger)
+    files.write_own(folders.ledger, store.dump(pages, home))
+    approvals = store.approvals_of_0_1_0(folders.ledger)
     if os.path.lexists(approvals):
         with contextlib.suppress(OSError):  # the next write tries again
             os.unlink(approvals)

@@ -10,7 +10,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
 from hookctl.model import Element, Path
 from hookctl.packs.guard import is_true
-from hookctl.places import Read, read_settings, readable
+from hookctl.settings.targets import Read, read_settings, readable
 
 UNKNOWN, CHANGED, OFF = "unknown", "changed", "off"  # nobody approved it; since then it was changed; switched off
 

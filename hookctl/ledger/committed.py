@@ -13,17 +13,19 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import files, hosts, ledger, ledger_v1
-from hookctl import project as project_folder
-from hookctl.codec import from_json, to_json
-from hookctl.digests import content_digest
+from hookctl import hosts
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
+from hookctl.ledger import store, version1
+from hookctl.ledger.codec import from_json, to_json
+from hookctl.ledger.digests import content_digest
 from hookctl.model import Entry, PackRecord, Path, Record
-from hookctl.places import GUARD, OWN, Place, of_file, pack_folder, read_inside, require_inside, top
+from hookctl.settings.targets import GUARD, OWN, Place, of_file, pack_folder, read_inside, require_inside, top
+from hookctl.system import files
+from hookctl.system import project as project_folder
+from hookctl.system.paths import Folders
 
 CONFIG = "config.json"  # of the guard; what stands in it is among its settings
 _PACK_NAME = r"[a-z0-9-]+"
@@ -106,15 +108,15 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
 
 def _state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
     """The pages of the state folder's ledger, and the stubs among them."""
-    pages = ledger.load(folders.ledger)
+    pages = store.load(folders.ledger)
     # A project may lie behind a link since.
-    stubs = {ledger.target_of(key): page for key, page in pages.items() if page.scope == "project"}
+    stubs = {store.target_of(key): page for key, page in pages.items() if page.scope == "project"}
     return {key: page for key, page in pages.items() if page.scope != "project"}, stubs
 
 
 def _known(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
     here = project_folder.find(folders.cwd, folders.environ)
-    return list(dict.fromkeys([here, *(ledger.target_of(page.project) for page in stubs.values() if page.project)]))
+    return list(dict.fromkeys([here, *(store.target_of(page.project) for page in stubs.values() if page.project)]))
 
 
 def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]) -> dict[str, Record]:
@@ -123,8 +125,8 @@ def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str,
     _require_merged(data or b"", file)
     if data is None:
         return {}
-    with ledger.refusals("the ledger", file, ledger.MOVE_AWAY):
-        version, page = ledger.open_page(data, "ledger_version", file)
+    with store.refusals("the ledger", file, store.MOVE_AWAY):
+        version, page = store.open_page(data, "ledger_version", file)
         if page.keys() != {"files"}:
             raise TypeError("the ledger has other keys than it should")
         pages = _without_end(page["files"])
@@ -135,18 +137,18 @@ def _load_page(
     folders: Folders, project: str, stubs: Mapping[str, Record], name: str, page: Any, version: int
 ) -> tuple[str, Record]:
     place = _place(folders, project, name)
-    key = ledger.target_of(place.path)
+    key = store.target_of(place.path)
     for scope in (scope for scope in place.host.scopes if scope != "project"):
         other = hosts.settings_path(place.host, scope, folders.environ, project)
-        if other != place.path and key == ledger.target_of(other):
+        if other != place.path and key == store.target_of(other):
             raise ValueError(f"{name} leads to the {scope} settings")
     beginnings: dict[str, dict[str, str]] = {}
     if version == 1:
-        page, beginnings = ledger_v1.committed_page(page)
+        page, beginnings = version1.committed_page(page)
     else:
         page = {**page, "packs": _without_end(page["packs"]), "entries": _entries_without_end(page["entries"])}
     record = _whole(folders, place, from_json(CommittedPage, page, name))
-    ledger.check(record)
+    store.check(record)
     _check_entries(place, record)
     stub = stubs.get(key)
     hashes = (stub.sha256_before, stub.sha256_after) if stub else ("", "")
@@ -238,12 +240,12 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
     """The bytes of a project's ledger with these pages, an entry a line; None where there are none."""
     if not records:
         return None
-    lines = ["{", f' "ledger_version": {ledger.VERSION},', f' "needs": "{ledger.NEEDS}",', ' "files": {']
+    lines = ["{", f' "ledger_version": {store.VERSION},', f' "needs": "{store.NEEDS}",', ' "files": {']
     pages = {os.path.relpath(record.known_as, project): _page_of(project, record) for record in records.values()}
     for name in sorted(pages):
         lines += [f"  {_in_line(name)}: {{", *_page_lines(pages[name]), "  },"]
     lines += [f'  "": {_in_line(_END)}', " }", "}", ""]
-    return ledger.in_utf8("\n".join(lines))
+    return store.in_utf8("\n".join(lines))
 
 
 def _page_lines(page: CommittedPage) -> list[str]:
@@ -355,7 +357,7 @@ def _source(place: Place, pack: CommittedPack) -> str:
 def _whole_folder(place: Place, name: str) -> str:
     """A folder that an install made: hookctl's own, or one above the settings."""
     folder = os.path.normpath(os.path.join(place.project, name))
-    above = any(file.startswith(f"{folder}/") for file in (place.path, ledger.target_of(place.path)))
+    above = any(file.startswith(f"{folder}/") for file in (place.path, store.target_of(place.path)))
     own = folder == os.path.join(place.project, OWN)
     if not own and (not above or not folder.startswith(top(place.project))):
         raise ValueError("a folder to remove is neither hookctl's own nor one above the settings, in the project")

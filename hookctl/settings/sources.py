@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from hookctl import files, interpreter
 from hookctl.documents import MISSING, Document, formats, wrong_shape
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Edit, Entry, Live, Path, Want
+from hookctl.system import files, interpreter
+from hookctl.system.paths import Folders
 
 READ_AGAIN = 5  # times, since a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds

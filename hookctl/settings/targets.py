@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hookctl import files
 from hookctl.documents import Document, formats
 from hookctl.errors import USAGE, HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import SCOPES as SCOPES
 from hookctl.hosts import Host, settings_path, shapes, variants
 from hookctl.model import Record
+from hookctl.system import files
+from hookctl.system.paths import Folders
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"

@@ -13,18 +13,19 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from hookctl import engine, files
+from hookctl import engine
 from hookctl.documents import MISSING, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.folders import Folders
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
+from hookctl.packs.choices import Settings
 from hookctl.packs.programs import HOOK, is_package, load_programs, package_of
-from hookctl.packs.settings import Settings
-from hookctl.places import GUARD, OWN, Place, read_inside
+from hookctl.settings.targets import GUARD, OWN, Place, read_inside
+from hookctl.system import files
+from hookctl.system.paths import Folders
 
 CONFIG = "config.json"
 

@@ -13,10 +13,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import files, ledger_v1
-from hookctl.codec import from_json, to_json
 from hookctl.errors import HookctlError
+from hookctl.ledger import version1
+from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Entry, PackRecord, Record
+from hookctl.system import files
 
 VERSION = 2
 NEEDS = "0.2.0"  # the first hookctl that can read this version
@@ -40,7 +41,7 @@ def read(path: str) -> Ledger:
     ledger = parse(files.read(path).data, path)
     approvals = approvals_of_0_1_0(path)
     if os.path.lexists(approvals):
-        return ledger._replace(files=ledger_v1.with_approvals(ledger.files, files.read(approvals).data))
+        return ledger._replace(files=version1.with_approvals(ledger.files, files.read(approvals).data))
     return ledger
 
 
@@ -55,7 +56,7 @@ def parse(data: bytes | None, path: str) -> Ledger:
         return Ledger("", {})
     with refusals("the ledger", path, MOVE_AWAY):
         version, page = open_page(data, "ledger_version", path)
-        found = from_json(Ledger, ledger_v1.ledger_page(page) if version == 1 else page, "the ledger")
+        found = from_json(Ledger, version1.ledger_page(page) if version == 1 else page, "the ledger")
         for record in found.files.values():
             check(record)
         return found
