@@ -86,10 +86,10 @@ def _log(text: bytes) -> str:
     """Where the details lie: in the state folder, or in a temporary file if that is what is broken."""
     import tempfile
 
-    from hookctl.system import files, paths
+    from hookctl.system import files, folders
 
     try:
-        log = os.path.join(paths.here().state, "error.log")
+        log = os.path.join(folders.here().state, "error.log")
         files.write_own(log, text)
         return log
     except Exception:

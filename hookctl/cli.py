@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hookctl.model import Result
     from hookctl.packs.choices import Request
     from hookctl.planner.content import Choice
-    from hookctl.settings.targets import Place
-    from hookctl.system.paths import Folders
+    from hookctl.settings.targets import Target
+    from hookctl.system.folders import Folders
 
 
 def _offer(name: str) -> Callable[[str], Sequence[str]]:
@@ -233,7 +233,7 @@ def _uninstall(
     from hookctl import packs
     from hookctl.planner.run import finish_pending
     from hookctl.report import say
-    from hookctl.system.paths import here
+    from hookctl.system.folders import here
     from hookctl.verbs.uninstall import What, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
@@ -248,8 +248,8 @@ def _uninstall(
     def verb(folders: Folders) -> Result:
         if not dry_run:
             finish_pending(folders, say)
-        places = [] if all_ else _places(folders, hosts, scope or "user", project)
-        return uninstall(folders, what, places, dry_run=dry_run)
+        targets = [] if all_ else _places(folders, hosts, scope or "user", project)
+        return uninstall(folders, what, targets, dry_run=dry_run)
 
     return _show("uninstall", verb, json)
 
@@ -362,7 +362,7 @@ def _log(
 
     wanted = Filter(session, since, tuple(code or ()), tuple(decision or ()), project)
     if follow:
-        from hookctl.system.paths import here
+        from hookctl.system.folders import here
 
         return follow_log(here(), wanted, as_json=json)
     return _show("log", lambda f: log(f, wanted), json)
@@ -486,7 +486,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
 
 def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
     from hookctl import report
-    from hookctl.system.paths import here
+    from hookctl.system.folders import here
 
     result = verb(here())
     report.show(command, result, as_json=as_json)
@@ -511,7 +511,7 @@ def _choice(settings: Request, reset: bool, force: bool, trust: bool) -> Choice:
 def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
     """The hosts that were named; without --host the detected ones, if somebody at the terminal agrees."""
     from hookctl import hosts as known
-    from hookctl.system.paths import here
+    from hookctl.system.folders import here
 
     if sys.platform == "win32":
         message = "Windows is not supported yet: no form of the hook's command is proven there"
@@ -544,7 +544,7 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     return [known.load(name) for name in detected]
 
 
-def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Place]:
+def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Target]:
     """The settings files of these hosts at a scope of the project that was named, or that the working folder is in."""
     from hookctl.settings import targets
     from hookctl.system.project import find, named

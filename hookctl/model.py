@@ -7,7 +7,7 @@ WRAP = "guard/wrap-"  # begins the id of an element of somebody else's: of that,
 LIMIT = 16 * 1024 * 1024  # bytes of a file; no settings file seen was larger than 0.1 MB
 
 
-class Want(NamedTuple):
+class Wanted(NamedTuple):
     """One entry that a pack wants in a settings file."""
 
     path: Path  # leaf: the key; element: the array that it goes into
@@ -18,7 +18,7 @@ class Want(NamedTuple):
     merge: str = ""  # leaf: max | min | first, where several packs may want the key
 
 
-class Element(NamedTuple):
+class HookEntry(NamedTuple):
     """A hook element of ours as it stands in a settings file, recognised by the head of its command."""
 
     path: Path
@@ -31,15 +31,15 @@ class Element(NamedTuple):
         return self.id.partition("/")[0]
 
 
-class Live(NamedTuple):
+class Current(NamedTuple):
     """What a settings file has now, as far as it concerns us: parsed values, never bytes."""
 
     values: dict[Path, Any]  # leaves and containers that are present
     raw: dict[Path, str]  # source text of the same leaves, and of the elements
-    elements: tuple[Element, ...]  # in the order of the file
+    elements: tuple[HookEntry, ...]  # in the order of the file
 
 
-class Wish(NamedTuple):
+class Claim(NamedTuple):
     """What one pack wants an entry to be."""
 
     value: Any
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
     mode: str = "owned"  # owned | adopted
     before: str | None = None  # source text; None: nothing was there
     written: Any = None
-    owners: dict[str, Wish] = {}  # noqa: RUF012 (never changed in place)
+    owners: dict[str, Claim] = {}  # noqa: RUF012 (never changed in place)
     id: str = ""
 
 
@@ -114,14 +114,14 @@ class AddElement(NamedTuple):
 class EditElement(NamedTuple):
     """Make an element's fields as given; a field that is None goes."""
 
-    element: Element
+    element: HookEntry
     fields: dict[str, Any]
 
 
 class DropElement(NamedTuple):
     """Take an element out, and its group if nothing of the operator's is left in it."""
 
-    element: Element
+    element: HookEntry
 
 
 class CloseGap(NamedTuple):
@@ -157,7 +157,7 @@ class Conflict(NamedTuple):
 
     path: Path
     id: str
-    wishes: dict[str, Any]  # pack to value
+    claims: dict[str, Any]  # pack to value
 
 
 class Decision(NamedTuple):

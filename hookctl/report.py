@@ -207,8 +207,8 @@ def _actions(file: FilePlan) -> list[Action]:
 def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
     is_file = action.kind == "file"
     return {
-        "host": file.place.host.name,
-        "scope": file.place.scope,
+        "host": file.target.host.name,
+        "scope": file.target.scope,
         "file": str(action.path[0]) if is_file else file.path,
         "path": [] if is_file else list(action.path),
         "kind": action.kind,

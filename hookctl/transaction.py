@@ -20,7 +20,7 @@ from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Change, Entry, Record
 from hookctl.system import files
 from hookctl.system.files import Changed
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 LOCK_SECONDS = 30
 _KEY = "journal_version"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from hookctl.__main__ import run
 from hookctl.ledger import store
-from hookctl.system import paths
+from hookctl.system import folders
 from tests.conftest import put
 
 THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" }\n}'
@@ -87,7 +87,7 @@ def outcome(top: Path) -> Any:
     for part in (found.modes, found.data):
         for path in own:
             part.pop(path, None)
-    book = store.load(paths.here().ledger)
+    book = store.load(folders.here().ledger)
     found.data.pop(f"{state}/ledger.json", None)
     for path in (state, f"{state}/ledger.json"):
         found.modes.pop(path, None)

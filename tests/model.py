@@ -46,7 +46,7 @@ class Hook:
 
 
 @dataclass
-class Wanted:
+class WantedHook:
     """A hook as a pack wants it; `known` are the commands that its versions ever wrote."""
 
     event: str
@@ -133,7 +133,7 @@ class Model:
     # What the commands do
 
     def install(
-        self, pack: str, keys: dict[str, tuple[int, str]], hooks: dict[str, Wanted], *, force: bool = False
+        self, pack: str, keys: dict[str, tuple[int, str]], hooks: dict[str, WantedHook], *, force: bool = False
     ) -> bool:
         """False: two packs disagree, and nothing was changed."""
         past = copy.deepcopy(vars(self))
@@ -154,7 +154,7 @@ class Model:
         self._tidy()
         return True
 
-    def uninstall(self, pack: str, hooks: dict[str, Wanted]) -> None:
+    def uninstall(self, pack: str, hooks: dict[str, WantedHook]) -> None:
         orphans = {id: want for id, want in hooks.items() if id not in self.hooks}
         for name in [name for name, key in self.keys.items() if pack in key.owners]:
             self._leave_key(pack, name)
@@ -166,7 +166,7 @@ class Model:
                     spot.remove()
         self._tidy()
 
-    def repair(self, orphans: dict[str, tuple[dict[str, tuple[int, str]], dict[str, Wanted]]]) -> None:
+    def repair(self, orphans: dict[str, tuple[dict[str, tuple[int, str]], dict[str, WantedHook]]]) -> None:
         if self.wiped():
             self._write_back(set())
         for pack, (keys, hooks) in orphans.items():
@@ -241,7 +241,7 @@ class Model:
     def _copies(self, id: str, command: str) -> list[Spot]:
         return [spot for spot in self.spots(id) if spot.handler["command"] == command]
 
-    def _install_hook(self, pack: str, id: str, want: Wanted, force: bool, wiped: bool) -> None:
+    def _install_hook(self, pack: str, id: str, want: WantedHook, force: bool, wiped: bool) -> None:
         hook, spots = self.hooks.get(id), self.spots(id)
         if not spots:
             if hook is None or wiped or force:
@@ -263,7 +263,7 @@ class Model:
         if ours or force:
             self._update_hook(hook, want, ours or spots[:1], force)
 
-    def _update_hook(self, hook: Hook, want: Wanted, spots: list[Spot], force: bool) -> None:
+    def _update_hook(self, hook: Hook, want: WantedHook, spots: list[Spot], force: bool) -> None:
         """The first of these becomes as wanted, but for what the operator changed; the others follow."""
         first, live, written = spots[0], spots[0].fields, hook.written
         moves = want.event not in (hook.event, first.event)

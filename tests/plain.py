@@ -6,12 +6,12 @@ import copy
 import json
 from typing import Any
 
-from hookctl.model import AddElement, Drop, DropElement, Edit, EditElement, Element, Live, Path, Prune, Put
+from hookctl.model import AddElement, Current, Drop, DropElement, Edit, EditElement, HookEntry, Path, Prune, Put
 
 HEAD = ": hookctl="
 
 
-def live(document: Any) -> Live:
+def live(document: Any) -> Current:
     """Everything that the document has at any path of keys, and the elements with an id of hookctl's."""
     values: dict[Path, Any] = {}
     pending: list[tuple[Path, Any]] = [((), document)]
@@ -23,10 +23,10 @@ def live(document: Any) -> Live:
             pending += [((*path, key), value[key]) for key in value]
     raw = {path: json.dumps(value) for path, value in values.items() if not isinstance(value, dict | list)}
     found = elements(document)
-    return Live(values, raw | {element.path: json.dumps(_at(document, element.path)) for element in found}, found)
+    return Current(values, raw | {element.path: json.dumps(_at(document, element.path)) for element in found}, found)
 
 
-def elements(document: Any) -> tuple[Element, ...]:
+def elements(document: Any) -> tuple[HookEntry, ...]:
     found = []
     for event, groups in document.get("hooks", {}).items():
         for g, group in enumerate(groups):
@@ -35,7 +35,7 @@ def elements(document: Any) -> tuple[Element, ...]:
                     id = handler["command"].removeprefix(HEAD).partition(";")[0]
                     alone = "matcher" in group and len(group["hooks"]) == 1
                     fields = {**handler, "matcher": group["matcher"]} if alone else dict(handler)
-                    found.append(Element(("hooks", event, g, "hooks", h), id, fields))
+                    found.append(HookEntry(("hooks", event, g, "hooks", h), id, fields))
     return tuple(found)
 
 

@@ -18,16 +18,14 @@ LAYERS = [
     ["verbs"],
     ["checks"],
     ["planner"],
-    ["runtime_files", "effects", "gates"],
-    ["engine", "apply", "packs", "report", "live", "scopes"],
-    ["diffs"],
-    ["project_ledger"],
-    ["places"],
-    ["hosts", "ledger", "events", "project", "interpreter", "documents.jsonc", "documents.toml"],
-    ["documents", "files"],
-    ["folders", "clock", "child"],
-    ["ledger_v1"],
-    ["model", "errors", "masking", "codec", "digests"],
+    ["transaction", "packs", "report"],
+    ["ledger.committed"],
+    ["settings"],
+    ["hosts", "ledger", "events"],
+    ["engine", "documents"],
+    ["system"],
+    ["clock"],
+    ["model", "errors", "masking"],
     ["__init__"],
 ]
 
@@ -127,8 +125,8 @@ WRITING = {
 
 
 def test_files_are_replaced_in_one_place_only() -> None:
-    # apply drops its own journal and blobs and empty folders, run the marks of a run, simulate those of its own stage.
-    allowed = {"files": WRITING, "apply": {"os.unlink", "os.rmdir"}}
+    # transaction drops its own journal and blobs and empty folders, run the marks of a run, simulate those of its own stage.
+    allowed = {"system.files": WRITING, "transaction": {"os.unlink", "os.rmdir"}}
     allowed |= {"verbs.run": {"os.unlink"}, "verbs.simulate": {"os.unlink"}}
     for name, path in modules().items():
         assert calls(path) & WRITING <= allowed.get(name, set()), name

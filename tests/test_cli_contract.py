@@ -18,7 +18,7 @@ import pytest
 import typer
 
 from hookctl import __version__, cli
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree

@@ -13,7 +13,7 @@ from hookctl import transaction
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.ledger.codec import from_json, to_json
-from hookctl.model import Entry, PackRecord, Record, Wish
+from hookctl.model import Claim, Entry, PackRecord, Record
 
 
 def made(kind: Any, *fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -29,8 +29,8 @@ JSON = st.recursive(
     max_leaves=4,
 )
 KEYS = st.lists(TEXT | st.integers(), min_size=1, max_size=3).map(tuple)
-WISHES = made(Wish, JSON, TEXT, st.sampled_from(["", "first"])) | made(
-    Wish, st.integers().map(str), TEXT, st.sampled_from(["max", "min"])
+WISHES = made(Claim, JSON, TEXT, st.sampled_from(["", "first"])) | made(
+    Claim, st.integers().map(str), TEXT, st.sampled_from(["max", "min"])
 )
 OWNERS = st.dictionaries(TEXT, WISHES, min_size=1, max_size=2)
 BEFORE = st.none() | TEXT

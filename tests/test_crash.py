@@ -14,7 +14,7 @@ import pytest
 
 from hookctl import transaction
 from hookctl.planner.run import unfinished
-from hookctl.system import files, interpreter, paths
+from hookctl.system import files, folders, interpreter
 from tests.conftest import put
 from tests.disk import (
     INSTALL,
@@ -258,7 +258,7 @@ def journalled(path: Path, verb: tuple[str, ...], start: Tree, top: Path) -> Non
     for at in range(1, 200):
         put_back(top, start)
         assert killed(verb, at)
-        if os.path.exists(paths.here().journal):
+        if os.path.exists(folders.here().journal):
             assert data_of(path) == start.data[str(path)]
             return
 
@@ -349,9 +349,9 @@ def test_a_run_that_was_done_is_not_carried_on_because_its_journal_is_there(kind
         path.unlink()
     else:
         path.write_bytes(old)
-    transaction.recover(paths.here())
+    transaction.recover(folders.here())
     assert data_of(path) == old
-    assert not unfinished(paths.here())
+    assert not unfinished(folders.here())
 
 
 def test_folders_that_a_failed_run_made_and_could_not_remove_go_with_the_next_one(isolated: Path) -> None:

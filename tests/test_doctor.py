@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.ledger.digests import content_digest
-from hookctl.system import paths
+from hookctl.system import folders
 from hookctl.system.project import session_hash
 from hookctl.verbs.doctor import doctor
 
@@ -685,7 +685,7 @@ def test_doctor_bears_every_wrong_type_in_the_ledger(quick: Place) -> None:
         for new in (None, True, -1, "x", [], [[]], {}, {"x": {}}):
             quick.ledger.write_text(json.dumps(with_node(page, path, new)))
             try:
-                doctor(paths.here(), [hosts.load("claude")], strict=False)
+                doctor(folders.here(), [hosts.load("claude")], strict=False)
             except Exception as error:
                 failed.append((path[1:2] + path[2:], new, repr(error)))
     assert failed == []

@@ -21,7 +21,7 @@ from hookctl.checks.gather_host import host_facts
 from hookctl.checks.gather_record import record_facts
 from hookctl.checks.machine import Machine
 from hookctl.packs.knobs import schema
-from hookctl.system import paths
+from hookctl.system import folders
 
 from . import findings
 from .conftest import Hookctl, put
@@ -71,10 +71,11 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 # Judges are pure.
 
 _MODULES = {
-    "__future__", "collections.abc", "contextlib", "json", "os", "re", "shlex", "stat", "typing",
-    "hookctl", "hookctl.documents", "hookctl.documents.jsonc", "hookctl.settings.effective", "hookctl.errors", "hookctl.events",
-    "hookctl.settings.approval", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model", "hookctl.packs",
-    "hookctl.packs.guard", "hookctl.packs.choices", "hookctl.packs.wrapping", "hookctl.settings.targets", "hookctl.settings.precedence",
+    "__future__", "collections.abc", "contextlib", "hookctl", "hookctl.documents", "hookctl.documents.jsonc",
+    "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model",
+    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.wrapping", "hookctl.settings",
+    "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
+    "hookctl.settings.targets", "hookctl.settings.words", "json", "os", "re", "shlex", "stat", "typing",
 }  # fmt: skip
 # What judges take of modules that read, too: functions of values, and constants.
 _TAKEN = {
@@ -143,7 +144,7 @@ ARRANGED: list[Callable[[Place], Any]] = [
 
 
 def gathered() -> tuple[Any, HostFacts]:
-    here = paths.here()
+    here = folders.here()
     of_records = record_facts(here)
     host = host_facts(Machine(here, of_records.records), hosts.load("claude"))
     return of_records, survey.with_trials(host)

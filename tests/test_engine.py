@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import engine
-from hookctl.model import Decision, Drop, DropElement, Entry, Path, Prune, Put, Want, Wish
+from hookctl.model import Claim, Decision, Drop, DropElement, Entry, Path, Prune, Put, Wanted
 from tests import plain
 
 KEY: Path = ("env", "LIMIT")
@@ -30,12 +30,12 @@ def isolated() -> None:
     """The engine is pure: no test here needs a home of its own."""
 
 
-def leaf(value: Any, path: Path = KEY, merge: str = "") -> Want:
-    return Want(path, "leaf", value, merge=merge)
+def leaf(value: Any, path: Path = KEY, merge: str = "") -> Wanted:
+    return Wanted(path, "leaf", value, merge=merge)
 
 
-def hook(command: str = COMMAND, timeout: Any = 10, path: Path = STOP, **fields: Any) -> Want:
-    return Want(path, "element", {"type": "command", "command": command, "timeout": timeout, **fields}, "p/stop", FORMS)
+def hook(command: str = COMMAND, timeout: Any = 10, path: Path = STOP, **fields: Any) -> Wanted:
+    return Wanted(path, "element", {"type": "command", "command": command, "timeout": timeout, **fields}, "p/stop", FORMS)
 
 
 def handler(command: str = COMMAND, **fields: Any) -> dict[str, Any]:
@@ -56,17 +56,17 @@ def env(**values: Any) -> dict[str, Any]:
 
 def owned(written: Any, path: Path = KEY, before: str | None = None, **wishes: Any) -> Entry:
     """An entry of pack p (or of those named) that we wrote."""
-    owners = {name: Wish(value, "1") for name, value in (wishes or {"p": written}).items()}
+    owners = {name: Claim(value, "1") for name, value in (wishes or {"p": written}).items()}
     return Entry(path, "leaf", "owned", before, written, owners)
 
 
 def adopted(value: Any, *packs: str) -> Entry:
-    return Entry(KEY, "leaf", "adopted", None, value, {name: Wish(value, "1") for name in packs or ("p",)})
+    return Entry(KEY, "leaf", "adopted", None, value, {name: Claim(value, "1") for name in packs or ("p",)})
 
 
 def element(path: Path = STOP, **fields: Any) -> Entry:
     written = handler(**fields)
-    return Entry(path, "element", "owned", None, written, {"p": Wish(written, "1")}, "p/stop")
+    return Entry(path, "element", "owned", None, written, {"p": Claim(written, "1")}, "p/stop")
 
 
 def container(*path: str) -> Entry:
@@ -80,7 +80,7 @@ class Row(NamedTuple):
     verb: str  # install | upgrade | uninstall | fix
     here: dict[str, Any]
     entries: list[Entry]
-    wants: list[Want]
+    wants: list[Wanted]
     then: dict[str, Any]
     ledger: list[Entry]
     did: list[str] = []  # noqa: RUF012 ("action from>to")
@@ -99,7 +99,7 @@ class Row(NamedTuple):
 
 
 def install(
-    id: str, here: Any, entries: list[Entry], wants: list[Want], then: Any, ledger: list[Entry],
+    id: str, here: Any, entries: list[Entry], wants: list[Wanted], then: Any, ledger: list[Entry],
     did: list[str] | None = None, kept: list[tuple[str, str]] | None = None, force: bool = False,
 ) -> Row:  # fmt: skip
     return Row(id, "install", here, entries, wants, then, ledger, did or [], kept or [], force)
@@ -110,20 +110,20 @@ def upgrade(*cells: Any, **more: Any) -> Row:
     return install(*cells, **more)._replace(verb="upgrade")
 
 
-def conflict(id: str, verb: str, here: Any, entries: list[Entry], wants: list[Want], *wishes: dict[str, Any]) -> Row:
+def conflict(id: str, verb: str, here: Any, entries: list[Entry], wants: list[Wanted], *wishes: dict[str, Any]) -> Row:
     return Row(id, verb, here, entries, wants, here, entries, conflicts=list(wishes))
 
 
 def uninstall(
     id: str, here: Any, entries: list[Entry], then: Any, ledger: list[Entry], did: list[str] | None = None,
-    kept: list[tuple[str, str]] | None = None, wants: list[Want] | None = None,
+    kept: list[tuple[str, str]] | None = None, wants: list[Wanted] | None = None,
 ) -> Row:  # fmt: skip
     return Row(id, "uninstall", here, entries, wants or [], then, ledger, did or [], kept or [])
 
 
 def fix(
     id: str, here: Any, entries: list[Entry], then: Any = None, ledger: list[Entry] | None = None,
-    did: list[str] | None = None, kept: list[tuple[str, str]] | None = None, wants: list[Want] | None = None,
+    did: list[str] | None = None, kept: list[tuple[str, str]] | None = None, wants: list[Wanted] | None = None,
 ) -> Row:  # fmt: skip
     """`doctor --fix`; with wants, those of a pack whose page is lost. Nothing happens unless something is named."""
     then, ledger = here if then is None else then, entries if ledger is None else ledger
@@ -184,7 +184,7 @@ ROWS = [
     install("4", env(LIMIT="5"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [adopted("5")]),
     install("4", env(LIMIT="5"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [adopted("5")], force=True),
     upgrade("4", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="5"),
-            [adopted("5")._replace(owners={"p": Wish("6", "1")})],
+            [adopted("5")._replace(owners={"p": Claim("6", "1")})],
             kept=[("adopted", 'kept your LIMIT="5" (wanted "6")')]),
     upgrade("4", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="6"),
             [owned("6", before='"5"')], ["replace adopted>owned"], force=True),
@@ -213,7 +213,7 @@ ROWS = [
     install("6", env(LIMIT="9"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [owned("5", before='"9"')],
             ["replace adopted>owned"], force=True),
     upgrade("6", env(LIMIT="9"), [adopted("5")], [leaf("6")], env(LIMIT="9"),
-            [adopted("5")._replace(owners={"p": Wish("6", "1")})], kept=[("adopted", "kept your")]),
+            [adopted("5")._replace(owners={"p": Claim("6", "1")})], kept=[("adopted", "kept your")]),
     uninstall("6", env(LIMIT="9"), [adopted("5")], env(LIMIT="9"), [], ["drop adopted>foreign"]),
     upgrade("6", env(LIMIT="9"), [adopted("5")], [leaf("6")], env(LIMIT="6"), [owned("6", before='"9"')],
             ["replace adopted>owned"], force=True),
@@ -271,7 +271,7 @@ ROWS = [
             stop(group(handler(timeout=30, once=True), matcher="x")), [element(name="n")],
             [hook(OLDER, path=END, name="m")],
             {"hooks": {"Stop": [], "SessionEnd": [group(handler(OLDER, timeout=30, once=True), matcher="x")]}},
-            [element(END, command=OLDER, name="n")._replace(owners={"p": Wish(handler(OLDER, name="m"), "1")}),
+            [element(END, command=OLDER, name="n")._replace(owners={"p": Claim(handler(OLDER, name="m"), "1")}),
              container("hooks", "SessionEnd")], ["replace owned>owned"],
             [("overridden", 'kept your timeout=30, no name, once=true, matcher="x" '
               '(ours: timeout=10, name="m", no once, no matcher)')]),
@@ -329,7 +329,7 @@ ROWS = [
             [("overridden", "kept your once=null (ours: no once)")]),
     upgrade("9a a null in place of ours", stop(group(handler(timeout=None))), [element()], [hook(timeout=15)],
             stop(group(handler(timeout=None))),
-            [element()._replace(owners={"p": Wish(handler(timeout=15), "1")})],
+            [element()._replace(owners={"p": Claim(handler(timeout=15), "1")})],
             kept=[("overridden", "kept your timeout=null (ours: timeout=15)")]),
     install("9a a matcher of their own", stop(group(handler(), matcher="x")), [element()], [hook()],
             stop(group(handler(), matcher="x")), [element()],
@@ -344,7 +344,7 @@ ROWS = [
             stop(group(handler())), [element()], ["replace overridden>owned"], force=True),
     upgrade("9a field by field", stop(group(handler(timeout=30))), [element()], [hook(OLDER, 15)],
             stop(group(handler(OLDER, timeout=30))), [element(command=OLDER, timeout=10)._replace(
-                owners={"p": Wish(handler(OLDER, timeout=15), "1")})],
+                owners={"p": Claim(handler(OLDER, timeout=15), "1")})],
             ["replace overridden>overridden"], [("overridden", "kept your timeout=30 (ours: timeout=15)")]),
     upgrade("9a", stop(group(handler(timeout=30))), [element()], [hook(OLDER, 15)],
             stop(group(handler(OLDER, timeout=15))), [element(command=OLDER, timeout=15)],
@@ -361,7 +361,7 @@ ROWS = [
     install("9b", stop(group(handler(EDITED, timeout=3))), [element()], [hook()], stop(group(handler())),
             [element()], ["replace overridden>owned"], force=True),
     upgrade("9b", stop(group(handler(EDITED))), [element()], [hook(OLDER, 15)], stop(group(handler(EDITED))),
-            [element()._replace(owners={"p": Wish(handler(OLDER, timeout=15), "1")})],
+            [element()._replace(owners={"p": Claim(handler(OLDER, timeout=15), "1")})],
             kept=[("edited copy", "you edited its command; the new command was not applied")]),
     upgrade("9b", stop(group(handler(EDITED))), [element()], [hook(OLDER)],
             stop(group(handler(OLDER))), [element(command=OLDER)], ["replace overridden>owned"], force=True),
@@ -379,7 +379,7 @@ ROWS = [
     uninstall("10", env(LIMIT="9"), [owned("5", p="9")], env(LIMIT="9"), [],
               kept=[("overridden", "your value stays")]),
     install("10 a field", stop(group(handler(timeout=30))), [element()], [hook(timeout=30)],
-            stop(group(handler(timeout=30))), [element()._replace(owners={"p": Wish(handler(timeout=30), "1")})]),
+            stop(group(handler(timeout=30))), [element()._replace(owners={"p": Claim(handler(timeout=30), "1")})]),
     install("10 as last time", env(LIMIT="9"), [owned("5", p="9")], [leaf("9")], env(LIMIT="9"), [owned("5", p="9")]),
     upgrade("10", env(LIMIT="9"), [owned("5")], [leaf("9")], env(LIMIT="9"), [owned("5", p="9")]),
     upgrade("10", env(LIMIT="9"), [owned("5")], [leaf("9")], env(LIMIT="9"), [owned("9", before='"9"')],
@@ -404,7 +404,7 @@ ROWS = [
             {**env(CAP="8"), **stop(group(handler()))},
             [element(), CAPS, container("hooks"), container("hooks", "Stop")], ["write missing>owned"], force=True),
     upgrade("11 element", env(CAP="8"), [element(), CAPS], [hook(OLDER), leaf("8", CAP)], env(CAP="8"),
-            [element()._replace(owners={"p": Wish(handler(OLDER), "1")}), CAPS],
+            [element()._replace(owners={"p": Claim(handler(OLDER), "1")}), CAPS],
             kept=[("missing", "you removed it")]),
     uninstall("11", env(CAP="8"), [owned("5"), CAPS, container("env")], {}, [],
               ["drop missing>free", "remove owned>free"]),
@@ -428,9 +428,9 @@ ROWS = [
     install("12 the entries of every pack, as they want it now", {}, [owned("5"), owned("8", CAP, q="9")],
             [leaf("5")], env(LIMIT="5", CAP="9"), [owned("5"), owned("9", CAP, q="9"), container("env")],
             ["write missing>owned"] * 2),
-    install("12 another pack's element", {}, [element()._replace(owners={"q": Wish(handler(OLDER), "1")}), CAPS],
+    install("12 another pack's element", {}, [element()._replace(owners={"q": Claim(handler(OLDER), "1")}), CAPS],
             [leaf("8", CAP)], {**env(CAP="8"), **stop(group(handler(OLDER)))},
-            [element(command=OLDER)._replace(owners={"q": Wish(handler(OLDER), "1")}), CAPS, container("env"),
+            [element(command=OLDER)._replace(owners={"q": Claim(handler(OLDER), "1")}), CAPS, container("env"),
              container("hooks"), container("hooks", "Stop")], ["write missing>owned"] * 2),
     install("12 what is adopted is not written back", {}, [owned("5"), adopted("8", "q")._replace(path=CAP)],
             [leaf("5")], env(LIMIT="5"), [owned("5"), adopted("8", "q")._replace(path=CAP), container("env")],
@@ -460,42 +460,42 @@ ROWS = [
             [leaf("6")], env(LIMIT="6"), [owned("6", q="5", p="6")]),
     install("13 an overridden value is no conflict", env(LIMIT="9"), [owned("5", q="5")], [leaf("6")],
             env(LIMIT="9"), [owned("5", q="5", p="6")], kept=[("overridden", "kept your")]),
-    install("13 max", env(LIMIT="5"), [owned("5")._replace(owners={"q": Wish("5", "1", "max")})],
+    install("13 max", env(LIMIT="5"), [owned("5")._replace(owners={"q": Claim("5", "1", "max")})],
             [leaf("12", merge="max")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Wish("5", "1", "max"), "p": Wish("12", "1", "max")})],
+            [owned("12")._replace(owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})],
             ["replace owned>owned"]),
     install("13 max of numbers, not of texts", env(LIMIT="12"), [owned("12")._replace(
-                owners={"q": Wish("12", "1", "max")})], [leaf("5", merge="max")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Wish("12", "1", "max"), "p": Wish("5", "1", "max")})],
+                owners={"q": Claim("12", "1", "max")})], [leaf("5", merge="max")], env(LIMIT="12"),
+            [owned("12")._replace(owners={"q": Claim("12", "1", "max"), "p": Claim("5", "1", "max")})],
             ["share owned>owned"]),
-    install("13 min", env(LIMIT="12"), [owned("12")._replace(owners={"q": Wish("12", "1", "min")})],
+    install("13 min", env(LIMIT="12"), [owned("12")._replace(owners={"q": Claim("12", "1", "min")})],
             [leaf("5", merge="min")], env(LIMIT="5"),
-            [owned("5")._replace(owners={"q": Wish("12", "1", "min"), "p": Wish("5", "1", "min")})],
+            [owned("5")._replace(owners={"q": Claim("12", "1", "min"), "p": Claim("5", "1", "min")})],
             ["replace owned>owned"]),
-    install("13 first", env(LIMIT="12"), [owned("12")._replace(owners={"q": Wish("12", "1", "first")})],
+    install("13 first", env(LIMIT="12"), [owned("12")._replace(owners={"q": Claim("12", "1", "first")})],
             [leaf("5", merge="first")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Wish("12", "1", "first"), "p": Wish("5", "1", "first")})],
+            [owned("12")._replace(owners={"q": Claim("12", "1", "first"), "p": Claim("5", "1", "first")})],
             ["share owned>owned"]),
     uninstall("13 the remaining pack's value, before stays", env(LIMIT="6"),
               [owned("6", before='"7"', q="5", p="6")], env(LIMIT="5"), [owned("5", before='"7"', q="5")],
               ["replace owned>owned"]),
     uninstall("13 the rule goes on among those who remain", env(LIMIT="9"), [owned("9")._replace(
-                  owners={"p": Wish("9", "1", "max"), "q": Wish("7", "1", "max"), "r": Wish("3", "1", "max")})],
+                  owners={"p": Claim("9", "1", "max"), "q": Claim("7", "1", "max"), "r": Claim("3", "1", "max")})],
               env(LIMIT="7"),
-              [owned("7")._replace(owners={"q": Wish("7", "1", "max"), "r": Wish("3", "1", "max")})],
+              [owned("7")._replace(owners={"q": Claim("7", "1", "max"), "r": Claim("3", "1", "max")})],
               ["replace owned>owned"]),
     uninstall("13 the last one's wish where several disagree", env(LIMIT="6"),
               [owned("6", p="6", q="5", r="7")], env(LIMIT="7"), [owned("7", q="5", r="7")], ["replace owned>owned"]),
     install("13 where only one of the packs has a rule", env(LIMIT="9"), [owned("9", q="9")],
             [leaf("12", merge="max")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Wish("9", "1"), "p": Wish("12", "1", "max")})],
+            [owned("12")._replace(owners={"q": Claim("9", "1"), "p": Claim("12", "1", "max")})],
             ["replace owned>owned"], force=True),
     uninstall("13 overridden: theirs for the remaining pack too", env(LIMIT="9"), [owned("6", q="5", p="6")],
               env(LIMIT="9"), [owned("6", q="5")], ["drop overridden>overridden"]),
     install("12 a merged value comes back merged", {}, [CAPS, owned("9")._replace(
-                owners={"q": Wish("9", "1", "max"), "r": Wish("3", "1", "max")})], [leaf("8", CAP)],
+                owners={"q": Claim("9", "1", "max"), "r": Claim("3", "1", "max")})], [leaf("8", CAP)],
             env(CAP="8", LIMIT="9"), [CAPS, owned("9")._replace(
-                owners={"q": Wish("9", "1", "max"), "r": Wish("3", "1", "max")}), container("env")],
+                owners={"q": Claim("9", "1", "max"), "r": Claim("3", "1", "max")}), container("env")],
             ["write missing>owned"] * 2),
     conflict("13", "install", env(LIMIT="5"), [owned("5", q="5")], [leaf("6")], {"q": "5", "p": "6"}),
     conflict("13 behind another", "install", env(LIMIT="5"), [owned("5", q="5")], [leaf("8", CAP), leaf("6")],
@@ -511,7 +511,7 @@ ROWS = [
     conflict("13 joining a value that was forced: one of its owners does not want it", "install", env(LIMIT="6"),
              [owned("6", q="5", r="6")], [leaf("6")], {"q": "5", "r": "6", "p": "6"}),
     conflict("13 a merged value that happens to be the wanted one", "install", env(LIMIT="9"),
-             [owned("9")._replace(owners={"q": Wish("9", "1", "max"), "r": Wish("3", "1", "max")})], [leaf("9")],
+             [owned("9")._replace(owners={"q": Claim("9", "1", "max"), "r": Claim("3", "1", "max")})], [leaf("9")],
              {"q": "9", "r": "3", "p": "9"}),
     conflict("13 another pack's wish was forced", "install", env(LIMIT="6"), [owned("6", p="5", q="6")], [leaf("5")],
              {"q": "6", "p": "5"}),
@@ -520,42 +520,42 @@ ROWS = [
     conflict("13 away from what was forced", "upgrade", env(LIMIT="6"), [owned("6", q="5", p="6")], [leaf("7")],
              {"q": "5", "p": "7"}),
     conflict("13 away from the rule of all", "upgrade", env(LIMIT="9"), [owned("9")._replace(
-                 owners={"q": Wish("3", "1", "max"), "p": Wish("9", "1", "max")})], [leaf("9")], {"q": "3", "p": "9"}),
+                 owners={"q": Claim("3", "1", "max"), "p": Claim("9", "1", "max")})], [leaf("9")], {"q": "3", "p": "9"}),
     install("13 what this pack forced is written again after a wipe", {}, [owned("6", q="5", p="6")], [leaf("6")],
             env(LIMIT="6"), [owned("6", q="5", p="6"), container("env")], ["write missing>owned"]),
     install("13 a removed value is written for nobody, so nothing is asked", env(CAP="8"), [owned("5", q="5"), CAPS],
             [leaf("6"), leaf("8", CAP)], env(CAP="8"), [owned("5", q="5", p="6"), CAPS], kept=[("missing", "you")]),
     install("13 an adopted value is kept, so nothing is asked", env(LIMIT="5"), [adopted("5", "q")], [leaf("6")],
-            env(LIMIT="5"), [adopted("5", "q")._replace(owners={"q": Wish("5", "1"), "p": Wish("6", "1")})],
+            env(LIMIT="5"), [adopted("5", "q")._replace(owners={"q": Claim("5", "1"), "p": Claim("6", "1")})],
             kept=[("adopted", 'kept your LIMIT="5" (wanted "6")')]),
     upgrade("13", env(LIMIT="5"), [owned("5", before='"7"', q="5", p="5")], [leaf("6")], env(LIMIT="6"),
             [owned("6", before='"7"', q="5", p="6")], ["replace owned>owned"], force=True),
     install("13 an adopted value that outlived a wipe is kept, so nothing is asked", env(LIMIT="5"),
             [adopted("5", "q"), CAPS], [leaf("6"), leaf("8", CAP)], env(LIMIT="5", CAP="8"),
-            [adopted("5", "q")._replace(owners={"q": Wish("5", "1"), "p": Wish("6", "1")}), CAPS],
+            [adopted("5", "q")._replace(owners={"q": Claim("5", "1"), "p": Claim("6", "1")}), CAPS],
             ["write missing>owned"], [("adopted", "kept your")]),
     conflict("13 what another one forced, one of three does not want", "upgrade", env(LIMIT="6"),
              [owned("6", q="5", p="5", r="6")], [leaf("6")], {"q": "5", "r": "6", "p": "6"}),
     install("13 without a common rule the one that is forced counts", env(LIMIT="20"), [owned("20", q="20")],
             [leaf("12", merge="max")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Wish("20", "1"), "p": Wish("12", "1", "max")})],
+            [owned("12")._replace(owners={"q": Claim("20", "1"), "p": Claim("12", "1", "max")})],
             ["replace owned>owned"], force=True),
     uninstall("13 what a remaining pack wants and has is not touched", env(LIMIT="6"),
               [owned("6", p="6", q="6", r="5")], env(LIMIT="6"), [owned("6", q="6", r="5")], ["drop owned>owned"]),
     fix("13", env(LIMIT="6"), [owned("6", q="5", p="6")]),
     fix("13 what no pack wants any more", env(LIMIT="7"), [owned("7", q="5", p="6")]),
     fix("13 max", env(LIMIT="5"), [owned("5", before='"7"')._replace(
-            owners={"q": Wish("5", "1", "max"), "p": Wish("12", "1", "max")})], env(LIMIT="12"),
-        [owned("12", before='"7"')._replace(owners={"q": Wish("5", "1", "max"), "p": Wish("12", "1", "max")})],
+            owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})], env(LIMIT="12"),
+        [owned("12", before='"7"')._replace(owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})],
         ["replace owned>owned"]),
     fix("13 merged already", env(LIMIT="12"), [owned("12")._replace(
-            owners={"q": Wish("5", "1", "max"), "p": Wish("12", "1", "max")})]),
+            owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})]),
     fix("13 not where one of them has no rule", env(LIMIT="5"), [owned("5")._replace(
-            owners={"q": Wish("5", "1"), "p": Wish("12", "1", "max")})]),
+            owners={"q": Claim("5", "1"), "p": Claim("12", "1", "max")})]),
     fix("13 not where the operator has changed it", env(LIMIT="9"), [owned("5")._replace(
-            owners={"q": Wish("5", "1", "max"), "p": Wish("12", "1", "max")})]),
+            owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})]),
     fix("13 not where the packs agree on something else", env(LIMIT="5"), [owned("5")._replace(
-            owners={"q": Wish("12", "1", "max"), "p": Wish("12", "1", "max")})]),
+            owners={"q": Claim("12", "1", "max"), "p": Claim("12", "1", "max")})]),
     # 14 two owners, one wish
     install("14", env(LIMIT="5"), [owned("5", q="5")], [leaf("5")], env(LIMIT="5"), [owned("5", q="5", p="5")],
             ["share owned>owned"]),
@@ -607,7 +607,7 @@ ROWS = [
     install("15 without a known form", stop(group(handler())), [], [hook()._replace(forms="")],
             stop(group(handler())), [element()], ["take-back orphan>owned"]),
     fix("15", {**stop(group(handler(OLDER, timeout=30)), group(THEIRS)), **env(LIMIT="5", CAP="9")}, [],
-        ledger=[element(command=OLDER)._replace(owners={"p": Wish(handler(), "1")}), adopted("5")],
+        ledger=[element(command=OLDER)._replace(owners={"p": Claim(handler(), "1")}), adopted("5")],
         did=["take-back orphan>owned", "adopt foreign>adopted"], wants=[leaf("5"), hook(), leaf("8", CAP)]),
     fix("15 a key that another pack has is shared", {**stop(group(handler())), **env(LIMIT="5")}, [owned("5", q="5")],
         ledger=[owned("5", q="5", p="5"), element()], did=["take-back orphan>owned", "share owned>owned"],
@@ -665,7 +665,7 @@ ROWS = [
             ["replace owned>owned", "replace doubled>doubled"], [("doubled", "registered twice")]),
     upgrade("17 only the command of the others", stop(group(handler(timeout=3)), group(handler(timeout=4))),
             [element()], [hook(OLDER, 15)], stop(group(handler(OLDER, timeout=3)), group(handler(OLDER, timeout=4))),
-            [element(command=OLDER)._replace(owners={"p": Wish(handler(OLDER, timeout=15), "1")})],
+            [element(command=OLDER)._replace(owners={"p": Claim(handler(OLDER, timeout=15), "1")})],
             ["replace overridden>overridden", "replace doubled>doubled"],
             [("overridden", "kept your timeout=3"), ("doubled", "registered twice")]),
     install("17 one that is ours comes before an edited copy", stop(group(handler(EDITED)), group(handler())),
@@ -699,7 +699,7 @@ ROWS = [
         ["remove owned>free"]),
     fix("17 without a ledger", stop(group(handler(OLDER)), group(handler(OLDER)), group(handler())), [],
         stop(group(handler(OLDER)), group(handler())),
-        [element(command=OLDER)._replace(owners={"p": Wish(handler(), "1")})],
+        [element(command=OLDER)._replace(owners={"p": Claim(handler(), "1")})],
         ["take-back orphan>owned", "remove owned>free"], wants=[hook()]),
     # 18 moved
     install("18 into a group of theirs", stop(group(THEIRS, handler(), matcher="x")), [element()], [hook()],
@@ -848,12 +848,12 @@ def test_the_tests_of_the_other_cells_are_there(where: str) -> None:
 
 @pytest.mark.parametrize(("ours", "theirs"), [("max", ""), ("", "max"), ("max", "min")])
 def test_row_13_a_merge_rule_holds_only_if_all_packs_have_it(ours: str, theirs: str) -> None:
-    entries = [owned("5")._replace(owners={"q": Wish("5", "1", theirs)})]
+    entries = [owned("5")._replace(owners={"q": Claim("5", "1", theirs)})]
     assert engine.install(entries, plain.live(env(LIMIT="5")), "p", "1", [leaf("6", merge=ours)]).conflicts
 
 
 def test_row_13_a_merge_rule_must_be_that_of_every_other_pack() -> None:
-    owners = {"q": Wish("5", "1", "max"), "r": Wish("5", "1")}
+    owners = {"q": Claim("5", "1", "max"), "r": Claim("5", "1")}
     entries = [owned("5")._replace(owners=owners)]
     assert engine.install(entries, plain.live(env(LIMIT="5")), "p", "1", [leaf("6", merge="max")]).conflicts
 
@@ -1023,7 +1023,7 @@ def test_the_version_of_the_pack_is_recorded_with_each_wish() -> None:
 
 def test_containers_go_from_the_inside_to_the_outside() -> None:
     deep: Path = ("a", "b", "c")
-    entries = [Entry(deep, "leaf", "owned", None, 1, {"p": Wish(1, "1")}), container("a"), container("a", "b")]
+    entries = [Entry(deep, "leaf", "owned", None, 1, {"p": Claim(1, "1")}), container("a"), container("a", "b")]
     done = engine.uninstall(entries, plain.live({"a": {"b": {"c": 1}}}), "p")
     assert done.edits == (Drop(deep), Prune(("a", "b")), Prune(("a",)))
     assert done.entries == ()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookctl import engine
-from hookctl.model import Drop, Entry, Live, Put, Want, Wish
+from hookctl.model import Claim, Current, Drop, Entry, Put, Wanted
 
 PATH = ("env", "MAX_STOP_BLOCKS")
 OTHER = ("env", "OTHER")
@@ -16,7 +16,7 @@ VALUES = [None, "5", "8"]
 ENTRIES = [
     None,
     *(
-        Entry(PATH, "leaf", mode, None, written, {owner: Wish(wish, "1", merge)})
+        Entry(PATH, "leaf", mode, None, written, {owner: Claim(wish, "1", merge)})
         for mode, written, owner, wish, merge in itertools.product(
             ("owned", "adopted"), ("5", "8"), ("guard", "pack"), ("5", "8"), ("", "max")
         )
@@ -43,11 +43,11 @@ def test_the_answer_is_what_an_install_does(current: str | None, other: str | No
         entries = [entry] if entry else []
         values: dict[Any, Any] = {PATH: current} if current else {}
         if other:
-            entries.append(Entry(OTHER, "leaf", "owned", None, "1", {"guard": Wish("1", "1")}))
+            entries.append(Entry(OTHER, "leaf", "owned", None, "1", {"guard": Claim("1", "1")}))
         if other == "kept":
             values[OTHER] = "1"
-        live = Live(values, {path: f'"{value}"' for path, value in values.items()}, ())
-        wants = [Want(PATH, "leaf", "6", merge=merge), Want(OTHER, "leaf", "1")]
+        live = Current(values, {path: f'"{value}"' for path, value in values.items()}, ())
+        wants = [Wanted(PATH, "leaf", "6", merge=merge), Wanted(OTHER, "leaf", "1")]
         decision = engine.install(entries, live, "guard", "1", wants, force=force)
         if decision.conflicts:
             continue

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookctl import engine
-from hookctl.model import WRAP, Entry, Wish
+from hookctl.model import WRAP, Claim, Entry
 from tests import plain
 
 ID = f"{WRAP}0123abcd"
@@ -26,7 +26,7 @@ def settings(*handlers: dict[str, Any]) -> dict[str, Any]:
 
 def entry(id: str = ID, command: str = COMMAND) -> Entry:
     written = handler(command)
-    return Entry(("hooks", "Stop"), "element", "owned", '"say"', written, {"guard": Wish(written, "1")}, id)
+    return Entry(("hooks", "Stop"), "element", "owned", '"say"', written, {"guard": Claim(written, "1")}, id)
 
 
 @pytest.fixture(autouse=True)

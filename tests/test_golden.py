@@ -16,7 +16,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.system import interpreter
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 from tests.conftest import Hookctl, put
 from tests.documents import judge
 from tests.hostfiles import BY_NAME, KINDS, Kind

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hookctl.system import interpreter
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import BY_NAME, KINDS, Kind
 from tests.trees import tree

@@ -16,7 +16,7 @@ from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.packs.guard import host_table
 from hookctl.packs.programs import load_programs
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 
 from .conftest import Hookctl, put
 

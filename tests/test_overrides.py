@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.system import paths
+from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
 THEIRS = {"type": "command", "command": "say done"}
@@ -60,7 +60,7 @@ def kept(outcome: Any) -> list[str]:
 
 
 def runtime(name: str = "hook.py") -> Path:
-    return Path(paths.here().data) / "guard" / "claude-user" / name
+    return Path(folders.here().data) / "guard" / "claude-user" / name
 
 
 # Values of env
@@ -356,7 +356,7 @@ def test_two_settings_folders_have_a_registration_each(
         assert hookctl(*INSTALL).code == 0
     commands = [handler(path)["command"] for path in (first, second)]
     assert commands[0] != commands[1]
-    hooks = sorted(Path(paths.here().data).glob("guard/*/hook.py"))
+    hooks = sorted(Path(folders.here().data).glob("guard/*/hook.py"))
     assert len(hooks) == 2
     assert hookctl(*UNINSTALL).code == 0  # of the second, which the environment names
     assert not second.parent.exists()
@@ -365,7 +365,7 @@ def test_two_settings_folders_have_a_registration_each(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(first.parent))
     assert hookctl(*UNINSTALL).code == 0
     assert first.read_bytes() == b"{}"
-    assert not Path(paths.here().data).exists()
+    assert not Path(folders.here().data).exists()
 
 
 def test_uninstall_all_finds_every_place(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,12 +377,12 @@ def test_uninstall_all_finds_every_place(isolated: Path, hookctl: Hookctl, monke
     assert hookctl("uninstall", "--all").code == 2
     assert hookctl("uninstall", "--all", "--json").code == 0
     assert [path.read_bytes() for path in places] == [b'{"a": 1}'] * 2
-    assert not Path(paths.here().data).exists()
+    assert not Path(folders.here().data).exists()
 
 
 def test_without_its_ledger_a_hook_is_taken_back_and_keys_are_adopted(installed: Path, hookctl: Hookctl) -> None:
     before = installed.read_bytes()
-    os.unlink(paths.here().ledger)
+    os.unlink(folders.here().ledger)
     outcome = hookctl(*INSTALL)
     assert installed.read_bytes() == before
     assert "took back" in outcome.out and "adopted" in outcome.out
@@ -391,7 +391,7 @@ def test_without_its_ledger_a_hook_is_taken_back_and_keys_are_adopted(installed:
 
 
 def test_uninstall_without_a_ledger_takes_what_it_can_prove(installed: Path, hookctl: Hookctl) -> None:
-    os.unlink(paths.here().ledger)
+    os.unlink(folders.here().ledger)
     outcome = hookctl(*UNINSTALL)
     assert document(installed) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
     assert outcome.out.count("cannot prove") == 2
@@ -406,12 +406,12 @@ def test_a_read_only_file_is_refused_and_nothing_else_is_written(
     command: tuple[str, ...], installed: Path, hookctl: Hookctl
 ) -> None:
     installed.chmod(0o444)
-    before = installed.read_bytes(), Path(paths.here().ledger).read_bytes(), runtime().read_bytes()
+    before = installed.read_bytes(), Path(folders.here().ledger).read_bytes(), runtime().read_bytes()
     outcome = hookctl(*command, "--json")
     assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "read_only")
-    assert (installed.read_bytes(), Path(paths.here().ledger).read_bytes(), runtime().read_bytes()) == before
-    assert not os.path.exists(paths.here().journal)
-    assert not os.path.exists(paths.here().pending)
+    assert (installed.read_bytes(), Path(folders.here().ledger).read_bytes(), runtime().read_bytes()) == before
+    assert not os.path.exists(folders.here().journal)
+    assert not os.path.exists(folders.here().pending)
 
 
 def test_a_read_only_file_that_we_made_is_not_removed(settings: Path, hookctl: Hookctl) -> None:
@@ -452,8 +452,8 @@ def test_a_disk_that_fails_at_the_ledger_takes_the_settings_back(
     outcome = hookctl(*INSTALL, "--json")
     assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "write_failed")
     assert (settings.read_bytes(), settings.stat().st_mode & 0o777) == (b'{"a": 1}', 0o640)
-    assert not Path(paths.here().data).exists()
-    assert not os.path.exists(paths.here().pending)
+    assert not Path(folders.here().data).exists()
+    assert not os.path.exists(folders.here().pending)
 
 
 def test_a_removed_file_that_is_put_back_has_its_mode(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.planner.run import unfinished
-from hookctl.system import files, paths
+from hookctl.system import files, folders
 from tests.conftest import Hookctl, put
 
 OLD, NEW = "#!/bin/sh\n", "#!/bin/sh\necho ring\n"
@@ -138,7 +138,7 @@ def test_a_run_that_was_killed_is_carried_on_with_the_mode(
         patch.setattr(files, "replace", die)
         with pytest.raises(Killed):
             install(hookctl, release("2", text, 0o755))
-    assert unfinished(paths.here())
+    assert unfinished(folders.here())
     assert install(hookctl, release("2", text, 0o755)) == 0
     path = copy_of(isolated, "user")
     assert (mode(path), path.read_text()) == (0o700, text)

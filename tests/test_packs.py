@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from hookctl import hosts
 from hookctl.errors import UNREADABLE, USAGE, HookctlError
 from hookctl.packs import pack as packs
-from hookctl.packs.pack import EnvWish, Hook, Pack, Part, load_file, read_files
+from hookctl.packs.pack import EnvClaim, Hook, Pack, Part, load_file, read_files
 from hookctl.packs.wants import Slot, Unreadable, slots, wants
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 
 from .conftest import put
 
@@ -78,7 +78,7 @@ def test_the_sample_of_the_design_is_read_whole() -> None:
         "Tells you when the agent is done",
         str(SAMPLES / "notify" / "notify.toml"),
         ("notify.py",),
-        {"NOTIFY_LEVEL": EnvWish("2"), "NOTIFY_MAX": EnvWish("5", "max")},
+        {"NOTIFY_LEVEL": EnvClaim("2"), "NOTIFY_MAX": EnvClaim("5", "max")},
         (Hook("done", "stop", "python3 {files}/notify.py {host}", 10, None, ("claude", "codex")),),
         {"claude": Part({}, (Hook("TaskCompleted", "TaskCompleted", "python3 {files}/notify.py task", native=True),))},
     )
@@ -121,7 +121,7 @@ def test_a_hook_of_least(folder: Path) -> None:
 def test_other_ways_to_write_the_same(folder: Path) -> None:
     text = 'pack = {name = "notify", "version" = \'1\'}\r\nenv.A = "1"\r\nhooks = [{event = "stop", command = "x"}]\r\n'
     pack = pack_of(folder, b"\xef\xbb\xbf" + text.encode())
-    assert (pack.name, pack.env, pack.hooks) == ("notify", {"A": EnvWish("1")}, (Hook("stop", "stop", "x"),))
+    assert (pack.name, pack.env, pack.hooks) == ("notify", {"A": EnvClaim("1")}, (Hook("stop", "stop", "x"),))
 
 
 def test_a_long_command_may_be_folded_in_the_file(folder: Path) -> None:

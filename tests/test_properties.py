@@ -24,7 +24,7 @@ from hookctl.planner.install import plan_install
 from hookctl.settings import sources, targets
 from hookctl.settings.sources import Sources
 from hookctl.system import files, interpreter
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 from hookctl.verbs.install import install
 from hookctl.verbs.uninstall import What, uninstall
 from tests.conftest import put
@@ -45,7 +45,7 @@ class Place:
         self.pack = packs.load("guard")
 
     @property
-    def places(self) -> list[targets.Place]:
+    def places(self) -> list[targets.Target]:
         """Where the host's settings stand now."""
         return [targets.find(hosts.load(self.kind.host), "user", self.folders)]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hookctl import transaction
-from hookctl.system import files, interpreter, paths
+from hookctl.system import files, folders, interpreter
 from tests.conftest import Hookctl, Outcome, put
 
 PROJECT = ("--host", "claude", "--scope", "project")
@@ -83,7 +83,7 @@ def ok(outcome: Outcome) -> Outcome:
 
 def recovered() -> list[str]:
     """Carry the interrupted run to its end, and nothing else."""
-    return transaction.recover(paths.here())
+    return transaction.recover(folders.here())
 
 
 UPGRADE = ("install", *PROJECT, "--set", "max_stop_blocks=9", "--set", "latch=no")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.ledger import committed, store
-from hookctl.system import paths
+from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
 from tests.foreign import Foreign, Write, renaming, truncating
@@ -63,11 +63,11 @@ def errors(hookctl: Hookctl) -> list[str]:
 def test_two_installs_at_once_are_one(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
     put(settings, THEIRS)
     assert hookctl(*INSTALL).code == 0
-    installed, book = settings.read_bytes(), Path(paths.here().ledger).read_bytes()
+    installed, book = settings.read_bytes(), Path(folders.here().ledger).read_bytes()
     assert hookctl(*UNINSTALL).code == 0
     for _ in range(ROUNDS):
         assert codes(INSTALL, INSTALL, INSTALL) == [0, 0, 0]
-        assert (settings.read_bytes(), Path(paths.here().ledger).read_bytes()) == (installed, book)
+        assert (settings.read_bytes(), Path(folders.here().ledger).read_bytes()) == (installed, book)
         assert temporary(isolated) == []
         assert hookctl(*UNINSTALL).code == 0
         assert settings.read_bytes() == THEIRS
@@ -82,7 +82,7 @@ def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(
     for number in range(ROUNDS):
         pair = (INSTALL, UNINSTALL) if number % 2 else (UNINSTALL, INSTALL)
         assert codes(*pair, *pair) == [0, 0, 0, 0]
-        pages = store.load(paths.here().ledger)
+        pages = store.load(folders.here().ledger)
         assert settings.read_bytes() == (installed if pages else THEIRS)
         assert temporary(isolated) == []
         assert hookctl(*INSTALL).code == 0
@@ -107,7 +107,7 @@ def registered(settings: Path) -> set[str]:
 
 def known(settings: Path) -> set[str]:
     """The packs that the ledger has for the file."""
-    page = store.load(paths.here().ledger).get(str(settings))
+    page = store.load(folders.here().ledger).get(str(settings))
     return set(page.packs) if page else set()
 
 
@@ -152,18 +152,18 @@ def test_scopes_and_projects_at_once_keep_each_others_pages(settings: Path, isol
         put(file, THEIRS)
     for _ in range(ROUNDS):
         assert codes(INSTALL, *((*INSTALL, *place) for place in places)) == [0, 0, 0]
-        pages = committed.read(paths.here(), [str(isolated / "a"), str(isolated / "b")])
+        pages = committed.read(folders.here(), [str(isolated / "a"), str(isolated / "b")])
         assert {path: set(page.packs) for path, page in pages.items()} == {str(file): {"guard"} for file in files}
         assert codes(UNINSTALL, *((*UNINSTALL, *place) for place in places)) == [0, 0, 0]
         assert [file.read_bytes() for file in files] == [THEIRS] * 3
-        assert store.load(paths.here().ledger) == {}
+        assert store.load(folders.here().ledger) == {}
         assert temporary(isolated) == []
 
 
 def test_who_waits_for_the_lock_says_so_once(settings: Path, isolated: Path) -> None:
     import filelock
 
-    state = paths.here().state
+    state = folders.here().state
     os.makedirs(state)
     with filelock.FileLock(os.path.join(state, "lock")):
         waiting = subprocess.Popen(
@@ -188,7 +188,7 @@ def test_a_file_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
     with settings.open("wb") as stream:  # now it is truncated
 
         def write() -> None:
-            while not os.path.exists(paths.here().journal):
+            while not os.path.exists(folders.here().journal):
                 time.sleep(0.001)
             time.sleep(0.1)
             stream.write(THEIRS)

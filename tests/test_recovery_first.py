@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.system import paths
+from hookctl.system import folders
 from tests.conftest import Hookctl
 from tests.test_crash import killed
 
@@ -25,7 +25,7 @@ def test_uninstall_takes_out_what_a_killed_first_install_was_about_to_make(
 ) -> None:
     at, pending = 20, 0
     while killed(("install", "--host", host), at):
-        pending += Path(paths.here().journal).exists()
+        pending += Path(folders.here().journal).exists()
         assert hookctl("uninstall").code == 0
         left = [path for path in (isolated / "home").rglob("*") if path.is_file()]
         assert (at, left) == (at, [])

@@ -19,7 +19,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Decision, Result
 from hookctl.planner.plan import FilePlan
-from hookctl.settings.targets import Place
+from hookctl.settings.targets import Target
 
 SECRET = [
     "ANTHROPIC_API_KEY", "apiKey", "api-key", "APIKEY", "OPENAI_TOKEN", "token", "authToken", "CLIENT_SECRET", "passwd",
@@ -48,7 +48,7 @@ def test_other_names_are_not_taken_for_secrets(key: str) -> None:
 def file_plan(before: str | None, after: str | None) -> FilePlan:
     document = JsonDocument.parse((before or "").encode())
     data = after.encode() if after is not None else None
-    place = Place(hosts.load("claude"), "user", "/x/settings.json")
+    place = Target(hosts.load("claude"), "user", "/x/settings.json")
     old = document.data if before is not None else None
     return FilePlan(place, document, data, place.path, old, None, Decision())
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.ledger import store
-from hookctl.system import files, paths
+from hookctl.system import files, folders
 from tests.conftest import Hookctl, put
 
 THEIRS = b'{\n    "model": "m",  "env": {"A": "1"}\n}'
@@ -50,10 +50,10 @@ def test_the_text_from_before_our_first_write_comes_back_and_the_packs_go(
     assert done.code == 0
     assert settings.read_bytes() == THEIRS
     assert settings.stat().st_mode & 0o777 == 0o640
-    assert store.load(paths.here().ledger) == {}
+    assert store.load(folders.here().ledger) == {}
     assert own_files(isolated) == []
     assert "as it was before hookctl's first write" in done.out
-    assert files.backups(paths.here().state, str(settings))[-1].data == second
+    assert files.backups(folders.here().state, str(settings))[-1].data == second
 
 
 def states(hookctl: Hookctl) -> dict[tuple[str, ...], str]:
@@ -63,7 +63,7 @@ def states(hookctl: Hookctl) -> dict[tuple[str, ...], str]:
 
 def pages(settings: Path) -> list[Path]:
     """What lies beside the backups of a settings file: the ledger's pages of then."""
-    return sorted(Path(files.backup_folder(paths.here().state, str(settings))).glob("*.page"))
+    return sorted(Path(files.backup_folder(folders.here().state, str(settings))).glob("*.page"))
 
 
 LIMIT = ("env", "MAX_STOP_BLOCKS")
@@ -208,7 +208,7 @@ def test_a_pack_that_the_text_does_not_have_leaves_and_another_stays(
     done = hookctl("restore", str(settings), "--to", str(number), "--json")
     assert [(a["id"], a["action"]) for a in done.data["actions"]] == [("notify/stop", "drop"), ("", "drop")]
     assert settings.read_bytes() == guarded
-    assert list(store.load(paths.here().ledger)[str(settings)].packs) == ["guard"]
+    assert list(store.load(folders.here().ledger)[str(settings)].packs) == ["guard"]
     assert hookctl("install", "--host", "claude").out == "nothing to do\n"
     assert hookctl("uninstall").code == 0
     assert json.loads(settings.read_bytes()) == json.loads(THEIRS)
@@ -334,13 +334,13 @@ def test_prune_leaves_what_an_uninstall_needs(settings: Path, hookctl: Hookctl) 
     assert hookctl("restore", str(settings), "--prune", "--json").data["pruned"] == [
         {"file": str(settings), "removed": 2, "kept_first": False}
     ]
-    assert os.listdir(os.path.join(paths.here().state, "backups")) == []
+    assert os.listdir(os.path.join(folders.here().state, "backups")) == []
     assert hookctl("restore", str(settings)).code == 1
 
 
 def test_a_backup_that_was_tampered_with_is_not_put_back(settings: Path, hookctl: Hookctl) -> None:
     stages(settings, hookctl)
-    folder = Path(files.backup_folder(paths.here().state, str(settings)))
+    folder = Path(files.backup_folder(folders.here().state, str(settings)))
     for path in folder.glob(f"*-{files.digest(THEIRS)}"):
         path.write_bytes(b"{}")
     now = settings.read_bytes()

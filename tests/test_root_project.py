@@ -15,7 +15,7 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.records import _moved
 from hookctl.settings import targets
 from hookctl.settings.sources import Sources
-from hookctl.system import interpreter, paths
+from hookctl.system import folders, interpreter
 from hookctl.verbs import run
 
 ROOT = "/"
@@ -32,7 +32,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned(scope: str) -> Plan:
-    here = paths.here()
+    here = folders.here()
     place = targets.find(hosts.load("claude"), scope, here, ROOT)
     return plan_install(Sources(here), packs.load("guard"), [place], Choice())
 
@@ -40,7 +40,7 @@ def planned(scope: str) -> Plan:
 def test_its_committed_ledger_is_read_as_it_was_written() -> None:
     plan = planned("project")
     changes = {change.path: change.after for change in plan.changes}
-    found = committed.load(paths.here(), ROOT, changes["/.hookctl/ledger.json"], {})
+    found = committed.load(folders.here(), ROOT, changes["/.hookctl/ledger.json"], {})
     (record,) = filter(None, plan.records.values())
     assert list(found) == ["/.claude/settings.json"]
     (read,) = found.values()
@@ -60,7 +60,7 @@ def test_every_path_of_it_begins_with_one_slash(scope: str) -> None:
 
 def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
     old = Record("claude", "local", "json", created_dirs=("/.claude",), project=ROOT)
-    place = targets.Place(hosts.load("claude"), "local", "/app/.claude/settings.local.json", "/app")
+    place = targets.Target(hosts.load("claude"), "local", "/app/.claude/settings.local.json", "/app")
     assert _moved(old, place).created_dirs == ("/app/.claude",)
 
 

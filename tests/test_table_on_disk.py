@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hookctl import transaction
-from hookctl.system import interpreter, paths
+from hookctl.system import folders, interpreter
 from tests.conftest import Hookctl, put
 
 LIMIT = "MAX_STOP_BLOCKS"
@@ -82,7 +82,7 @@ def test_row_9b_doctor_warns_of_an_edited_command_and_names_the_way_back(setting
 def test_row_16_doctor_calls_a_lost_ledger_an_error(settings: Path, hookctl: Hookctl) -> None:
     put(settings, OWN)
     hookctl("install", *HOST)
-    Path(paths.here().ledger).unlink()
+    Path(folders.here().ledger).unlink()
     found = findings(hookctl)
     assert found.keys() == {"ledger_missing"}
     assert found["ledger_missing"]["level"] == "error"

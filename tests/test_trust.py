@@ -17,7 +17,7 @@ from hookctl.model import Record
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.settings import targets
-from hookctl.system import files, interpreter, paths
+from hookctl.system import files, folders, interpreter
 from tests.conftest import Hookctl, put
 from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
 from tests.test_crash import killed
@@ -204,7 +204,7 @@ def test_a_repository_gets_no_command_of_its_own_approved(
 def _hash(project: Path, id: str) -> str:
     """That of our own hook, as this version writes it at project scope."""
     host = hosts.load("codex")
-    place = targets.find(host, "project", paths.here(), str(project))
+    place = targets.find(host, "project", folders.here(), str(project))
     folder = f"{project}/.hookctl/guard/codex"
     (want,) = (want for want in guard.wants(Settings(), place, packs.load("guard"), folder, "5") if want.id == id)
     return codex.trusted_hash("Stop", {}, want.value)
@@ -323,7 +323,7 @@ def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval
     text = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
     config.write_text(text)
     assert quiet(*INSTALL) == 0
-    before = (paths.here(), config.read_bytes())
+    before = (folders.here(), config.read_bytes())
     theirs = b"x = 1\n"
     step = transaction.Step(str(config), files.digest(before[1]), files.digest(b"y = 1\n"), 0o600, True)
     transaction._note(before[0], transaction.Journal((step,), {}, (), ()))
@@ -339,8 +339,8 @@ def test_a_file_without_backups_is_torn_if_its_own_format_does_not_read_it(
 ) -> None:
     step = transaction.Step("x", "0" * 64, "", 0o600, True)
     found = files.Snapshot("x", data, 2)
-    assert transaction._is_torn(paths.here(), found, step, Record("codex", "user", format)) == torn
-    assert not transaction._is_torn(paths.here(), found, step, None)
+    assert transaction._is_torn(folders.here(), found, step, Record("codex", "user", format)) == torn
+    assert not transaction._is_torn(folders.here(), found, step, None)
 
 
 OTHER = '[pack]\nname = "other"\nversion = "1.0.0"\n\n[[hooks]]\nevent = "stop"\ncommand = "true other"\n'

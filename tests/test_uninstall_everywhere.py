@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.system import interpreter, paths
+from hookctl.system import folders, interpreter
 from hookctl.verbs.uninstall import What, question
 
 from .conftest import Hookctl, put
@@ -56,7 +56,7 @@ def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest
 def test_the_question_names_what_the_answer_takes(
     hookctl: Hookctl, places: dict[str, str], what: What, scopes: list[str]
 ) -> None:
-    named = question(paths.here(), what).removeprefix(f"Uninstall {what.name or 'every pack'} from ").rstrip("?")
+    named = question(folders.here(), what).removeprefix(f"Uninstall {what.name or 'every pack'} from ").rstrip("?")
     assert sorted(named.split(", ")) == sorted(places[scope] for scope in scopes) or (named, scopes) == ("", [])
     options = [*filter(None, [what.name]), *(("--scope", what.scope) if what.scope else ())]
     if "codex" not in what.hosts:
@@ -72,14 +72,14 @@ def test_a_file_that_moved_behind_a_link_is_named_as_it_is_reached_now(
     put(moved, settings.read_bytes())
     settings.unlink()
     settings.symlink_to(moved)
-    assert question(paths.here(), What("", True)) == f"Uninstall every pack from {settings}?"
+    assert question(folders.here(), What("", True)) == f"Uninstall every pack from {settings}?"
     settings.unlink()  # the page's own name leads nowhere any more; what is recorded stands for itself
-    assert question(paths.here(), What("", True)) == f"Uninstall every pack from {settings}?"
+    assert question(folders.here(), What("", True)) == f"Uninstall every pack from {settings}?"
 
 
 def test_a_pack_that_is_installed_nowhere_is_an_error_before_any_question(places: dict[str, str]) -> None:
     with pytest.raises(HookctlError, match=r"unknown pack 'two'.*Installed are: guard, one"):
-        question(paths.here(), What("two", True))
+        question(folders.here(), What("two", True))
 
 
 def torn(isolated: Path, settings: Path) -> tuple[Path, str]:

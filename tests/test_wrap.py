@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hookctl.packs import wrapping
-from hookctl.system import interpreter, paths
+from hookctl.system import folders, interpreter
 from tests.conftest import Hookctl, put
 
 KEEP, SAY = 'node "$HOME"/keep.js --go', "say done"
@@ -71,13 +71,13 @@ def edit(path: Path, number: int, **fields: Any) -> None:
 
 
 def entries(path: Path | None = None) -> dict[str, Any]:
-    path = path or Path(paths.here().state) / "ledger.json"
+    path = path or Path(folders.here().state) / "ledger.json"
     (page,) = json.loads(path.read_text())["files"].values()
     return {entry["id"]: entry for entry in page["entries"] if entry.get("id", "").startswith("guard/wrap-")}
 
 
 def program(name: str = "wrap.py") -> Path:
-    return Path(paths.here().data) / "guard" / "claude-user" / name
+    return Path(folders.here().data) / "guard" / "claude-user" / name
 
 
 # There and back
@@ -89,7 +89,7 @@ def test_it_wraps_the_one_and_gives_the_very_bytes_back(wrapped: Path, hookctl: 
     assert hookctl(*UNINSTALL).code == 0
     assert wrapped.read_text() == TEXT
     assert not program().parent.exists()
-    assert not Path(paths.here().data).exists()
+    assert not Path(folders.here().data).exists()
 
 
 def test_nothing_but_the_command_changes(wrapped: Path) -> None:
@@ -100,10 +100,10 @@ def test_nothing_but_the_command_changes(wrapped: Path) -> None:
 
 
 def test_twice_is_once(wrapped: Path, hookctl: Hookctl) -> None:
-    before, ledger = wrapped.read_bytes(), Path(paths.here().ledger).read_bytes()
+    before, ledger = wrapped.read_bytes(), Path(folders.here().ledger).read_bytes()
     for command in (WRAP, INSTALL, (*INSTALL, "--force"), (*INSTALL, "--wrap", KEEP)):
         assert "nothing to do" in hookctl(*command).out
-    assert (wrapped.read_bytes(), Path(paths.here().ledger).read_bytes()) == (before, ledger)
+    assert (wrapped.read_bytes(), Path(folders.here().ledger).read_bytes()) == (before, ledger)
     assert hookctl("plan", "--host", "claude", "--exit-code").code == 0
 
 
@@ -114,7 +114,7 @@ def test_a_plan_shows_it_and_writes_nothing(hookctl: Hookctl, settings: Path) ->
     assert "+        {" in outcome.out
     assert "guard/wrap-" in outcome.out
     assert settings.read_text() == TEXT
-    assert not Path(paths.here().state).exists()
+    assert not Path(folders.here().state).exists()
 
 
 def test_what_somebody_else_writes_in_between_stays(wrapped: Path, hookctl: Hookctl) -> None:
@@ -372,7 +372,7 @@ def test_a_file_that_cannot_be_edited_is_told_with_the_command_to_put_back(wrapp
 
 
 def test_without_a_ledger_uninstall_still_gives_the_command_back(wrapped: Path, hookctl: Hookctl) -> None:
-    shutil.rmtree(paths.here().state)
+    shutil.rmtree(folders.here().state)
     assert hookctl(*UNINSTALL).code == 0
     assert commands(wrapped) == [KEEP, SAY]
     assert not program().parent.exists()
@@ -380,7 +380,7 @@ def test_without_a_ledger_uninstall_still_gives_the_command_back(wrapped: Path, 
 
 def test_without_a_ledger_and_with_the_guard_off_too(wrapped: Path, hookctl: Hookctl) -> None:
     assert hookctl(*INSTALL, "--mode", "off").code == 0
-    shutil.rmtree(paths.here().state)
+    shutil.rmtree(folders.here().state)
     assert hookctl(*UNINSTALL).code == 0
     assert commands(wrapped) == [KEEP, SAY]
     assert not program().exists()
@@ -388,7 +388,7 @@ def test_without_a_ledger_and_with_the_guard_off_too(wrapped: Path, hookctl: Hoo
 
 @pytest.mark.parametrize("fix", [False, True])
 def test_without_a_ledger_install_takes_it_over(fix: bool, wrapped: Path, hookctl: Hookctl) -> None:
-    shutil.rmtree(paths.here().state)
+    shutil.rmtree(folders.here().state)
     before = wrapped.read_bytes()
     if fix:
         assert hookctl("doctor", "--fix").code == 0
@@ -404,7 +404,7 @@ def test_without_a_ledger_install_takes_it_over(fix: bool, wrapped: Path, hookct
 def test_another_python_and_another_folder_come_with_the_next_install(
     wrapped: Path, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = Path(paths.here().ledger)
+    ledger = Path(folders.here().ledger)
     ledger.write_text(ledger.read_text().replace("/usr/bin/python3", "/gone/python3"))
     wrapped.write_text(wrapped.read_text().replace("/usr/bin/python3", "/gone/python3"))
     assert hookctl(*INSTALL).code == 0
@@ -417,7 +417,7 @@ def test_another_python_and_another_folder_come_with_the_next_install(
 @pytest.mark.parametrize("mode", ["breaker", "off"])
 def test_doctor_chooses_another_python_for_it_too(mode: str, wrapped: Path, hookctl: Hookctl) -> None:
     assert hookctl(*INSTALL, "--mode", mode).code == 0
-    ledger = Path(paths.here().ledger)
+    ledger = Path(folders.here().ledger)
     ledger.write_text(ledger.read_text().replace("/usr/bin/python3", "/gone/python3"))
     wrapped.write_text(wrapped.read_text().replace("/usr/bin/python3", "/gone/python3"))
     assert hookctl("doctor", "--fix").code == 0

@@ -14,7 +14,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.packs import wrapping
-from hookctl.settings.targets import Place
+from hookctl.settings.targets import Target
 from tests.templates.lab import lay
 
 ORIGINALS = {
@@ -40,8 +40,8 @@ IDS = sorted(ORIGINALS)
 STDIN = b'{"session_id": "S", "a": "\xe9\\u00e9"}\n'
 
 
-def place(scope: str, project: Path | str = "") -> Place:
-    return Place(hosts.load("claude"), scope, "settings.json", str(project))
+def place(scope: str, project: Path | str = "") -> Target:
+    return Target(hosts.load("claude"), scope, "settings.json", str(project))
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
 from hookctl.planner.wraps import Asked, unwrap, wrap
 from hookctl.settings.sources import Sources
-from hookctl.settings.targets import Place
-from hookctl.system import files, interpreter, paths
+from hookctl.settings.targets import Target
+from hookctl.system import files, folders, interpreter
 from tests.conftest import put
 from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
 from tests.test_crash import STRIDE, killed
@@ -61,9 +61,9 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(verb: tuple[str, .
 
 def drafted(document: JsonDocument) -> Draft:
     """A settings file in the middle of a plan; only the text matters here."""
-    target = Place(load("claude"), "user", "settings.json")
+    target = Target(load("claude"), "user", "settings.json")
     snapshot = files.Snapshot(target.path, document.data)
-    return Draft(Sources(paths.here()), target, snapshot, document, target.path, None)
+    return Draft(Sources(folders.here()), target, snapshot, document, target.path, None)
 
 
 @examples(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))

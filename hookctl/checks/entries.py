@@ -12,7 +12,7 @@ from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text
-from hookctl.model import WRAP, Element, Entry, Live
+from hookctl.model import WRAP, Current, Entry, HookEntry
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.wrapping import PROGRAM, original_of
@@ -21,23 +21,24 @@ from hookctl.settings.targets import GUARD
 
 def judge(file: FileFacts) -> Iterator[Finding]:
     """The entries of one settings file against the ledger."""
-    live = file.live
-    if live is None:
+    current = file.current
+    if current is None:
         return
-    live = live._replace(elements=tuple(element for element in live.elements if not element.id.startswith(WRAP)))
-    yield from _unknown(file, live)
-    yield from _doubled(file, live)
-    yield from _disarmed(file, live)
+    others = tuple(element for element in current.elements if not element.id.startswith(WRAP))
+    current = current._replace(elements=others)
+    yield from _unknown(file, current)
+    yield from _doubled(file, current)
+    yield from _disarmed(file, current)
     record = file.record
     if record is None:
         return
     ours = [entry for entry in record.entries if entry.kind != "container" and entry.mode == "owned"]
     ours = [entry for entry in ours if not entry.id.startswith(WRAP)]  # judge_wrapped looks at those
-    if engine.wiped(ours, live):
+    if engine.wiped(ours, current):
         yield _wiped(file, len(ours))
         return
     for entry in ours:
-        yield from _one(file, live, entry)
+        yield from _one(file, current, entry)
 
 
 def _wiped(file: FileFacts, count: int) -> Finding:
@@ -47,45 +48,45 @@ def _wiped(file: FileFacts, count: int) -> Finding:
             when = f", and the file was written at {clock.local(file.written_at)}"
     message = f"{count} of {count} entries are gone{when}: was the file reset?"
     fix = "`hookctl doctor --fix` writes them again; restart agents that run, since they may write old settings back."
-    if file.place.shared:
+    if file.target.shared:
         message += " Or is it not committed with .hookctl/?"
         fix = f"`hookctl doctor --fix` writes the guard's again; of other packs only `{file.install}` does."
     return file.find("entries_wiped", message, fix)
 
 
-def _one(file: FileFacts, live: Live, entry: Entry) -> Iterator[Finding]:
-    at = engine.state(entry, live, entry.path, entry.id)
+def _one(file: FileFacts, current: Current, entry: Entry) -> Iterator[Finding]:
+    at = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or entry.path[-1]
     install = file.install_of(next(iter(entry.owners)))
     if at == "missing":
         message = f"{name} is missing; somebody removed it"
         yield file.find("entry_missing", message, f"`{install} --force` writes it again.")
-    elif at == "overridden" and not _why_disarmed(file, live, entry.id) and not limits.is_at_fault(file, entry.path):
-        message = f"{name} is not as it was written{_what(live, entry)}; it is yours now and stays"
+    elif at == "overridden" and not _why_disarmed(file, current, entry.id) and not limits.is_at_fault(file, entry.path):
+        message = f"{name} is not as it was written{_what(current, entry)}; it is yours now and stays"
         yield file.find("entry_edited", message, f"`{install} --force` makes it as it was.")
 
 
-def _what(live: Live, entry: Entry) -> str:
+def _what(current: Current, entry: Entry) -> str:
     if not entry.id:
-        values = (masked(value, str(entry.path[-1])) for value in (live.values[entry.path], entry.written))
+        values = (masked(value, str(entry.path[-1])) for value in (current.values[entry.path], entry.written))
         return " ({} instead of {})".format(*(json.dumps(value, ensure_ascii=False) for value in values))
-    fields = next(element.fields for element in live.elements if element.id == entry.id)
+    fields = next(element.fields for element in current.elements if element.id == entry.id)
     names = [name for name in {**entry.written, **fields} if fields.get(name) != entry.written.get(name)]
     return f" ({', '.join(names)} changed)"
 
 
-def _doubled(file: FileFacts, live: Live) -> Iterator[Finding]:
-    ids = [element.id for element in live.elements]
+def _doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
+    ids = [element.id for element in current.elements]
     for id in sorted({id for id in ids if ids.count(id) > 1}):
-        places = ", ".join(".".join(map(str, e.path)) for e in live.elements if e.id == id)
-        message = f"{id} is registered {ids.count(id)} times ({places}), so it runs that often"
+        targets = ", ".join(".".join(map(str, e.path)) for e in current.elements if e.id == id)
+        message = f"{id} is registered {ids.count(id)} times ({targets}), so it runs that often"
         fix = "Remove all but one; `hookctl doctor --fix` does, where their command is ours word for word."
         yield file.find("entry_doubled", message, fix)
 
 
-def _disarmed(file: FileFacts, live: Live) -> Iterator[Finding]:
+def _disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
     """Hooks of ours that the host runs no more, or not in the way that they need."""
-    for element in live.elements:
+    for element in current.elements:
         why = _why(file, element)
         if why:
             message = f"{element.id} was edited so that it does not work: {why}"
@@ -93,11 +94,11 @@ def _disarmed(file: FileFacts, live: Live) -> Iterator[Finding]:
             yield file.find("entry_disarmed", message, fix)
 
 
-def _why_disarmed(file: FileFacts, live: Live, id: str) -> str:
-    return next((why for element in live.elements if element.id == id and (why := _why(file, element))), "")
+def _why_disarmed(file: FileFacts, current: Current, id: str) -> str:
+    return next((why for element in current.elements if element.id == id and (why := _why(file, element))), "")
 
 
-def _why(file: FileFacts, element: Element) -> str:
+def _why(file: FileFacts, element: HookEntry) -> str:
     event, (pack, _, name) = event_of(file.host.shape, element.path), element.id.partition("/")
     wanted = file.host.events.get(name) if pack == GUARD else None
     if wanted and event != wanted:
@@ -105,10 +106,10 @@ def _why(file: FileFacts, element: Element) -> str:
     return handlers.disarmed(file.host, event, element.fields, blocks=pack == GUARD)
 
 
-def _unknown(file: FileFacts, live: Live) -> Iterator[Finding]:
+def _unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
     """Elements that carry our mark although the ledger has no page for them."""
     known = {entry.id for entry in file.record.entries} if file.record else set()
-    for element in live.elements:
+    for element in current.elements:
         pack, _, event = element.id.partition("/")
         if element.id in known:
             continue
@@ -116,7 +117,7 @@ def _unknown(file: FileFacts, live: Live) -> Iterator[Finding]:
             message = f"{element.id} stands here, but the ledger does not know it"
             fix = f"`hookctl install PACK --host {file.host.name}` with the pack's file takes it back; or remove it."
             yield file.find("orphan_hook", message, fix)
-        elif guard.hook_path(str(element.fields.get("command")), element.id, event, file.place):
+        elif guard.hook_path(str(element.fields.get("command")), element.id, event, file.target):
             yield _lost(file, element.id)
         else:
             message = f"an edited copy of {element.id} stands here; hookctl leaves it alone"
@@ -126,7 +127,7 @@ def _unknown(file: FileFacts, live: Live) -> Iterator[Finding]:
 
 def _lost(file: FileFacts, id: str) -> Finding:
     message, fix = f"{id} stands here, but the ledger does not know it", "`hookctl doctor --fix` makes its page again."
-    if file.place.shared:
+    if file.target.shared:
         message += ": was .hookctl/ not committed with it?"
         fix = f"Commit .hookctl/ where it was installed; or `{file.install}` makes it again here."
     return file.find("ledger_missing", message, fix)
@@ -139,10 +140,10 @@ _ALONE = "the hooks of other tools that it wraps run by themselves, without a li
 
 def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
     """Is what limits other tools' hooks there, and does the ledger know them? Of each only the command is ours."""
-    if file.live is None:
+    if file.current is None:
         return
     known = {entry.id: entry for entry in file.record.entries if entry.id.startswith(WRAP)} if file.record else {}
-    there = {element.id: element for element in file.live.elements if element.id.startswith(WRAP)}
+    there = {element.id: element for element in file.current.elements if element.id.startswith(WRAP)}
     for id, element in there.items():
         yield from _wrapped(file, element, known.get(id))
     for id in known.keys() - there.keys():
@@ -152,7 +153,7 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
         yield from _wrapping_files(file, settings_from(file.guard.settings).events)
 
 
-def _wrapped(file: FileFacts, element: Element, entry: Entry | None) -> Iterator[Finding]:
+def _wrapped(file: FileFacts, element: HookEntry, entry: Entry | None) -> Iterator[Finding]:
     original = original_of(str(element.fields["command"]))
     if original is None:
         message = f"the command of {element.id}, around another tool's hook, was edited; it is yours now and stays"

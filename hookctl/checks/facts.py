@@ -11,11 +11,11 @@ from hookctl.checks.codes import Finding, finding
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Live, PackRecord, Path, Record
+from hookctl.model import Current, PackRecord, Path, Record
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
-from hookctl.settings.targets import GUARD, Place
+from hookctl.settings.targets import GUARD, Target
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
 _SCRIPTED = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash)[0-9.]*")
@@ -78,7 +78,7 @@ class Layer(NamedTuple):
     """A settings file that a host reads, with the hooks in it and the variables that it gives."""
 
     source: Source
-    target: str  # its real path
+    real_path: str  # its real path
     hooks: tuple[Hook, ...]
     env: dict[str, str]
     hidden: frozenset[str]  # events that the host takes from another file of the scope instead
@@ -182,15 +182,15 @@ class OtherReader(NamedTuple):
 class FileFacts(NamedTuple):
     """One settings file of one host, what the ledger has of it, and what it runs."""
 
-    place: Place
+    target: Target
     host: Host  # in the variant that its settings stand in
     path: str  # as people know it; links are not resolved
-    target: str  # its real path
+    real_path: str  # its real path
     document: Document | None  # None where it cannot be read
     error: HookctlError | None  # why it cannot be read, or not be edited
     record: Record | None
     guard: PackRecord | None  # what the record has of the guard
-    live: Live | None
+    current: Current | None
     user: int  # who runs doctor
     state: str  # hookctl's state folder
     cwd_project: str  # the project that the working folder is in
@@ -235,14 +235,14 @@ class FileFacts(NamedTuple):
 
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
-        place = self.place
+        target = self.target
         page = self.record.packs.get(pack) if self.record else None
         # What a committed ledger names as a pack's file is a stranger's word.
-        source = page.source if page and not place.shared else ""
+        source = page.source if page and not target.shared else ""
         name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
-        where = "" if place.scope == "user" else f" --scope {place.scope}"
-        if place.project and place.project != self.cwd_project:
-            where += f" --project {shlex.quote(place.project)}"
+        where = "" if target.scope == "user" else f" --scope {target.scope}"
+        if target.project and target.project != self.cwd_project:
+            where += f" --project {shlex.quote(target.project)}"
         return f"hookctl install{name} --host {self.host.name}{where}"
 
     def find(self, code: str, message: str, fix: str = "", path: str = "", level: str = "") -> Finding:
@@ -265,7 +265,7 @@ class UnreadFile(NamedTuple):
     """A settings file that is there although the host does not read it when it is started here."""
 
     path: str
-    target: str
+    real_path: str
     scope: str
     reason: str  # local | variable | folder | above | below
     hooks: tuple[Hook, ...]

@@ -18,23 +18,23 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.wrapping import wraps
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
-from hookctl.settings.targets import GUARD, Place, require_inside
+from hookctl.settings.targets import GUARD, Target, require_inside
 from hookctl.system import files, interpreter, project
 
 
-def file_facts(machine: Machine, place: Place) -> FileFacts:
+def file_facts(machine: Machine, target: Target) -> FileFacts:
     """A settings file with something of ours in it, or that a host in use has for the user."""
-    _, record = store.page_of(machine.records, place.path)
-    host, packs = place.host, record.packs if record else {}
-    facts = _any_file(machine, place, record)
+    _, record = store.page_of(machine.records, target.path)
+    host, packs = target.host, record.packs if record else {}
+    facts = _any_file(machine, target, record)
     rights = probes.rights(_guarded_paths(machine, facts))
     facts = facts._replace(rights=rights, readers=_readers(machine, facts))
-    elements = facts.live.elements if facts.live else ()
-    if place.shared and (record or elements):
-        facts = facts._replace(ignore_files=probes.ignore_files(machine.reader, place.project))
+    elements = facts.current.elements if facts.current else ()
+    if target.shared and (record or elements):
+        facts = facts._replace(ignore_files=probes.ignore_files(machine.reader, target.project))
     if facts.document is not None and any(element.pack in packs for element in elements):
-        closed = approval.closed(host, place.path, facts.document.value, machine.environ, machine.read)
-        scope, start = place.scope, facts.start
+        closed = approval.closed(host, target.path, facts.document.value, machine.environ, machine.read)
+        scope, start = target.scope, facts.start
         untrusted = approval.is_untrusted(host, scope, start, machine.environ, machine.read)
         facts = facts._replace(closed=tuple(closed), is_untrusted=untrusted)
     if packs:
@@ -42,66 +42,66 @@ def file_facts(machine: Machine, place: Place) -> FileFacts:
     return _with_guard(machine, facts, packs[GUARD]) if GUARD in packs else facts
 
 
-def parsed(machine: Machine, place: Place) -> tuple[Document | None, HookctlError | None]:
+def parsed(machine: Machine, target: Target) -> tuple[Document | None, HookctlError | None]:
     """What a settings file says, or why it cannot be read."""
     try:
-        return machine.reader.patient_document(place.path, place.host.format)[1], None
+        return machine.reader.patient_document(target.path, target.host.format)[1], None
     except HookctlError as error:
         return None, error
 
 
-def _any_file(machine: Machine, place: Place, record: Record | None) -> FileFacts:
+def _any_file(machine: Machine, target: Target, record: Record | None) -> FileFacts:
     """A settings file that may have something of ours: it is not read through a link out of its project."""
-    document, live, error = None, None, None
+    document, current, error = None, None, None
     try:
-        if place.project:
-            require_inside(place.project, place.path)
-        document, error = parsed(machine, place)
+        if target.project:
+            require_inside(target.project, target.path)
+        document, error = parsed(machine, target)
         if document is not None:
-            live = look(place.host, document, (), record.entries if record else ())
+            current = look(target.host, document, (), record.entries if record else ())
     except HookctlError as problem:
         error = problem
-    return bare_facts(machine, place, record, document, error)._replace(live=live)
+    return bare_facts(machine, target, record, document, error)._replace(current=current)
 
 
 def bare_facts(
     machine: Machine,
-    place: Place,
+    target: Target,
     record: Record | None,
     document: Document | None,
     error: HookctlError | None,
 ) -> FileFacts:
     """What there is to know of any settings file."""
-    start = place.project or machine.folders.cwd
-    users = place.path
-    if place.scope != "user":
-        users = machine.standing(place.host, "user")[1]
-    layers = machine.layers(place.host, users, start)
+    start = target.project or machine.folders.cwd
+    users = target.path
+    if target.scope != "user":
+        users = machine.standing(target.host, "user")[1]
+    layers = machine.layers(target.host, users, start)
     sources = [layer.source for layer in layers]
-    switches = effective.with_switches(machine.folders, place.host, sources, start, machine.read)
+    switches = effective.with_switches(machine.folders, target.host, sources, start, machine.read)
     return FileFacts(
-        place=place,
-        host=place.host,
-        path=place.path,
-        target=store.target_of(place.path),
+        target=target,
+        host=target.host,
+        path=target.path,
+        real_path=store.real_path(target.path),
         document=document,
         error=error,
         record=record,
         guard=record.packs.get(GUARD) if record else None,
-        live=None,
+        current=None,
         user=os.geteuid(),
         state=machine.folders.state,
         cwd_project=machine.cwd_project,
         environ=machine.environ,
-        config_folder=hosts.config_folder(place.host, machine.environ),
+        config_folder=hosts.config_folder(target.host, machine.environ),
         start=start,
         layers=layers,
         switch_layers=tuple(switches),
-        is_file=os.path.isfile(place.path),
-        is_read_only=_is_read_only(place.path),
-        written_at=probes.written_at(place.path),
-        links=probes.links(place.path),
-        backup=_backup(machine, place.path) if error else 0,
+        is_file=os.path.isfile(target.path),
+        is_read_only=_is_read_only(target.path),
+        written_at=probes.written_at(target.path),
+        links=probes.links(target.path),
+        backup=_backup(machine, target.path) if error else 0,
         knobs=machine.knobs,
         now=machine.now,
     )
@@ -110,7 +110,7 @@ def bare_facts(
 def _backup(machine: Machine, path: str) -> int:
     """The number of the last text of a settings file that hookctl kept; 0 where there is none."""
     with contextlib.suppress(HookctlError, OSError):
-        backups = files.backups(machine.folders.state, store.target_of(path))
+        backups = files.backups(machine.folders.state, store.real_path(path))
         return max(files.numbered(backups), default=0)
     return 0
 
@@ -130,13 +130,13 @@ def _readers(machine: Machine, facts: FileFacts) -> tuple[OtherReader, ...]:
     """The agents that read this file too, if the guard is in it."""
     readers = []
     for about in facts.host.data.get("also_read_by", ()) if facts.guard else ():
-        if facts.place.scope not in about["scopes"] or about["host"] == facts.host.name:
+        if facts.target.scope not in about["scopes"] or about["host"] == facts.host.name:
             continue
         other = machine.load(about["host"])
         users = machine.standing(other, "user")[1]
         own = ""
         for layer in machine.layers(other, users, facts.start):
-            if not own and layer.target != facts.target and _has_guard(layer):
+            if not own and layer.real_path != facts.real_path and _has_guard(layer):
                 own = layer.source.path
         is_there = bool(own) or bool(hosts.client(other, machine.environ))
         only = f" {about['only']}" if "only" in about else ""
@@ -149,7 +149,7 @@ def _with_packs(machine: Machine, facts: FileFacts, packs: Mapping[str, PackReco
     others = {name: page for name, page in sorted(packs.items()) if name != GUARD}
     sources = {}
     for name, page in others.items():
-        if page.source and not facts.place.shared:
+        if page.source and not facts.target.shared:
             sources[name] = _pack_source(page.source)
     programs = {name: probes.pack_files(machine.reader, page) for name, page in others.items()}
     return facts._replace(pack_files=programs, pack_sources=sources)
@@ -157,18 +157,18 @@ def _with_packs(machine: Machine, facts: FileFacts, packs: Mapping[str, PackReco
 
 def _with_guard(machine: Machine, facts: FileFacts, page: PackRecord) -> FileFacts:
     """What the guard's registration runs, and what it did."""
-    host, place = facts.host, facts.place
-    settings, elements = settings_from(page.settings), facts.live.elements if facts.live else ()
+    host, target = facts.host, facts.target
+    settings, elements = settings_from(page.settings), facts.current.elements if facts.current else ()
     python = None
     if settings.events:
         program = settings.python
-        if place.shared:  # there the command takes whatever python3 is on PATH
+        if target.shared:  # there the command takes whatever python3 is on PATH
             program = interpreter.python3(machine.environ) or "python3"
         python = probes.python(program)
     is_wrapping = any(wraps(element.id) for element in elements)
     log_folder = ""
-    if place.project:
-        log_folder = os.path.basename(project.state_folder(machine.folders.state, place.project))
+    if target.project:
+        log_folder = os.path.basename(project.state_folder(machine.folders.state, target.project))
     own_lines = [line for line in machine.log() if line.get("host") == host.name]
     return facts._replace(
         config=probes.configuration(machine.reader, page.folder),

@@ -33,7 +33,7 @@ from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
-from hookctl.settings.targets import OWN, Place, of_file
+from hookctl.settings.targets import OWN, Target, of_file
 from hookctl.system import project
 
 _SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
@@ -42,14 +42,14 @@ _FOLDER = "\0folder"  # stands for any folder in the path of a settings file
 
 def host_facts(machine: Machine, host: Host) -> HostFacts:
     """All that is to be known about one host, started in the working folder; no files if it is not in use."""
-    places = machine.places(host)
+    targets = machine.targets(host)
     config, cwd = hosts.config_folder(host, machine.environ), machine.folders.cwd
     facts = HostFacts(host, machine.environ, config, machine.now, ())
-    if not places:
+    if not targets:
         return facts
     client = probes.client(host, hosts.client(host, machine.environ))
     # First: they are read again while somebody is writing them.
-    files_of_ours = tuple(file_facts(machine, place)._replace(client=client) for place in places)
+    files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
     layers = machine.layers(host, machine.standing(host, "user")[1], cwd)
     sources = [layer.source for layer in layers]
     switches = effective.with_switches(machine.folders, host, sources, cwd, machine.read)
@@ -81,12 +81,12 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
 
 def _guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[FileFacts]:
     """Settings of the working folder that have nothing of ours."""
-    targets = {facts.target for facts in known}
+    real_paths = {facts.real_path for facts in known}
     for scope in host.scopes[1:]:
         variant, path = machine.standing(host, scope, machine.folders.cwd)
-        if os.path.lexists(path) and store.target_of(path) not in targets:
-            place = Place(variant, scope, path, machine.folders.cwd)
-            yield bare_facts(machine, place, None, *parsed(machine, place))
+        if os.path.lexists(path) and store.real_path(path) not in real_paths:
+            target = Target(variant, scope, path, machine.folders.cwd)
+            yield bare_facts(machine, target, None, *parsed(machine, target))
 
 
 def _managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
@@ -125,19 +125,19 @@ def _switch_files(
 
 def _registrations(machine: Machine, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]) -> Iterator[Registration]:
     """Every hook of the guard's on a stop, and what it runs."""
-    by_target = {facts.target: facts for facts in reversed(known)}
+    by_real_path = {facts.real_path: facts for facts in reversed(known)}
     for layer in layers:
         for hook in layer.hooks:
             if hook.id == effective.STOP:
-                yield _registration(machine, hook, by_target.get(layer.target))
+                yield _registration(machine, hook, by_real_path.get(layer.real_path))
 
 
 def _registration(machine: Machine, hook: Hook, facts: FileFacts | None) -> Registration:
     page, source = facts.guard if facts else None, hook.source
     folder = page.folder if page else ""
     if page is None:
-        place = facts.place if facts else Place(source.host, source.scope, source.path)
-        program = guard.hook_path(str(hook.fields["command"]), hook.id, "stop", place)
+        target = facts.target if facts else Target(source.host, source.scope, source.path)
+        program = guard.hook_path(str(hook.fields["command"]), hook.id, "stop", target)
         folder = os.path.dirname(program)
     if not folder:
         return Registration(hook, page, "", {}, None, "")
@@ -154,12 +154,12 @@ def _unread(
     machine: Machine, host: Host, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]
 ) -> Iterator[UnreadFile]:
     """Settings files with hooks that are there although the host does not read them here."""
-    read = {layer.target for layer in layers}
+    read = {layer.real_path for layer in layers}
     for path, scope, reason, owner in _unread_paths(machine, host, known):
         if not os.path.isfile(path):
             continue
-        target = store.target_of(path)
-        if target in read:
+        real_path = store.real_path(path)
+        if real_path in read:
             continue
         try:
             variant = of_file(host, path, machine.read)
@@ -167,7 +167,7 @@ def _unread(
         except HookctlError:
             continue
         hooks = hooks_of(Source(scope, path, document, variant))
-        yield UnreadFile(path, target, scope, reason, hooks, owner)
+        yield UnreadFile(path, real_path, scope, reason, hooks, owner)
 
 
 def _unread_paths(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[tuple[str, str, str, str]]:
@@ -181,7 +181,7 @@ def _unread_paths(machine: Machine, host: Host, known: tuple[FileFacts, ...]) ->
         plain = {name: value for name, value in environ.items() if name != variable}
         yield hosts.settings_path(host, "user", plain), "user", "variable", ""
     for facts in known:
-        if facts.place.scope == "user":
+        if facts.target.scope == "user":
             yield facts.path, "user", "folder", facts.path
     if host.data["scopes"]["start_folder_only"]:
         folders = [(folder, "above") for folder in _above(machine)]
@@ -194,7 +194,7 @@ def _unread_paths(machine: Machine, host: Host, known: tuple[FileFacts, ...]) ->
 
 def _above(machine: Machine) -> Iterator[str]:
     """The folders above the working folder, up to HOME."""
-    home = store.target_of(hosts.home(machine.environ))
+    home = store.real_path(hosts.home(machine.environ))
     folder = os.path.dirname(machine.folders.cwd)
     while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
         yield folder

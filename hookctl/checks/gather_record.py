@@ -12,7 +12,7 @@ from hookctl.model import Record
 from hookctl.packs.choices import settings_from
 from hookctl.settings.targets import GUARD
 from hookctl.system import project
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 
 def record_facts(folders: Folders) -> RecordFacts:

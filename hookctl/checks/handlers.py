@@ -10,13 +10,13 @@ from hookctl.hosts import Host, seconds
 
 SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
 
-_Place = tuple[Any, ...]
+_Below = tuple[Any, ...]
 
 
 class Fault(NamedTuple):
     """What the host does not load under an event."""
 
-    place: _Place  # below the event
+    path: _Below  # below the event
     wrong: str
     is_group: bool = False  # a whole group, or all that the event has
 

@@ -59,7 +59,7 @@ def program_to_try(file: FileFacts) -> str:
     """
     if file.guard is None or file.python is None:
         return ""
-    stopping = ("error", "warning", "info") if file.place.shared else ("error", "warning")
+    stopping = ("error", "warning", "info") if file.target.shared else ("error", "warning")
     if any(finding.level in stopping for finding in _programs(file)):
         return ""
     return next(program.path for program in file.programs if program.name != WRAPPER)
@@ -68,7 +68,7 @@ def program_to_try(file: FileFacts) -> str:
 def _interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
     if not python.is_executable:
         message, fix = "the hook's Python is gone, so the hook does nothing", "`hookctl doctor --fix` chooses another."
-        if file.place.shared:
+        if file.target.shared:
             message, fix = "there is no python3 on PATH, so the hook does nothing", "Install Python 3.8 or later."
         yield file.find("interpreter_missing", message, fix, python.path)
     elif python.version is None:
@@ -86,14 +86,14 @@ def _program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
         yield file.find("hook_unreadable", program.error.message, program.error.hint, path)
     elif not program.is_there:
         message = "the hook's file is missing, so the hook does nothing"
-        if file.place.shared:
+        if file.target.shared:
             message += ": is .hookctl/ committed with the settings?"
         yield file.find("hook_missing", message, "`hookctl doctor --fix` puts it back.", path)
     elif not program.is_recorded:
         message = "the hook's file is not as hookctl installed it; it was not tried"
         yield file.find("hook_changed", message, f"`{file.install} --force` puts ours back.", path)
     elif not program.is_current:
-        message = "the hook is of another version of hookctl" + ("; it was not tried" if file.place.shared else "")
+        message = "the hook is of another version of hookctl" + ("; it was not tried" if file.target.shared else "")
         yield file.find("hook_old", message, f"`{file.install}` brings this version's.", path)
 
 
@@ -132,24 +132,24 @@ def wrong_knobs(value: Mapping[str, Any], knobs: Mapping[str, Any]) -> Iterator[
             yield from _wrong(name, value[name], about)
 
 
-def _wrong(place: str, value: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _wrong(target: str, value: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What of one value is not as its schema wants it."""
     kind, is_number = about.get("type", ""), isinstance(value, int | float) and not isinstance(value, bool)
     if kind and not _is_of(kind, value):
-        yield place, f"{value!r} is not of type {kind!r}"
+        yield target, f"{value!r} is not of type {kind!r}"
     if "enum" in about and value not in about["enum"]:
-        yield place, f"{value!r} is not one of {about['enum']!r}"
+        yield target, f"{value!r} is not one of {about['enum']!r}"
     if is_number and value < about.get("minimum", value):
-        yield place, f"{value!r} is less than the minimum of {about['minimum']!r}"
+        yield target, f"{value!r} is less than the minimum of {about['minimum']!r}"
     if is_number and value > about.get("maximum", value):
-        yield place, f"{value!r} is greater than the maximum of {about['maximum']!r}"
+        yield target, f"{value!r} is greater than the maximum of {about['maximum']!r}"
     if isinstance(value, str) and not re.search(about.get("pattern", ""), value):
-        yield place, f"{value!r} does not match {about['pattern']!r}"
+        yield target, f"{value!r} does not match {about['pattern']!r}"
     if isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _wrong(f"{place}.{number}", item, about.get("items", {}))
+            yield from _wrong(f"{target}.{number}", item, about.get("items", {}))
         if len(value) < about.get("minItems", 0):
-            yield place, f"{value!r} should be non-empty"
+            yield target, f"{value!r} should be non-empty"
 
 
 def _is_of(kind: str, value: Any) -> bool:
@@ -220,7 +220,7 @@ def _fits(value: object, wanted: object) -> bool:
 def _allowed(file: FileFacts) -> float:
     """How long an answer may take: less than the host waits for it."""
     allowed = LONGEST
-    for element in file.live.elements if file.live else ():
+    for element in file.current.elements if file.current else ():
         if element.id == "guard/stop":
             given = handlers.patience(file.host, element.fields)
             allowed = min(allowed, given) if given and given > 0 else allowed

@@ -18,6 +18,7 @@ from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, settings_from
 from hookctl.settings import effective, precedence
 from hookctl.settings.effective import Value
 from hookctl.settings.precedence import Source
+from hookctl.settings.words import is_true
 
 _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
 
@@ -114,13 +115,13 @@ def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]
     path = file.host.env_leaf(key)
     source = precedence.winner(found, path) if path else None
     order = file.host.data["scopes"]["precedence"]
-    if source is None or path is None or order.index(source.scope) >= order.index(file.place.scope):
+    if source is None or path is None or order.index(source.scope) >= order.index(file.target.scope):
         return
-    own = next((one for one in found if one.scope == file.place.scope), None)
+    own = next((one for one in found if one.scope == file.target.scope), None)
     value = precedence.text(source, path)
     if own is None or own.document.get(path) is MISSING or precedence.text(own, path) != value:
         message = f"{shown(key, value)} of {source.scope} scope is in effect here"
-        message += f", not the one of {file.place.scope} scope"
+        message += f", not the one of {file.target.scope} scope"
         yield file.find("masked", message, f"Change it in {source.path}.", source.path)
 
 
@@ -222,7 +223,7 @@ def _child_env(file: FileFacts) -> list[str]:
 
 def _variable(file: FileFacts, name: str, value: str, where: str, path: str) -> Iterator[Finding]:
     is_child = name in _child_env(file)
-    off = guard.switches_off(name, value) or (is_child and guard.is_true(value))
+    off = guard.switches_off(name, value) or (is_child and is_true(value))
     if is_child and not off:
         return
     message = f"{shown(name, value)} {where} "

@@ -17,9 +17,9 @@ from hookctl.packs import knobs
 from hookctl.settings import effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look
-from hookctl.settings.targets import Place, of_file, standing
+from hookctl.settings.targets import Target, of_file, standing
 from hookctl.system import project
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 
 class Machine:
@@ -36,7 +36,7 @@ class Machine:
         self.knobs = knobs.schema()
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
-        self._places: dict[str, list[Place]] = {}
+        self._places: dict[str, list[Target]] = {}
         self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
 
@@ -53,39 +53,39 @@ class Machine:
             self._standing[key] = standing(host, scope, self.environ, folder, self.read)
         return self._standing[key]
 
-    def places(self, host: Host) -> list[Place]:
+    def targets(self, host: Host) -> list[Target]:
         """The user's settings if the host is in use, the project's where something of ours is in it, and every
         other file that the ledgers have."""
         if host.name not in self._places:
             self._places[host.name] = self._find_places(host)
         return self._places[host.name]
 
-    def _find_places(self, host: Host) -> list[Place]:
+    def _find_places(self, host: Host) -> list[Target]:
         variant, path = self.standing(host, "user")
-        own = Place(variant, "user", path)
+        own = Target(variant, "user", path)
         key, record = store.page_of(self.records, own.path)
-        places = {key: own} if record or hosts.detected(host, self.environ) else {}
+        targets = {key: own} if record or hosts.detected(host, self.environ) else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
             variant, path = self.standing(host, scope, root)
-            place = Place(variant, scope, path, root)
-            key, record = store.page_of(self.records, place.path)
-            if record or self._has_ours(place):
-                places.setdefault(key, place)
+            target = Target(variant, scope, path, root)
+            key, record = store.page_of(self.records, target.path)
+            if record or self._has_ours(target):
+                targets.setdefault(key, target)
         for key, page in self.records.items():
             if page.host == host.name and page.packs:  # else only approvals are in the file
                 path = store.place_of(self.records, key)
                 variant = of_file(host, path, self.read)
-                places.setdefault(key, Place(variant, page.scope, path, page.project))
-        return list(places.values())
+                targets.setdefault(key, Target(variant, page.scope, path, page.project))
+        return list(targets.values())
 
-    def _has_ours(self, place: Place) -> bool:
+    def _has_ours(self, target: Target) -> bool:
         """Whether a hook of ours stands in a settings file, whatever the ledger says."""
-        if not os.path.lexists(place.path):
+        if not os.path.lexists(target.path):
             return False
         try:
-            document = self.reader.patient_document(place.path, place.host.format)[1]
-            return bool(look(place.host, document, (), ()).elements)
+            document = self.reader.patient_document(target.path, target.host.format)[1]
+            return bool(look(target.host, document, (), ()).elements)
         except HookctlError:
             return False
 
@@ -98,9 +98,9 @@ class Machine:
         return self._layers[key]
 
     def _layer(self, source: Source, sources: list[Source]) -> Layer:
-        target = self.reader.snapshot(source.path).path
+        real_path = self.reader.snapshot(source.path).path
         hidden = frozenset(precedence.hidden_events(sources, source))
-        return Layer(source, target, hooks_of(source), effective.variables([source]), hidden)
+        return Layer(source, real_path, hooks_of(source), effective.variables([source]), hidden)
 
     def log(self) -> tuple[dict[str, Any], ...]:
         """Every line of the guard's log."""

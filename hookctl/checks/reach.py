@@ -43,7 +43,7 @@ def _managed_only(file: FileFacts) -> Iterator[Finding]:
         if source.document.get((key,)) is not True:
             continue
         if source.scope == "managed":
-            message = f"{key} is true, so hooks of {file.place.scope} scope do not run"
+            message = f"{key} is true, so hooks of {file.target.scope} scope do not run"
             yield file.find("managed_only", message, "Ask whoever manages this machine.", source.path)
         else:
             message = f"{key} means nothing in {source.scope} scope, only in managed settings"
@@ -56,7 +56,7 @@ def _managed_only(file: FileFacts) -> Iterator[Finding]:
 def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     """The gates in front of what the ledger has in this file: of its folder, and of each hook."""
     packs = file.record.packs if file.record else {}
-    elements = file.live.elements if file.live else ()
+    elements = file.current.elements if file.current else ()
     if file.document is None or not any(element.pack in packs for element in elements):
         return
     about = file.host.data.get("trust", {})
@@ -65,7 +65,7 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
         if one.element.pack in packs:
             yield _closed(file, one)
     nobody_knows = about.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
-    if nobody_knows and file.place.scope in about.get("scopes", ()):
+    if nobody_knows and file.target.scope in about.get("scopes", ()):
         yield file.find("not_approved", f"{about['gate']}: {about['action']}", level="info")
 
 
@@ -87,7 +87,7 @@ def _folder(file: FileFacts) -> Iterator[Finding]:
     if not file.is_untrusted:
         return
     message = f"{file.host.title} has not been told to trust {file.start}, so it runs no hook there"
-    level = "warning" if file.place.project else "info"
+    level = "warning" if file.target.project else "info"
     if level == "info":
         message += " as long as it is not"
     yield file.find("not_trusted", message, f"{_sentence(file.host.data['folder_trust']['action'])}.", level=level)
@@ -103,7 +103,7 @@ def _sentence(text: str) -> str:
 def judge_unread(facts: HostFacts) -> Iterator[Finding]:
     """Stop hooks, and any hook of ours, that will not run although they look as if."""
     hidden = {file.path for file in facts.files if hidden_by(facts, file)}
-    unread = {file.target: file for file in facts.unread if file.owner not in hidden}
+    unread = {file.real_path: file for file in facts.unread if file.owner not in hidden}
     for file in unread.values():
         yield from _unread(facts, file)
 
@@ -152,29 +152,29 @@ def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
     """Hooks of ours that the host passes over for those of another file, and scopes with hooks in two files."""
     for file in facts.files:
         hiding = hidden_by(facts, file)
-        if hiding and file.live and file.live.elements:
-            yield _hidden(facts, file, hiding.source.path, hiding.target, "nothing")
+        if hiding and file.current and file.current.elements:
+            yield _hidden(facts, file, hiding.source.path, hiding.real_path, "nothing")
         yield from _overlaid(facts, file)
     yield from _twice(facts)
 
 
 def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
     """The file for which the host passes over this one as a whole; None if it does not."""
-    if not facts.host.data["scopes"].get("first_only") or file.place.scope != "user" or not facts.layers:
+    if not facts.host.data["scopes"].get("first_only") or file.target.scope != "user" or not facts.layers:
         return None
-    return None if facts.layers[0].target == file.target else facts.layers[0]
+    return None if facts.layers[0].real_path == file.real_path else facts.layers[0]
 
 
 def _overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
     """Events of ours that the host takes from a file beside this one."""
     own = next((layer for layer in file.layers if layer.source.path == file.path), None)
-    if own is None or not own.hidden or file.live is None:
+    if own is None or not own.hidden or file.current is None:
         return
-    ours = {event_of(file.host.shape, element.path) for element in file.live.elements}
+    ours = {event_of(file.host.shape, element.path) for element in file.current.elements}
     hidden = sorted(ours & own.hidden)
     if hidden:
         beside = next(layer for layer in file.layers if _is_beside(layer, own))
-        yield _hidden(facts, file, beside.source.path, beside.target, f"no hook on {' and '.join(hidden)}")
+        yield _hidden(facts, file, beside.source.path, beside.real_path, f"no hook on {' and '.join(hidden)}")
 
 
 def _is_beside(layer: Layer, own: Layer) -> bool:
@@ -183,9 +183,9 @@ def _is_beside(layer: Layer, own: Layer) -> bool:
     return source.scope == other.scope and source.host.stands != other.host.stands
 
 
-def _hidden(facts: HostFacts, file: FileFacts, path: str, target: str, what: str) -> Finding:
+def _hidden(facts: HostFacts, file: FileFacts, path: str, real_path: str, what: str) -> Finding:
     message = f"{facts.host.title} reads {path} instead, so {what} of ours runs from this file"
-    if target in _targets_of_guards(facts):
+    if real_path in _paths_of_guards(facts):
         return file.find("shadowed", f"{message}; the guard is there too", level="info")
     beside = os.path.dirname(path) == os.path.dirname(file.path)
     install = file.install if beside else f"hookctl install --host {facts.host.name} --scope project"
@@ -193,10 +193,10 @@ def _hidden(facts: HostFacts, file: FileFacts, path: str, target: str, what: str
     return file.find("shadowed", message, f"`{install}` puts the guard there.", level=level)
 
 
-def _targets_of_guards(facts: HostFacts) -> set[str]:
+def _paths_of_guards(facts: HostFacts) -> set[str]:
     """The files that have a guard which the host runs."""
     paths = {registration.hook.source.path for registration in facts.guards}
-    return {layer.target for layer in facts.layers if layer.source.path in paths}
+    return {layer.real_path for layer in facts.layers if layer.source.path in paths}
 
 
 def _twice(facts: HostFacts) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hookctl.checks import handlers
 from hookctl.checks.facts import Hook, HostFacts, Registration
-from hookctl.packs import guard
+from hookctl.settings.words import is_true
 
 
 def with_running(facts: HostFacts) -> HostFacts:
@@ -46,7 +46,7 @@ def at_work(facts: HostFacts) -> list[Registration]:
 
 def mode(facts: HostFacts, registration: Registration) -> str:
     """What a guard does: the environment counts before its configuration, and without its file it is off."""
-    if registration.since is None or guard.is_true(facts.variables.get("HOOKCTL_DISABLE", "")):
+    if registration.since is None or is_true(facts.variables.get("HOOKCTL_DISABLE", "")):
         return "off"
     return facts.variables.get("HOOKCTL_MODE", "").strip() or str(registration.config.get("mode", "breaker"))
 
@@ -58,4 +58,4 @@ def ends_chains(facts: HostFacts, registration: Registration) -> bool:
     if mode(facts, registration) == "guard":
         return True
     text = facts.variables.get("HOOKCTL_END_FOREIGN_CHAINS", "").strip()
-    return guard.is_true(text) if text else registration.config.get("end_foreign_chains") is not False
+    return is_true(text) if text else registration.config.get("end_foreign_chains") is not False

@@ -32,7 +32,7 @@ def judge_reading(file: FileFacts) -> Iterator[Finding]:
     """Whether the file can be read, and whether the guard is in it."""
     if file.error:
         yield _unreadable(file, file.error, "error")
-    elements = file.live.elements if file.live else ()
+    elements = file.current.elements if file.current else ()
     if file.guard is None and not any(element.pack == GUARD for element in elements):
         message, fix = "the guard is not installed here", f"`{file.install}`"
         yield file.find("not_installed", message, fix)
@@ -178,7 +178,7 @@ def _event(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> I
         return
     if about["events"] or event in host.events.values() or _is_guarding(host, event):
         for fault in handlers.faults(host, event, groups):
-            yield _lost(file, event, ".".join(map(str, (*path, *fault.place))), fault)
+            yield _lost(file, event, ".".join(map(str, (*path, *fault.path))), fault)
         yield from _timeouts(file, path, event, groups)
 
 
@@ -200,11 +200,11 @@ def _lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Find
 def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
     """Hooks of others with a timeout that is hardly meant as the host takes it; of ours entries.py says more."""
     host = file.host
-    for place, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
+    for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
         given, command = handlers.patience(host, fields), fields.get("command")
         if given is None or (isinstance(command, str) and shapes.is_ours(command)):
             continue
-        name, value = ".".join(map(str, (*path, *place[1:]))), fields.get("timeout")
+        name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
         if host.data["timeout_unit"] == "milliseconds" and given < 1:
             message = f"{name} has a timeout of {value}, which {host.title} takes for {given * 1000:g} milliseconds"
             message += ": the hook may be killed before it answers"
@@ -264,7 +264,7 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
     """Does everyone who clones the project get the hook with the settings that register it?"""
     if not file.ignore_files:
         return
-    settings = os.path.relpath(file.path, file.place.project)
+    settings = os.path.relpath(file.path, file.target.project)
     for name in (OWN, os.path.dirname(settings), settings):
         for path, text in file.ignore_files:
             line = _ignoring(text, name)

@@ -10,8 +10,8 @@ from hookctl.checks.gather_host import host_facts
 from hookctl.checks.gather_record import record_facts
 from hookctl.checks.machine import Machine
 from hookctl.hosts import Host
-from hookctl.settings.targets import Place
-from hookctl.system.paths import Folders
+from hookctl.settings.targets import Target
+from hookctl.system.folders import Folders
 
 # Of each settings file with something of ours in it, or that a host in use has for the user.
 _OF_A_FILE = (
@@ -37,11 +37,11 @@ class Survey:
     def hosts_in_use(self) -> list[Host]:
         """The hosts that are in use here."""
         every = [self._machine.load(name) for name in hosts.names()]
-        return [host for host in every if self._machine.places(host)]
+        return [host for host in every if self._machine.targets(host)]
 
-    def places(self, host: Host) -> list[Place]:
+    def targets(self, host: Host) -> list[Target]:
         """The settings files of a host that are looked at."""
-        return self._machine.places(host)
+        return self._machine.targets(host)
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""

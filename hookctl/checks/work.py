@@ -13,8 +13,8 @@ from hookctl.checks.facts import HostFacts, Registration, Run
 from hookctl.checks.registered import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.packs import guard
 from hookctl.settings.targets import OWN
+from hookctl.settings.words import is_true
 from hookctl.system import project
 
 MARKS = ("STOP", "CONCLUDE")
@@ -55,7 +55,7 @@ def _must_be_armed(facts: HostFacts, registration: Registration) -> bool:
     if (facts.variables.get("HOOKCTL_MODE", "") or config.get("mode")) == "keepalive":
         return True
     text = facts.variables.get("HOOKCTL_REQUIRE_ARM", "")
-    return guard.is_true(text) if text else config.get("require_arm") is True
+    return is_true(text) if text else config.get("require_arm") is True
 
 
 def _odd_files(facts: HostFacts, run: Run) -> Iterator[Finding]:

@@ -64,7 +64,7 @@ def _is_read(file: FilePlan) -> bool:
 
 def _after(file: FilePlan) -> Document | None:
     try:
-        return formats.parse(file.place.host.format, file.after or b"", where=file.path)
+        return formats.parse(file.target.host.format, file.after or b"", where=file.path)
     except HookctlError:
         return None
 

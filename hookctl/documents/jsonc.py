@@ -27,7 +27,7 @@ from hookctl.documents.scan import (
     too_deep,
     tree_of,
 )
-from hookctl.documents.text import BREAK, Splice, line_start, line_stop, place, spliced
+from hookctl.documents.text import BREAK, Splice, line_start, line_stop, position_of, spliced
 from hookctl.errors import HookctlError
 
 # Patterns are compiled when they are used: most calls edit nothing, and compiling them is half of an import.
@@ -132,7 +132,7 @@ class JsonDocument:
         if not first:
             return None
         offset, kind = min(first)
-        return (kind, *place(self._text, offset))
+        return (kind, *position_of(self._text, offset))
 
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         """Refuse (strict_host) a document that a host with these two flags does not read."""
@@ -160,7 +160,7 @@ class JsonDocument:
     @_bounded
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column of the value at path; of the nearest parent if there is none."""
-        return place(self._text, self._nearest(path))
+        return position_of(self._text, self._nearest(path))
 
     @_bounded
     def check_path(self, path: Path) -> None:
@@ -269,7 +269,7 @@ class JsonDocument:
         return 0
 
     def _error(self, code: str, message: str, offset: int, hint: str) -> HookctlError:
-        line, column = place(self._text, offset)
+        line, column = position_of(self._text, offset)
         return HookctlError(code, message, path=self.where, line=line, column=column, hint=hint)
 
     # Editing

@@ -14,9 +14,9 @@ from typing import Any
 from hookctl.documents import Path
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.scan import decode
-from hookctl.documents.text import place
+from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 
 # The settings stand between these two lines, in every version.
 _START = "\nconst settings =\n"
@@ -161,7 +161,7 @@ def _foreign(text: str, where: str) -> HookctlError:
     at = _same(before, found)
     if found == before:
         at = len(text) - len(found_behind) + _same(behind, found_behind)
-    line, column = place(text, at)
+    line, column = position_of(text, at)
     message = "this file is not as hookctl writes it"
     hint = "If it is another program's, move it away; if its code was edited, remove it. Then run the command again."
     return HookctlError("foreign_file", message, path=where, line=line, column=column, hint=hint)

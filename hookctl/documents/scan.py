@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl.documents.text import place
+from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
 from hookctl.model import LIMIT
 
@@ -99,7 +99,7 @@ def decode(data: bytes, where: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8")
-        line, column = place(before, len(before))
+        line, column = position_of(before, len(before))
         name = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
         message, hint = f"the file is {name}", "Save it as UTF-8, then run the command again."
         raise HookctlError("not_utf8", message, path=where, line=line, column=column, hint=hint) from None
@@ -190,7 +190,7 @@ def skip(shadow: str, at: int) -> int:
 
 def too_deep(text: str, where: str) -> HookctlError:
     """The refusal of what the scanner cannot reach in the stack that is left."""
-    line, column = place(text, _deep(text))
+    line, column = position_of(text, _deep(text))
     message, hint = "it is nested too deeply", "Is it the right file?"
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
 
@@ -267,5 +267,5 @@ def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlEr
     else:
         plain = next((words for start, words in _PLAIN.items() if said.startswith(start)), said)
         message, hint = f"not valid JSON: {plain}", _AGAIN
-    line, column = place(text, offset)
+    line, column = position_of(text, offset)
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)

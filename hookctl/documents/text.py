@@ -40,7 +40,7 @@ def line_stop(text: str, offset: int) -> int:
     return found.start() if found else len(text)
 
 
-def place(text: str, offset: int) -> tuple[int, int]:
+def position_of(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset, both from 1; a byte order mark takes no column."""
     breaks = list(BREAK.finditer(text, 0, offset))
     start = breaks[-1].end() if breaks else int(text.startswith("\ufeff") and offset > 0)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import decode
-from hookctl.documents.text import BREAK, Splice, place, spliced
+from hookctl.documents.text import BREAK, Splice, position_of, spliced
 from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, SCALAR, TABLES, Node, Scan, comments_of, read, scan
 from hookctl.documents.toml_splices import Places
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
@@ -97,7 +97,7 @@ class TomlDocument:
 
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column of the value or header at path; of the nearest parent if there is none."""
-        return place(self._text, self.offset(path))
+        return position_of(self._text, self.offset(path))
 
     def offset(self, path: Path) -> int:
         """Where the value or header at path begins; the nearest parent's if there is none."""

@@ -11,7 +11,7 @@ import tomllib
 from typing import Any, NamedTuple
 
 from hookctl.documents.scan import CONFLICT, too_deep
-from hookctl.documents.text import place
+from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
 
 Keys = tuple[str, ...]
@@ -45,7 +45,7 @@ def read(text: str, where: str) -> dict[str, Any]:
     """What a text means; unparsable with its place where it is not TOML."""
     long = re.search(_LONG, text)
     if long:
-        line, column = place(text, long.start("key"))
+        line, column = position_of(text, long.start("key"))
         message, hint = "this key has too many parts", "Is it the right file?"
         raise HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
     try:
@@ -75,15 +75,15 @@ def _depth(plain: Any) -> int:
 def _unparsable(text: str, where: str, said: str) -> HookctlError:
     """What is wrong, in plain words and with the likeliest cause."""
     found, conflict = re.search(_PLACE, said), re.search(CONFLICT, text, re.MULTILINE)
-    line, column = place(text, len(text))
+    line, column = position_of(text, len(text))
     if found and found["line"]:
         line, column = int(found["line"]), int(found["column"])
     message, hint = f"not valid TOML: {re.sub(_PLACE, '', said)}", "Fix it, then run the command again."
     if conflict:
-        line, column = place(text, conflict.start())
+        line, column = position_of(text, conflict.start())
         message, hint = "the file has merge-conflict marks", "Resolve the conflict, then run the command again."
     elif "\0" in text:
-        line, column = place(text, text.index("\0"))
+        line, column = position_of(text, text.index("\0"))
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
         hint = "Restore it, or save it as UTF-8."
     elif said.startswith(_TWICE):

@@ -15,7 +15,7 @@ from typing import Any
 
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import decode
-from hookctl.documents.text import BREAK, Splice, place, spliced
+from hookctl.documents.text import BREAK, Splice, position_of, spliced
 from hookctl.documents.yaml_edits import Edits, Found, Step
 from hookctl.documents.yaml_nodes import Node, Reading, Tree, load, read
 from hookctl.documents.yaml_text import Source, flow, is_merge, tree_of
@@ -87,7 +87,7 @@ class YamlDocument:
 
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column of the value at path; of the nearest parent if there is none."""
-        return place(self._text, self._nearest(path))
+        return position_of(self._text, self._nearest(path))
 
     def check_path(self, path: Path) -> None:
         """Refuse a path through a doubled key (the host reads the last one), an alias, or a mapping that merges."""
@@ -204,7 +204,7 @@ class YamlDocument:
             raise self._error("unsupported_yaml", message, merge.start, hint)
 
     def _error(self, code: str, message: str, offset: int, hint: str) -> HookctlError:
-        line, column = place(self._text, offset)
+        line, column = position_of(self._text, offset)
         return HookctlError(code, message, path=self.where, line=line, column=column, hint=hint)
 
     # Editing

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from hookctl.documents.text import BREAK, Splice, line_start, line_stop, place
+from hookctl.documents.text import BREAK, Splice, line_start, line_stop, position_of
 from hookctl.documents.yaml_nodes import Child, Node
 from hookctl.documents.yaml_text import Source, Style, block, flow, indented, key_text, member
 from hookctl.errors import HookctlError
@@ -199,7 +199,7 @@ class Edits:
         """The refusal of what no splice of ours would fit."""
         message = "this part of the file is written in a way that cannot be edited without loss"
         hint = "Write it in plain lines (key: value, - item), then run the command again."
-        line, column = place(self._text, offset)
+        line, column = position_of(self._text, offset)
         return HookctlError("unsupported_yaml", message, path=self._where, line=line, column=column, hint=hint)
 
     # The file's style

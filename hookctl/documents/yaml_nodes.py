@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hookctl.documents.scan import CONFLICT, too_deep
-from hookctl.documents.text import place
+from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
 
 DEPTH = 200  # levels; the reader's own recursion ends in a crash, and no settings file is that deep
@@ -205,7 +205,7 @@ def _close(node: Node, end: int) -> None:
 
 
 def _error(text: str, where: str, offset: int, message: str, hint: str) -> HookctlError:
-    line, column = place(text, offset)
+    line, column = position_of(text, offset)
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import names, path_of
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 
 
 def faults() -> Iterator[HookctlError]:

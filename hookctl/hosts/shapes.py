@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
-from hookctl.model import AddElement, CloseGap, Edit, EditElement, Element, Path, Prune, Put
+from hookctl.model import AddElement, CloseGap, Edit, EditElement, HookEntry, Path, Prune, Put
 from hookctl.model import Drop as DropLeaf
 from hookctl.model import DropElement as Removal
 
@@ -115,7 +115,7 @@ def _event_maps(keys: tuple[str, ...], above: Path, value: Any) -> Iterator[tupl
             yield from _event_maps(keys[1:], (*above, name), value[name])
 
 
-def elements(shape: Shape, root: Any) -> tuple[Element, ...]:
+def elements(shape: Shape, root: Any) -> tuple[HookEntry, ...]:
     """The elements of ours in a file, whoever edited or moved them."""
     found = []
     for path, handler, group in _handlers(shape, root):
@@ -125,7 +125,7 @@ def elements(shape: Shape, root: Any) -> tuple[Element, ...]:
             fields = {**handler, "command": command}
             if group is not handler and len(group["hooks"]) == 1 and "matcher" in group:
                 fields["matcher"] = group["matcher"]
-            found.append(Element(path, match[1], fields))
+            found.append(HookEntry(path, match[1], fields))
     return tuple(found)
 
 

@@ -22,10 +22,10 @@ from hookctl.ledger import store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.digests import content_digest
 from hookctl.model import Entry, PackRecord, Path, Record
-from hookctl.settings.targets import GUARD, OWN, Place, of_file, pack_folder, read_inside, require_inside, top
+from hookctl.settings.targets import GUARD, OWN, Target, of_file, pack_folder, read_inside, require_inside, top
 from hookctl.system import files
 from hookctl.system import project as project_folder
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 CONFIG = "config.json"  # of the guard; what stands in it is among its settings
 _PACK_NAME = r"[a-z0-9-]+"
@@ -58,9 +58,9 @@ class CommittedPage(NamedTuple):
 
 def path(project: str) -> str:
     """Where the ledger of a project lies; refuses one that a link leads out of it."""
-    place = os.path.join(project, OWN, "ledger.json")
-    require_inside(project, place)
-    return place
+    target = os.path.join(project, OWN, "ledger.json")
+    require_inside(project, target)
+    return target
 
 
 def readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
@@ -110,13 +110,13 @@ def _state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
     """The pages of the state folder's ledger, and the stubs among them."""
     pages = store.load(folders.ledger)
     # A project may lie behind a link since.
-    stubs = {store.target_of(key): page for key, page in pages.items() if page.scope == "project"}
+    stubs = {store.real_path(key): page for key, page in pages.items() if page.scope == "project"}
     return {key: page for key, page in pages.items() if page.scope != "project"}, stubs
 
 
 def _known(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
     here = project_folder.find(folders.cwd, folders.environ)
-    return list(dict.fromkeys([here, *(store.target_of(page.project) for page in stubs.values() if page.project)]))
+    return list(dict.fromkeys([here, *(store.real_path(page.project) for page in stubs.values() if page.project)]))
 
 
 def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]) -> dict[str, Record]:
@@ -136,20 +136,20 @@ def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str,
 def _load_page(
     folders: Folders, project: str, stubs: Mapping[str, Record], name: str, page: Any, version: int
 ) -> tuple[str, Record]:
-    place = _place(folders, project, name)
-    key = store.target_of(place.path)
-    for scope in (scope for scope in place.host.scopes if scope != "project"):
-        other = hosts.settings_path(place.host, scope, folders.environ, project)
-        if other != place.path and key == store.target_of(other):
+    target = _place(folders, project, name)
+    key = store.real_path(target.path)
+    for scope in (scope for scope in target.host.scopes if scope != "project"):
+        other = hosts.settings_path(target.host, scope, folders.environ, project)
+        if other != target.path and key == store.real_path(other):
             raise ValueError(f"{name} leads to the {scope} settings")
     beginnings: dict[str, dict[str, str]] = {}
     if version == 1:
         page, beginnings = version1.committed_page(page)
     else:
         page = {**page, "packs": _without_end(page["packs"]), "entries": _entries_without_end(page["entries"])}
-    record = _whole(folders, place, from_json(CommittedPage, page, name))
+    record = _whole(folders, target, from_json(CommittedPage, page, name))
     store.check(record)
-    _check_entries(place, record)
+    _check_entries(target, record)
     stub = stubs.get(key)
     hashes = (stub.sha256_before, stub.sha256_after) if stub else ("", "")
     record = record._replace(sha256_before=hashes[0], sha256_after=hashes[1])
@@ -305,7 +305,7 @@ def _changed(base: dict[Any, Any], ours: dict[Any, Any], theirs: dict[Any, Any])
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _place(folders: Folders, project: str, name: str) -> Place:
+def _place(folders: Folders, project: str, name: str) -> Target:
     """The host whose project settings a page names."""
     known = [host for host in map(hosts.load, hosts.names()) if "project" in host.scopes]
     for usual in known:
@@ -313,60 +313,60 @@ def _place(folders: Folders, project: str, name: str) -> Place:
         settings = hosts.settings_path(host, "project", folders.environ, project)
         if name == os.path.relpath(settings, project):
             require_inside(project, settings)
-            return Place(host, "project", settings, project)
+            return Target(host, "project", settings, project)
     raise ValueError(f"{name} is no host's project settings")
 
 
-def _whole(folders: Folders, place: Place, page: CommittedPage) -> Record:
+def _whole(folders: Folders, target: Target, page: CommittedPage) -> Record:
     """A committed page with what is left out of it, all paths absolute; whose files have which hashes is not known."""
-    if page.format != place.host.format:
-        raise ValueError(f"{place.host.name} has no settings in {page.format}")
-    packs = {name: _whole_pack(folders, place, name, pack) for name, pack in page.packs.items()}
-    dirs = tuple(_whole_folder(place, folder) for folder in page.created_dirs)
+    if page.format != target.host.format:
+        raise ValueError(f"{target.host.name} has no settings in {page.format}")
+    packs = {name: _whole_pack(folders, target, name, pack) for name, pack in page.packs.items()}
+    dirs = tuple(_whole_folder(target, folder) for folder in page.created_dirs)
     return Record(
-        place.host.name, "project", page.format, page.created_file, dirs, packs, "", "", page.entries, place.path,
-        place.project, page.gaps,
+        target.host.name, "project", page.format, page.created_file, dirs, packs, "", "", page.entries, target.path,
+        target.project, page.gaps,
     )  # fmt: skip
 
 
-def _whole_pack(folders: Folders, place: Place, name: str, pack: CommittedPack) -> PackRecord:
+def _whole_pack(folders: Folders, target: Target, name: str, pack: CommittedPack) -> PackRecord:
     if not re.fullmatch(_PACK_NAME, name):
         raise ValueError("a pack's name is not one")
     if not re.fullmatch(_DIGEST, pack.digest):
         raise ValueError("a pack's digest is not one")
-    folder = pack_folder(folders, place, name, {}, "")
+    folder = pack_folder(folders, target, name, {}, "")
     for file in pack.files:
         if not re.fullmatch(_FILE_NAME, file) or file.startswith("/") or {"", ".", ".."} & set(file.split("/")):
             raise ValueError("a pack's file is not in its folder")
-        require_inside(place.project, os.path.join(folder, file))
+        require_inside(target.project, os.path.join(folder, file))
     return PackRecord(
-        pack.version, pack.settings, folder, dict.fromkeys(pack.files, ""), _source(place, pack), pack.digest
+        pack.version, pack.settings, folder, dict.fromkeys(pack.files, ""), _source(target, pack), pack.digest
     )
 
 
-def _source(place: Place, pack: CommittedPack) -> str:
+def _source(target: Target, pack: CommittedPack) -> str:
     if not pack.source:
         return ""
     if pack.source != os.path.normpath(pack.source) or pack.source.startswith(("/", "..")):
         raise ValueError("a pack's source is not in the project")
-    source = os.path.join(place.project, pack.source)
-    require_inside(place.project, source)
+    source = os.path.join(target.project, pack.source)
+    require_inside(target.project, source)
     return source
 
 
-def _whole_folder(place: Place, name: str) -> str:
+def _whole_folder(target: Target, name: str) -> str:
     """A folder that an install made: hookctl's own, or one above the settings."""
-    folder = os.path.normpath(os.path.join(place.project, name))
-    above = any(file.startswith(f"{folder}/") for file in (place.path, store.target_of(place.path)))
-    own = folder == os.path.join(place.project, OWN)
-    if not own and (not above or not folder.startswith(top(place.project))):
+    folder = os.path.normpath(os.path.join(target.project, name))
+    above = any(file.startswith(f"{folder}/") for file in (target.path, store.real_path(target.path)))
+    own = folder == os.path.join(target.project, OWN)
+    if not own and (not above or not folder.startswith(top(target.project))):
         raise ValueError("a folder to remove is neither hookctl's own nor one above the settings, in the project")
     return folder
 
 
-def _check_entries(place: Place, record: Record) -> None:
+def _check_entries(target: Target, record: Record) -> None:
     """A stranger's entries may only be such as a pack makes: env values, and hooks under a pack's own name."""
-    host = place.host
+    host = target.host
     if not all(is_event_path(host.shape, path) for path in record.gaps):
         raise ValueError("a gap is not where a pack has a hook")
     for entry in record.entries:
@@ -382,7 +382,7 @@ def _check_entries(place: Place, record: Record) -> None:
         if not fits:
             raise ValueError("an entry is not where a pack has one")
         if entry.kind != "container":
-            _check_content(place, record, entry)
+            _check_content(target, record, entry)
 
 
 def _is_above_hooks(host: Host, path: Path) -> bool:
@@ -396,24 +396,24 @@ def _is_at_the_top(host: Host, entry: Entry) -> bool:
     return entry.path in {(key,) for key in host.data["registration"].get("top", {})}
 
 
-def _check_content(place: Place, record: Record, entry: Entry) -> None:
+def _check_content(target: Target, record: Record, entry: Entry) -> None:
     """What install may write back is a pack's, and what uninstall may put back is one value."""
     if entry.mode not in ("owned", "adopted") or not entry.owners.keys() <= record.packs.keys():
         raise ValueError("an entry is nobody's")
-    for value in (entry.written, *(wish.value for wish in entry.owners.values())):
+    for value in (entry.written, *(claim.value for claim in entry.owners.values())):
         json.dumps(value, allow_nan=False)
-        if entry.kind == "leaf" and not isinstance(value, str) and not _is_at_the_top(place.host, entry):
+        if entry.kind == "leaf" and not isinstance(value, str) and not _is_at_the_top(target.host, entry):
             raise TypeError("an env value is not of type str")
         if entry.kind == "element" and not value["command"].startswith(head(entry.id)):
             raise ValueError("a command has not the name of its entry")
     if entry.kind == "element" and list(entry.owners) != [entry.id.partition("/")[0]]:
         raise ValueError("a hook has another owner than its name says")
     if entry.before is not None:
-        _check_text(place, entry.before)
+        _check_text(target, entry.before)
 
 
-def _check_text(place: Place, text: str) -> None:
-    host = place.host
+def _check_text(target: Target, text: str) -> None:
+    host = target.host
     if host.format == "toml":
         _check_toml(text)
         return

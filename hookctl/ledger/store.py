@@ -127,11 +127,11 @@ def shared(record: Record) -> Record:
 
 def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
     """The page for a settings file and its key; found too where links have moved the file since it was written."""
-    target = target_of(path)
+    target = real_path(path)
     if target in records:
         return target, records[target]
     for key, record in records.items():
-        if target_of(key) == target or (record.known_as == path and (not os.path.lexists(key) or holds(path, record))):
+        if real_path(key) == target or (record.known_as == path and (not os.path.lexists(key) or holds(path, record))):
             return key, record
     return target, None
 
@@ -152,7 +152,7 @@ def holds(path: str, record: Record) -> bool:
     return any(json.dumps(command, ensure_ascii=ascii)[1:-1] in text for command in commands for ascii in (True, False))
 
 
-def target_of(path: str) -> str:
+def real_path(path: str) -> str:
     """The real path; where links lead in a circle the path itself, and reading it then says so."""
     try:
         return files.real(path)
@@ -210,8 +210,8 @@ def _check_entry(entry: Entry) -> None:
         from_json(str, from_json(dict, entry.written, "written")["command"], "command")
     if not entry.owners:
         raise ValueError("an entry without an owner")
-    for wish in entry.owners.values():
-        if wish.merge not in ("", "max", "min", "first"):
+    for claim in entry.owners.values():
+        if claim.merge not in ("", "max", "min", "first"):
             raise ValueError("merge is no rule")
-        if wish.merge in ("max", "min"):
-            int(wish.value)
+        if claim.merge in ("max", "min"):
+            int(claim.value)

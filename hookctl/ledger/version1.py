@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hookctl.model import Entry, PackRecord, Record, Wish
+from hookctl.model import Claim, Entry, PackRecord, Record
 
 _STATE = ("hooks", "state")  # where Codex's config.toml has its approvals
 _COMMITTED = {"format", "created_file", "created_dirs", "packs", "entries"}
@@ -115,7 +115,7 @@ def _approval_entries(records: Mapping[str, Record], approved: dict[str, Any]) -
             version = page.packs[pack].version if page and pack in page.packs else ""
             for key, digest in sorted(keys.items()):
                 path = (*_STATE, key, "trusted_hash")
-                leaves[path] = Entry(path, "leaf", written=digest, owners={pack: Wish(digest, version)})
+                leaves[path] = Entry(path, "leaf", written=digest, owners={pack: Claim(digest, version)})
     if not leaves:
         return []
     tables = [path[:-1] for path in leaves]

@@ -7,8 +7,9 @@ import re
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest
-from hookctl.packs.knobs import LIMIT_KEY, WORDS, schema
+from hookctl.packs.knobs import LIMIT_KEY, schema
 from hookctl.packs.presets import PRESETS
+from hookctl.settings.words import WORDS
 
 MODES = ("breaker", "keepalive", "guard", "off")
 DEFAULT_LIMIT = 5
@@ -177,23 +178,23 @@ def _nudge(request: Request) -> dict[str, Any]:
     return knobs
 
 
-def _dispatch(wishes: tuple[str, ...]) -> dict[str, Any]:
+def _dispatch(claims: tuple[str, ...]) -> dict[str, Any]:
     """The knobs of --dispatch TOOL[:MAX/SECONDS]; an empty text switches off."""
     tools, limits = [], set()
-    for wish in wishes:
-        match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", wish.strip())
+    for claim in claims:
+        match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", claim.strip())
         tool = match[1].strip() if match else ""
         odd = re.search(r"[\s,]|:[0-9/]|:$", tool)  # several tools, or a limit that is none
-        if not tool.isprintable() or odd or (not tool and (len(wishes) > 1 or match is None or match[2])):
+        if not tool.isprintable() or odd or (not tool and (len(claims) > 1 or match is None or match[2])):
             hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
-            message = f"--dispatch {wish!r} names no tool, or a limit that is none"
+            message = f"--dispatch {claim!r} names no tool, or a limit that is none"
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         tools += [tool] if tool else []
         limits |= {(int(match[2]), int(match[3]))} if match and match[2] else set()
     if len(limits) > 1:
         hint = "Give the same MAX/SECONDS to each, or to one of them."
         raise HookctlError("usage", "all dispatch tools share one limit", hint=hint, exit_code=USAGE)
-    knobs: dict[str, Any] = {"dispatch_tools": list(dict.fromkeys(tools))} if wishes else {}
+    knobs: dict[str, Any] = {"dispatch_tools": list(dict.fromkeys(tools))} if claims else {}
     for most, seconds in limits:
         knobs |= {"dispatch_max": most, "dispatch_window_s": seconds}
     return knobs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hookctl.hosts import Host, timeout
-from hookctl.model import Want
+from hookctl.model import Wanted
 
 
 def fields_of(
@@ -30,6 +30,6 @@ def fields_of(
     return fields
 
 
-def top_wants(host: Host) -> list[Want]:
+def top_wants(host: Host) -> list[Wanted]:
     """The keys that the host's settings file must have at its top, whoever wants a hook there."""
-    return [Want((key,), "leaf", value) for key, value in host.data["registration"].get("top", {}).items()]
+    return [Wanted((key,), "leaf", value) for key, value in host.data["registration"].get("top", {}).items()]

@@ -11,11 +11,12 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
-from hookctl.model import PackRecord, Want
-from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, MODES, WORDS, Settings
+from hookctl.model import PackRecord, Wanted
+from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, MODES, Settings
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Pack
-from hookctl.settings.targets import GUARD, OWN, Place, in_sh
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh
+from hookctl.settings.words import is_true
 from hookctl.system import files
 
 HOSTS = "hosts"  # the key of config.json with what hookctl knows of hosts; the others are settings
@@ -26,11 +27,11 @@ _CAP = ("key", "default", "most", "overrides_last", "counts_anew")  # of a host'
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 
 
-def command(id: str, place: Place, folder: str, python: str, event: str) -> str:
+def command(id: str, target: Target, folder: str, python: str, event: str) -> str:
     """The guarded command (design, section 4): whatever is missing or crashes, the host sees 0."""
-    file, host = in_sh(place, f"{folder}/hook.py"), place.host.name
-    program = "python3" if place.shared else shlex.quote(python)
-    there = "command -v python3 >/dev/null 2>&1" if place.shared else f"[ -x {program} ]"
+    file, host = in_sh(target, f"{folder}/hook.py"), target.host.name
+    program = "python3" if target.shared else shlex.quote(python)
+    there = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
     guards = f"[ -f {file} ] && [ -r {file} ] && {there}"
     return f"{head(id)}{guards} && {program} -I -S {file} {event} --host {host}; exit 0"
 
@@ -44,22 +45,22 @@ def command_forms(id: str, event: str, host: Host) -> str:
     return f"{re.escape(head(id))}{hook} && {python} {call}"
 
 
-def hook_path(text: str, id: str, event: str, place: Place) -> str:
+def hook_path(text: str, id: str, event: str, target: Target) -> str:
     """The hook file that a registered command runs; empty if the command is not of a form of ours."""
-    match = re.fullmatch(command_forms(id, event, place.host), text)
+    match = re.fullmatch(command_forms(id, event, target.host), text)
     if not match:
         return ""
     if match["python"] is None:
-        return os.path.join(place.project, OWN, GUARD, place.host.name, "hook.py") if place.project else ""
+        return os.path.join(target.project, OWN, GUARD, target.host.name, "hook.py") if target.project else ""
     return "".join(shlex.split(match["hook"]))
 
 
-def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str, cap: str = "") -> list[Want]:
+def wants(settings: Settings, target: Target, pack: Pack, folder: str, limit: str, cap: str = "") -> list[Wanted]:
     """The guard's entries in a host's settings file; `limit` is the one in effect there, which the cap follows.
 
     `cap` is the operator's own cap, where it stands somewhere that ours would beat: then ours says the same.
     """
-    found, host = [], place.host
+    found, host = [], target.host
     variables = cap_variables(settings, host, limit)
     shared = {LIMIT_KEY: wanted_limit(settings)} if settings.mode == "breaker" else {}
     needed = events(settings, host)
@@ -67,15 +68,15 @@ def wants(settings: Settings, place: Place, pack: Pack, folder: str, limit: str,
         id = f"{GUARD}/{hook.id}"
         stop = hook.event == "stop"
         fields = fields_of(
-            host, GUARD, command(id, place, folder, settings.python, hook.event), hook.timeout or 10,
+            host, GUARD, command(id, target, folder, settings.python, hook.event), hook.timeout or 10,
             matcher=_matcher(settings) if hook.event == "pre-tool" else None,
             env=shared if stop else None, cap=_cap_of_a_hook(settings, host, limit) if stop else None,
         )  # fmt: skip
         path = host.event_path(host.events[hook.event], GUARD)
-        found.append(Want(path, "element", fields, id, command_forms(id, hook.event, host)))
+        found.append(Wanted(path, "element", fields, id, command_forms(id, hook.event, host)))
     found = [*top_wants(host), *found] if found else []
     env = {**shared, **{key: cap or value for key, value in variables.items()}}
-    return found + [Want((*host.env_path, key), "leaf", value) for key, value in env.items() if host.env_path]
+    return found + [Wanted((*host.env_path, key), "leaf", value) for key, value in env.items() if host.env_path]
 
 
 def events(settings: Settings, host: Host) -> tuple[str, ...]:
@@ -154,11 +155,6 @@ def live_configuration(page: PackRecord) -> dict[str, Any]:
 def is_limit(text: str) -> bool:
     """Whether the hook can read an env value as a limit."""
     return bool(re.fullmatch(r"-?[0-9]{1,18}", text.strip()))
-
-
-def is_true(text: str) -> bool:
-    """Whether the hook takes a text for a yes."""
-    return WORDS.get(text.strip().lower(), False)
 
 
 def switches_off(name: str, value: str) -> bool:

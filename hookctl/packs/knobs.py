@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hookctl.system.paths import asset
+from hookctl.settings.words import WORDS
+from hookctl.system.folders import asset
 
-WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
 _NO_KNOBS = ("$schema", "hosts")
 _KINDS = {"integer": int, "boolean": bool, "array": list, "string": str}

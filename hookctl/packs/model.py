@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class EnvWish(NamedTuple):
+class EnvClaim(NamedTuple):
     """A value for the host's environment, and who wins where several packs want the key."""
 
     value: str
@@ -25,7 +25,7 @@ class Hook(NamedTuple):
 class Part(NamedTuple):
     """A host's own wishes on top."""
 
-    env: dict[str, EnvWish]
+    env: dict[str, EnvClaim]
     hooks: tuple[Hook, ...]
 
 
@@ -37,7 +37,7 @@ class Pack(NamedTuple):
     description: str = ""
     source: str = ""  # absolute path of the pack's file; empty for a built-in one
     files: tuple[str, ...] = ()  # relative to the pack's folder, in the pack's order
-    env: dict[str, EnvWish] = {}  # noqa: RUF012 (never changed in place)
+    env: dict[str, EnvClaim] = {}  # noqa: RUF012 (never changed in place)
     hooks: tuple[Hook, ...] = ()
     hosts: dict[str, Part] = {}  # noqa: RUF012
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one

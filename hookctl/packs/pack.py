@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError
 from hookctl.model import LIMIT, Path
-from hookctl.packs.model import EnvWish, Hook, Pack, Part
+from hookctl.packs.model import EnvClaim, Hook, Pack, Part
 from hookctl.packs.wants import Unreadable, slots
 from hookctl.system import files
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 
 if TYPE_CHECKING:
     from hookctl.documents.toml import TomlDocument
@@ -215,9 +215,9 @@ def _pack(path: str, data: dict[str, Any]) -> Pack:
     )
 
 
-def _env(table: dict[str, Any]) -> dict[str, EnvWish]:
-    wishes = table.get("env", {}).items()
-    return {key: EnvWish(wish) if isinstance(wish, str) else EnvWish(**wish) for key, wish in wishes}
+def _env(table: dict[str, Any]) -> dict[str, EnvClaim]:
+    claims = table.get("env", {}).items()
+    return {key: EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim) for key, claim in claims}
 
 
 def _hook(table: dict[str, Any], *, native: bool = False) -> Hook:
@@ -321,10 +321,10 @@ def _placed(place: Path, hooks: tuple[Hook, ...]) -> Iterator[tuple[Hook, Path]]
     return ((hook, (*place, number)) for number, hook in enumerate(hooks))
 
 
-def _check_env(source: _Source, place: Path, env: dict[str, EnvWish]) -> None:
-    for key, wish in env.items():
-        if wish.merge in ("max", "min") and not re.fullmatch(r"-?[0-9]{1,18}", wish.value):
-            message = f"{key} cannot be {_shown(wish.value)} with merge = {wish.merge!r}"
+def _check_env(source: _Source, place: Path, env: dict[str, EnvClaim]) -> None:
+    for key, claim in env.items():
+        if claim.merge in ("max", "min") and not re.fullmatch(r"-?[0-9]{1,18}", claim.value):
+            message = f"{key} cannot be {_shown(claim.value)} with merge = {claim.merge!r}"
             raise source.error((*place, key, "value"), message, "The rule compares decimal integers.")
 
 

@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.system.paths import asset
+from hookctl.system.folders import asset
 
 HOOK = "hook.py"
 _PACKAGE = "guard"  # its folder in the templates

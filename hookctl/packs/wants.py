@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head
-from hookctl.model import Want
+from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Hook, Pack
 
@@ -26,7 +26,7 @@ class Slot(NamedTuple):
     inside: str = ""  # what it stands in; empty where it may be replaced
 
 
-def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Want], list[str]]:
+def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
     """The pack's entries for this host, and what the host has no place for; `files_text` is {files}, quoted for sh."""
     found, messages = [], []
     for hook in _hooks(pack, host.name):
@@ -39,7 +39,7 @@ def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Want], list[str
     found = [*top_wants(host), *found] if found else []
     env = _env(pack, host)
     if host.env_path:
-        found += [Want((*host.env_path, key), "leaf", wish.value, merge=wish.merge) for key, wish in env.items()]
+        found += [Wanted((*host.env_path, key), "leaf", claim.value, merge=claim.merge) for key, claim in env.items()]
     elif env and not host.env_field:
         messages.append(f"{pack.name}: {host.title} has no env channel, so {', '.join(env)} is not set there")
     return found, messages
@@ -57,12 +57,12 @@ def _hooks(pack: Pack, host: str) -> list[Hook]:
     return [*replaced, *own.values()]
 
 
-def _element(pack: Pack, hook: Hook, host: Host, event: str, files_text: str) -> Want:
+def _element(pack: Pack, hook: Hook, host: Host, event: str, files_text: str) -> Wanted:
     id = f"{pack.name}/{hook.id}"
     command = "".join(_command(pack, hook, host, files_text))
-    env = {key: wish.value for key, wish in _env(pack, host).items()}
+    env = {key: claim.value for key, claim in _env(pack, host).items()}
     fields = fields_of(host, pack.name, command, hook.timeout, matcher=hook.matcher, env=env)
-    return Want(host.event_path(event, pack.name), "element", fields, id, _forms(pack, hook, host))
+    return Wanted(host.event_path(event, pack.name), "element", fields, id, _forms(pack, hook, host))
 
 
 def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[str]:

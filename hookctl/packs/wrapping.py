@@ -13,7 +13,7 @@ import shlex
 
 from hookctl.hosts.shapes import head
 from hookctl.model import WRAP
-from hookctl.settings.targets import GUARD, OWN, Place, in_sh
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh
 
 PROGRAM = "wrap.py"
 _ALONE = 'eval "set --; $1"'
@@ -30,12 +30,12 @@ def id_of(original: str) -> str:
     return WRAP + hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def command(original: str, place: Place, folder: str, python: str) -> str:
+def command(original: str, target: Target, folder: str, python: str) -> str:
     """The command that runs `original` under the guard's eyes, or by itself where ours is not to be had."""
-    file = in_sh(place, f"{folder}/{PROGRAM}")
-    program = "python3" if place.shared else shlex.quote(python)
-    there = "command -v python3 >/dev/null 2>&1" if place.shared else f"[ -x {program} ]"
-    guarded = f'exec {program} -I -S {file} stop --host {place.host.name} "$1"'
+    file = in_sh(target, f"{folder}/{PROGRAM}")
+    program = "python3" if target.shared else shlex.quote(python)
+    there = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
+    guarded = f'exec {program} -I -S {file} stop --host {target.host.name} "$1"'
     ready = f"[ -f {file} ] && [ -r {file} ] && {there}"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; if {ready}; then {guarded}; else {_ALONE}; fi"
 

@@ -12,11 +12,11 @@ from hookctl import engine
 from hookctl.errors import HookctlError
 from hookctl.hosts import codex, config_folder, shapes
 from hookctl.ledger import store
-from hookctl.model import Decision, Element, Entry, Path, Record, Want
+from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted
 from hookctl.planner.draft import Draft
 from hookctl.settings import approval
 from hookctl.settings.sources import Sources
-from hookctl.settings.targets import Place
+from hookctl.settings.targets import Target
 
 _FORMAT = "toml"  # of the only file that has such approvals
 _WRITTEN = ("write", "replace", "remove")
@@ -100,26 +100,26 @@ class Approvals:
     def _config_at(self, draft: Draft, path: str, *, must: bool) -> Draft | None:
         ignored = () if must else (HookctlError,)
         with contextlib.suppress(*ignored):
-            real = store.target_of(path)
+            real = store.real_path(path)
             for known in (*self._drafts, *self._opened):
                 if known.snapshot.path == real:
                     return known
             snapshot, document = self.sources.read(path, _FORMAT)
             key, record = store.page_of(self._records, path)
-            target = Place(draft.host._replace(format=_FORMAT), "user", path)
+            target = Target(draft.host._replace(format=_FORMAT), "user", path)
             config = Draft(self.sources, target, snapshot, document, key, record)
             self._opened.append(config)
             return config
         return None
 
 
-def written_hooks(place: Place, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
+def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
     """What approvals are kept up for: what this machine wrote, and not what a committed ledger says."""
-    elements = [entry for entry in entries if entry.kind == "element" and not place.shared]
-    return frozenset((shapes.event_of(place.host.shape, entry.path), entry.written["command"]) for entry in elements)
+    elements = [entry for entry in entries if entry.kind == "element" and not target.shared]
+    return frozenset((shapes.event_of(target.host.shape, entry.path), entry.written["command"]) for entry in elements)
 
 
-def _needed(draft: Draft, pack: str) -> tuple[dict[Path, str], list[Element]]:
+def _needed(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
     """The approvals that a pack's hooks need, and those of its hooks that somebody else wrote: they get none."""
     shape, root = draft.host.shape, draft.document.value or {}
     ours = [element for element in shapes.elements(shape, root) if element.pack == pack]
@@ -151,7 +151,7 @@ def _keeps_up(config: Draft, draft: Draft, pack: str) -> bool:
 
 def _approve(config: Draft, draft: Draft, pack: str, needed: dict[Path, str]) -> None:
     """Make the approvals of a pack in one settings file those that are needed."""
-    wants = [Want((*path, "trusted_hash"), "leaf", digest) for path, digest in needed.items()]
+    wants = [Wanted((*path, "trusted_hash"), "leaf", digest) for path, digest in needed.items()]
     _take_over_places(config, pack, {want.path for want in wants})
     visible = _with_containers(config, _approvals_of(config.entries, draft, pack))
     version = draft.packs[pack].version
@@ -165,8 +165,8 @@ def _take_over_places(config: Draft, pack: str, paths: set[Path]) -> None:
     entries = []
     for entry in config.entries:
         if entry.path in paths and entry.owners.keys() != {pack}:
-            wish = next(iter(entry.owners.values()))
-            entry = entry._replace(owners={pack: wish})
+            claim = next(iter(entry.owners.values()))
+            entry = entry._replace(owners={pack: claim})
         entries.append(entry)
     config.entries = tuple(entries)
 

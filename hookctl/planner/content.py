@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Entry, PackRecord, Want
+from hookctl.model import Entry, PackRecord, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.choices import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
@@ -19,7 +19,7 @@ from hookctl.planner import runtime_files
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import CONFIG, File
 from hookctl.planner.wraps import Asked, entries_but_wraps, wrap
-from hookctl.settings.targets import GUARD, Place, in_sh, top
+from hookctl.settings.targets import GUARD, Target, in_sh, top
 from hookctl.system import interpreter
 
 
@@ -35,7 +35,7 @@ class Choice(NamedTuple):
 class Content(NamedTuple):
     """What a pack puts at one target, and the settings with which it does."""
 
-    wants: list[Want]
+    wants: list[Wanted]
     files: dict[str, File]
     settings: dict[str, Any]
     source: str  # the pack's own file, as it is recorded
@@ -61,7 +61,7 @@ def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
     return Content(wants, files, {}, source, digest, entries_but_wraps(draft))
 
 
-def _recorded_source(pack: Pack, target: Place) -> str:
+def _recorded_source(pack: Pack, target: Target) -> str:
     """A pack's own file, as it is recorded; in a committed ledger no path of this machine has a place."""
     if not target.shared:
         return pack.source
@@ -117,7 +117,7 @@ def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
 def _guard_wants(
     draft: Draft, visible: tuple[Entry, ...], pack: Pack, choice: Choice, folder: str, settings: Settings,
     config: Mapping[str, Any],
-) -> list[Want]:  # fmt: skip
+) -> list[Wanted]:  # fmt: skip
     """The guard's wants, with the host's cap derived from the limit that will be in effect in this file."""
     own_cap, wanted_limit = _own_cap(draft), guard.wanted_limit(settings)
     wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, own_cap)
@@ -128,7 +128,7 @@ def _guard_wants(
 
 
 def _limit_in_effect(
-    draft: Draft, visible: tuple[Entry, ...], wants: list[Want], config: Mapping[str, Any], *, force: bool
+    draft: Draft, visible: tuple[Entry, ...], wants: list[Wanted], config: Mapping[str, Any], *, force: bool
 ) -> str:  # fmt: skip
     """The limit after this install: that of the settings file if it has one for every hook, else of config.json."""
     path = (*draft.host.env_path, LIMIT_KEY)

@@ -14,16 +14,16 @@ from hookctl.model import (
     AddElement,
     Change,
     Conflict,
+    Current,
     Decision,
     Drop,
     DropElement,
     Edit,
     Entry,
-    Live,
     PackRecord,
     Path,
     Record,
-    Want,
+    Wanted,
 )
 from hookctl.planner import gaps, runtime_files
 from hookctl.planner.plan import FilePlan
@@ -35,7 +35,7 @@ from hookctl.planner.records import (
     with_own_folders,
 )
 from hookctl.settings.sources import Sources, look
-from hookctl.settings.targets import Place
+from hookctl.settings.targets import Target
 from hookctl.system import files
 
 
@@ -43,7 +43,7 @@ class Draft:
     """A settings file as it is, and step by step as it will be."""
 
     def __init__(
-        self, sources: Sources, target: Place, snapshot: files.Snapshot, document: Document, key: str,
+        self, sources: Sources, target: Target, snapshot: files.Snapshot, document: Document, key: str,
         record: Record | None, orphaned: str = "",
     ) -> None:  # fmt: skip
         self.sources, self.folders = sources, sources.folders
@@ -70,7 +70,7 @@ class Draft:
         self.changes: list[Change] = []
         self.file_actions: list[tuple[str, Action]] = []
         self.rmdirs: list[str] = []
-        self._looked: tuple[Document, list[tuple[Path, str]], Live] | None = None  # the last look, and what it was for
+        self._looked: tuple[Document, list[tuple[Path, str]], Current] | None = None  # the last look, and what it was for
         self.commands: frozenset[tuple[str, str]] = frozenset()  # event and command of each hook that we want here
 
     def own_entries(self) -> tuple[Entry, ...]:
@@ -93,7 +93,7 @@ class Draft:
                 visible.append(entry)
         return tuple(visible)
 
-    def look(self, wants: Iterable[Want] = (), entries: Iterable[Entry] | None = None) -> Live:
+    def look(self, wants: Iterable[Wanted] = (), entries: Iterable[Entry] | None = None) -> Current:
         """What the file, as edited so far, has at the places of these wants and entries."""
         listed = (*wants, *(self.own_entries() if entries is None else entries))
         asked = self.document, [(each.path, each.kind) for each in listed]
@@ -168,7 +168,7 @@ class Draft:
 
 
 def settle(
-    sources: Sources, records: Records, target: Place, decide: Callable[[Draft], None]
+    sources: Sources, records: Records, target: Target, decide: Callable[[Draft], None]
 ) -> Draft:  # fmt: skip
     """Open a settings file and let a verb decide on it; errors name the file, and nothing is written."""
     snapshot, document = sources.read(target.path, target.host.format)

@@ -12,7 +12,7 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, reading, shapes
 from hookctl.ledger import committed, version1
 from hookctl.ledger.committed import Records
-from hookctl.model import PackRecord, Want
+from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.model import Pack
 from hookctl.planner import runtime_files
@@ -23,23 +23,23 @@ from hookctl.planner.notices import notices
 from hookctl.planner.plan import Plan, assemble
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings.sources import Sources
-from hookctl.settings.targets import GUARD, Place, all_files, pack_folder, require_inside
+from hookctl.settings.targets import GUARD, Target, all_files, pack_folder, require_inside
 
 
 def plan_install(
-    sources: Sources, pack: Pack, places: Iterable[Place], choice: Choice,
-    looking: Callable[[Place], None] | None = None,
+    sources: Sources, pack: Pack, targets: Iterable[Target], choice: Choice,
+    looking: Callable[[Target], None] | None = None,
 ) -> Plan:  # fmt: skip
     """What an install of the pack at these places would do; `looking` hears of each place before it is read."""
-    places = tuple(places)
-    records = committed.read(sources.folders, [place.project for place in places if place.shared])
+    targets = tuple(targets)
+    records = committed.read(sources.folders, [target.project for target in targets if target.shared])
     decide = partial(_decide, records, pack, choice)
     drafts = []
-    for place in places:
+    for target in targets:
         if looking:
-            looking(place)
-        _require_the_others_readable(sources, place)
-        drafts.append(settle(sources, records, place, decide))
+            looking(target)
+        _require_the_others_readable(sources, target)
+        drafts.append(settle(sources, records, target, decide))
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
         if not draft.conflicts:
@@ -60,37 +60,37 @@ def check(pack: Pack, request: Request) -> None:
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
-def _require_the_others_readable(sources: Sources, place: Place) -> None:
+def _require_the_others_readable(sources: Sources, target: Target) -> None:
     """Refuse where another file of the scope is broken: what it says decides which of them our hooks go into."""
-    if not place.host.data.get("variants"):
+    if not target.host.data.get("variants"):
         return  # such a host has one file a scope
-    for other, path in all_files(load(place.host.name), place.scope, sources.folders.environ, place.project):
-        if path != place.path and os.path.lexists(path):
+    for other, path in all_files(load(target.host.name), target.scope, sources.folders.environ, target.project):
+        if path != target.path and os.path.lexists(path):
             sources.read(path, other.format)
 
 
 def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     """Decide on one settings file, and on the pack's own files."""
-    place = draft.target
-    reading.require(place.host, draft.before)
+    target = draft.target
+    reading.require(target.host, draft.before)
     known = draft.packs.get(pack.name)
     folder = _folder(records, pack, draft)
-    if place.shared:
-        require_inside(place.project, os.path.join(folder, CONFIG))
+    if target.shared:
+        require_inside(target.project, os.path.join(folder, CONFIG))
     content = guard_content(draft, pack, choice, folder) if pack.name == GUARD else pack_content(draft, pack, folder)
     wraps_more = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return
     runtime = _install_files(draft, pack, content, folder, force=choice.force)
-    if place.shared and (choice.trust or wraps_more or draft.adds_hooks):
+    if target.shared and (choice.trust or wraps_more or draft.adds_hooks):
         _require_own_programs(pack, runtime)
     installed = PackRecord(
         pack.version, content.settings, folder, runtime.written, content.source, content.digest
     )  # fmt: skip
     draft.packs[pack.name] = version1.unless_it_says_the_same(known, installed) if known else installed
     others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]
-    draft.commands = _commands(place, content.wants) | written_hooks(place, others)
+    draft.commands = _commands(target, content.wants) | written_hooks(target, others)
     draft.messages = [*notices(draft, pack), *draft.messages]
 
 
@@ -134,8 +134,8 @@ def _folder(records: Records, pack: Pack, draft: Draft) -> str:
     return pack_folder(draft.folders, draft.target, pack.name, records, draft.key)
 
 
-def _commands(place: Place, wants: list[Want]) -> frozenset[tuple[str, str]]:
-    shape = place.host.shape
+def _commands(target: Target, wants: list[Wanted]) -> frozenset[tuple[str, str]]:
+    shape = target.host.shape
     return frozenset((shapes.event_of(shape, want.path), want.value["command"]) for want in wants if want.id)
 
 

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from hookctl.documents import Document
 from hookctl.model import Action, Change, Conflict, Decision, Record
 from hookctl.planner import project_files
-from hookctl.settings.targets import Place, require_inside
-from hookctl.system.paths import Folders
+from hookctl.settings.targets import Target, require_inside
+from hookctl.system.folders import Folders
 
 
 class FilePlan(NamedTuple):
     """What happens to one settings file, and to the runtime files that go with it."""
 
-    place: Place
+    target: Target
     before: Document  # an empty one where the file cannot be read as one
     after: bytes | None
     path: str
@@ -33,7 +33,7 @@ class FilePlan(NamedTuple):
         """The change of the settings file; None where its bytes stay."""
         if self.old == self.after:
             return None
-        return Change(self.path, self.old, self.after, self.place.new_file_mode, settings=True)
+        return Change(self.path, self.old, self.after, self.target.new_file_mode, settings=True)
 
 
 class Plan(NamedTuple):
@@ -59,9 +59,9 @@ def assemble(folders: Folders, records: Mapping[str, Record], plans: list[FilePl
     changed |= {plan.path: plan.record for plan in plans}
     changed = {path: record for path, record in changed.items() if records.get(path) != record}
     own: list[Change] = []
-    for project in dict.fromkeys(plan.place.project for plan in plans if plan.place.shared):
-        number = next(n for n, plan in enumerate(plans) if plan.place.project == project and plan.place.shared)
-        extra = project_files.plan(folders, records, changed, plans[number].place, _paths_going(plans))
+    for project in dict.fromkeys(plan.target.project for plan in plans if plan.target.shared):
+        number = next(n for n, plan in enumerate(plans) if plan.target.project == project and plan.target.shared)
+        extra = project_files.plan(folders, records, changed, plans[number].target, _paths_going(plans))
         own += extra.changes
         plans[number] = plans[number]._replace(
             runtime_actions=(*plans[number].runtime_actions, *extra.actions),
@@ -72,8 +72,8 @@ def assemble(folders: Folders, records: Mapping[str, Record], plans: list[FilePl
         change = plan.settings
         if change:
             settings.append(change)
-        if change and plan.place.project:
-            require_inside(plan.place.project, plan.path)  # a link may have come after the place was found
+        if change and plan.target.project:
+            require_inside(plan.target.project, plan.path)  # a link may have come after the place was found
     runtime = [change for plan in plans for change in plan.runtime]
     # The project's ledger comes last: what an interrupted run left is told by the settings first.
     order = (*runtime, *settings, *own) if install else (*settings, *runtime, *own)

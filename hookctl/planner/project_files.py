@@ -8,36 +8,36 @@ from collections.abc import Container, Iterator, Mapping
 from hookctl.ledger import committed, store
 from hookctl.model import Change, Record
 from hookctl.planner.runtime_files import Runtime, file_action, own_top
-from hookctl.settings.targets import OWN, Place, read_inside, require_inside
-from hookctl.system.paths import Folders
+from hookctl.settings.targets import OWN, Target, read_inside, require_inside
+from hookctl.system.folders import Folders
 
 IGNORED = b"run/\n"  # a run is nobody else's business
 
 
 def plan(
-    folders: Folders, records: Mapping[str, Record], changed: Mapping[str, Record | None], place: Place,
+    folders: Folders, records: Mapping[str, Record], changed: Mapping[str, Record | None], target: Target,
     going: Container[str],
 ) -> Runtime:  # fmt: skip
     """The ledger of the place's project with the changed pages; `going` is what else of ours is to be removed."""
-    old = _pages(records, place.project)
-    new = _pages({**old, **changed}, place.project)
-    path = committed.path(place.project)
+    old = _pages(records, target.project)
+    new = _pages({**old, **changed}, target.project)
+    path = committed.path(target.project)
     if not old and not new and going:  # the ledger was lost, and with it who made the folder
-        return _ignore(place, path, going)
+        return _ignore(target, path, going)
     if {key: store.shared(page) for key, page in old.items()} == {
         key: store.shared(page) for key, page in new.items()
     }:
         return Runtime()
-    there = read_inside(place.project, path)
-    data = committed.dump(place.project, new)
+    there = read_inside(target.project, path)
+    data = committed.dump(target.project, new)
     if there.data == data:
         return Runtime()
     word = "remove-file" if data is None else "create-file" if there.data is None else "replace-file"
-    change = Change(there.path, there.data, data, place.new_file_mode)
-    ignore = _new_ignore(place)
+    change = Change(there.path, there.data, data, target.new_file_mode)
+    ignore = _new_ignore(target)
     if data is None:
-        made = any(own_top(folders, place) in page.created_dirs for page in old.values())
-        ignore = _ignore(place, path, going) if made else Runtime()
+        made = any(own_top(folders, target) in page.created_dirs for page in old.values())
+        ignore = _ignore(target, path, going) if made else Runtime()
     actions = ((path, file_action(word, path)), *[(at, action) for at, action in ignore.actions])
     return Runtime((*ignore.changes, change), actions)
 
@@ -46,20 +46,20 @@ def _pages(records: Mapping[str, Record | None], project: str) -> dict[str, Reco
     return {key: page for key, page in records.items() if page and page.scope == "project" and page.project == project}
 
 
-def _new_ignore(place: Place) -> Runtime:
+def _new_ignore(target: Target) -> Runtime:
     """It is made with the folder; where the folder is there already, whether it is ignored is its makers' word."""
-    path = os.path.join(place.project, OWN, ".gitignore")
-    require_inside(place.project, path)
+    path = os.path.join(target.project, OWN, ".gitignore")
+    require_inside(target.project, path)
     if os.path.lexists(os.path.dirname(path)):
         return Runtime()
-    return Runtime((Change(path, None, IGNORED, place.new_file_mode),), ((path, file_action("create-file", path)),))
+    return Runtime((Change(path, None, IGNORED, target.new_file_mode),), ((path, file_action("create-file", path)),))
 
 
-def _ignore(place: Place, ledger_path: str, going: Container[str]) -> Runtime:
+def _ignore(target: Target, ledger_path: str, going: Container[str]) -> Runtime:
     """It goes with the folder, if nothing else is left there."""
-    folder = os.path.join(place.project, OWN)
+    folder = os.path.join(target.project, OWN)
     path = os.path.join(folder, ".gitignore")
-    there = read_inside(place.project, path)
+    there = read_inside(target.project, path)
     if there.data != IGNORED or any(name not in (path, ledger_path) and name not in going for name in _ends(folder)):
         return Runtime()
     return Runtime((Change(there.path, there.data, None),), ((path, file_action("remove-file", path)),))

@@ -18,7 +18,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import reading, shapes
 from hookctl.ledger import committed
 from hookctl.ledger.committed import Records
-from hookctl.model import Action, Decision, DropElement, EditElement, Element, Entry, Live, PackRecord, Want
+from hookctl.model import Action, Current, Decision, DropElement, EditElement, Entry, HookEntry, PackRecord, Wanted
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
@@ -28,20 +28,20 @@ from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.plan import Plan, assemble
 from hookctl.planner.repair_files import repair_files
 from hookctl.settings.sources import Sources
-from hookctl.settings.targets import GUARD, Place, pack_folder, require_inside
+from hookctl.settings.targets import GUARD, Target, pack_folder, require_inside
 from hookctl.system import files, interpreter
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 
-def plan_repair(sources: Sources, places: Iterable[Place]) -> Plan:
+def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
     """What mending these settings files, their records and the files that they run would do."""
     folders = sources.folders
-    places = [place for place in places if not place.project or os.path.isdir(place.project)]
-    records, readable = _records(folders, places)
+    targets = [target for target in targets if not target.project or os.path.isdir(target.project)]
+    records, readable = _records(folders, targets)
     drafts = []
-    for place in readable:
+    for target in readable:
         with contextlib.suppress(HookctlError):
-            draft = settle(sources, records, place, partial(_decide, records))
+            draft = settle(sources, records, target, partial(_decide, records))
             if draft.actions or draft.file_actions:
                 drafts.append(draft)
     approvals = Approvals(sources, records, drafts)
@@ -51,24 +51,24 @@ def plan_repair(sources: Sources, places: Iterable[Place]) -> Plan:
     return assemble(folders, records, [finish(records, draft) for draft in approvals.drafts], install=True)
 
 
-def _records(folders: Folders, places: list[Place]) -> tuple[Records, list[Place]]:
+def _records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Target]]:
     """The records of all ledgers that can be read, and the places whose ledger is among them."""
     records, hopeless = committed.read(folders), set()
-    for project in dict.fromkeys(place.project for place in places if place.shared):
+    for project in dict.fromkeys(target.project for target in targets if target.shared):
         try:
             records |= committed.read(folders, [project])
         except HookctlError:
             hopeless.add(project)
-    return records, [place for place in places if not (place.shared and place.project in hopeless)]
+    return records, [target for target in targets if not (target.shared and target.project in hopeless)]
 
 
 def _decide(records: Records, draft: Draft) -> None:
     """Decide what is to be mended in one settings file, and in the files that it runs."""
-    place = draft.target
-    if place.project:
-        require_inside(place.project, place.path)
-    reading.require(place.host, draft.before)
-    if draft.record is not None and draft.record.scope != place.scope:
+    target = draft.target
+    if target.project:
+        require_inside(target.project, target.path)
+    reading.require(target.host, draft.before)
+    if draft.record is not None and draft.record.scope != target.scope:
         return
     orphan = _orphan(records, draft)
     current = draft.look([want for _, wants in orphan.values() for want in wants])
@@ -76,13 +76,13 @@ def _decide(records: Records, draft: Draft) -> None:
     _repair_entries(draft, current, orphan)
     repair_files(draft)
     draft.adds_files = True
-    draft.commands = written_hooks(place, draft.own_entries())
+    draft.commands = written_hooks(target, draft.own_entries())
 
 
 # Entries
 
 
-def _repair_entries(draft: Draft, current: Live, orphan: Mapping[str, tuple[str, list[Want]]]) -> None:
+def _repair_entries(draft: Draft, current: Current, orphan: Mapping[str, tuple[str, list[Wanted]]]) -> None:
     """Wiped entries, doubled ones, a Python that is gone; nothing in a read-only file."""
     python, commands = _new_commands(draft)
     visible = entries = draft.own_entries()
@@ -113,7 +113,7 @@ def _are_all_ours(draft: Draft) -> bool:
     wants = guard.wants(settings, draft.target, packs.load(GUARD), known.folder, limit)
     good = [(want.path, want.value) for want in wants]
     entries = [entry for entry in draft.own_entries() if entry.kind != "container" and not wraps(entry.id)]
-    return all((entry.path, wish.value) in good for entry in entries for wish in entry.owners.values())
+    return all((entry.path, claim.value) in good for entry in entries for claim in entry.owners.values())
 
 
 def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
@@ -138,17 +138,17 @@ def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
 def _wishing(entry: Entry, commands: Mapping[str, str]) -> Entry:
     if entry.id not in commands:
         return entry
-    wish = entry.owners[GUARD]
-    wish = wish._replace(value={**wish.value, "command": commands[entry.id]})
-    return entry._replace(owners={**entry.owners, GUARD: wish})
+    claim = entry.owners[GUARD]
+    claim = claim._replace(value={**claim.value, "command": commands[entry.id]})
+    return entry._replace(owners={**entry.owners, GUARD: claim})
 
 
-def _recalled(decision: Decision, live: Live, commands: Mapping[str, str]) -> Decision:
+def _recalled(decision: Decision, current: Current, commands: Mapping[str, str]) -> Decision:
     """The decision with new commands in the elements of ours that still have the old one, word for word."""
     going = [edit.element for edit in decision.edits if isinstance(edit, DropElement)]
     edits, entries, actions = list(decision.edits), [], list(decision.actions)
     for entry in decision.entries:
-        element = _still_ours(entry, live, going) if entry.id in commands else None
+        element = _still_ours(entry, current, going) if entry.id in commands else None
         if element:
             command = {"command": commands[entry.id]}
             edits.append(EditElement(element, command))
@@ -159,9 +159,9 @@ def _recalled(decision: Decision, live: Live, commands: Mapping[str, str]) -> De
     return decision._replace(edits=tuple(edits), entries=tuple(entries), actions=tuple(actions))
 
 
-def _still_ours(entry: Entry, live: Live, going: list[Element]) -> Element | None:
+def _still_ours(entry: Entry, current: Current, going: list[HookEntry]) -> HookEntry | None:
     command = entry.written["command"]
-    same = (e for e in live.elements if e.id == entry.id and e.fields.get("command") == command and e not in going)
+    same = (e for e in current.elements if e.id == entry.id and e.fields.get("command") == command and e not in going)
     return next(same, None)
 
 
@@ -169,16 +169,16 @@ def _calls(entry: Entry, commands: Mapping[str, str]) -> bool:
     return entry.id in commands and entry.written["command"] == commands[entry.id]
 
 
-def _python_of(command: str, place: Place) -> str:
+def _python_of(command: str, target: Target) -> str:
     """The interpreter that a command of the guard's names."""
     for hook in packs.load(GUARD).hooks:
-        match = re.fullmatch(guard.command_forms(f"{GUARD}/{hook.id}", hook.event, place.host), command)
+        match = re.fullmatch(guard.command_forms(f"{GUARD}/{hook.id}", hook.event, target.host), command)
         if match:
             return "".join(shlex.split(match["python"] or ""))
     return ""
 
 
-def _orphan(records: Records, draft: Draft) -> dict[str, tuple[str, list[Want]]]:
+def _orphan(records: Records, draft: Draft) -> dict[str, tuple[str, list[Wanted]]]:
     """The guard, where one of its hooks stands in the file and the ledger has no page of it (row 15)."""
     if GUARD in draft.packs:
         return {}

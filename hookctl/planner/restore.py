@@ -10,16 +10,16 @@ from hookctl import engine, hosts, packs
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
-from hookctl.model import Action, Entry, Live, Record
+from hookctl.model import Action, Current, Entry, Record
 from hookctl.packs import guard
 from hookctl.planner import runtime_files
 from hookctl.planner.draft import Draft, finish
 from hookctl.planner.plan import Plan, assemble
 from hookctl.settings.sources import Sources, look
-from hookctl.settings.targets import GUARD, Place, find, of_page, standing
+from hookctl.settings.targets import GUARD, Target, find, of_page, standing
 from hookctl.system import files, project
 from hookctl.system.files import Backup, Snapshot
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 
 def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
@@ -64,41 +64,41 @@ def _decide(records: Mapping[str, Record], draft: Draft, data: bytes, record_the
     draft.restore(data, result)
 
 
-def _standing(entries: tuple[Entry, ...], live: Live) -> set[str]:
+def _standing(entries: tuple[Entry, ...], current: Current) -> set[str]:
     """The packs of which something that we wrote stands in the text; what they only adopted does not keep a pack."""
     ours = [entry for entry in entries if entry.kind != "container" and entry.mode == "owned"]
     elements = {owner for entry in ours if entry.id for owner in entry.owners}
-    values = [entry for entry in ours if engine.state(entry, live, entry.path, entry.id) == "owned"]
+    values = [entry for entry in ours if engine.state(entry, current, entry.path, entry.id) == "owned"]
     return elements | {owner for entry in values for owner in entry.owners}
 
 
-def _target(folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str) -> Place:
+def _target(folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str) -> Target:
     if record is not None:
         return of_page(hosts.load(record.host), record, store.place_of(records, key) if key in records else path)
     root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):
         for scope in host.scopes:
             _, settings = standing(host, scope, folders.environ, root)
-            if store.target_of(settings) == key:
+            if store.real_path(settings) == key:
                 return find(host, scope, folders, root if scope != "user" else "")
     # Nothing of ours is installed there: whose it is makes no difference any more.
-    return Place(hosts.load(hosts.names()[0]), "user", path)
+    return Target(hosts.load(hosts.names()[0]), "user", path)
 
 
-def _document(data: bytes | None, place: Place) -> Document:
+def _document(data: bytes | None, target: Target) -> Document:
     try:
-        return formats.parse(place.host.format, data or b"", where=place.path)
+        return formats.parse(target.host.format, data or b"", where=target.path)
     except HookctlError:
-        return formats.parse(place.host.format, b"", where=place.path)
+        return formats.parse(target.host.format, b"", where=target.path)
 
 
-def _live(data: bytes, place: Place, record: Record | None) -> Live:
+def _live(data: bytes, target: Target, record: Record | None) -> Current:
     """What the text has of ours; nothing where it cannot be read."""
     try:
-        document = formats.parse(place.host.format, data, where=place.path)
-        return look(place.host, document, (), record.entries if record else ())
+        document = formats.parse(target.host.format, data, where=target.path)
+        return look(target.host, document, (), record.entries if record else ())
     except HookctlError:
-        return Live({}, {}, ())
+        return Current({}, {}, ())
 
 
 def _as_known_then(now: Record | None, then: Record, there: Snapshot) -> Record:
@@ -111,15 +111,15 @@ def _as_known_then(now: Record | None, then: Record, there: Snapshot) -> Record:
                          known_as=now.known_as, project=now.project)  # fmt: skip
 
 
-def _stands(entry: Entry, live: Live) -> bool:
-    at = engine.state(entry, live, entry.path, entry.id)
-    return at != "missing" and (at != "adopted" or entry.path in live.values)
+def _stands(entry: Entry, current: Current) -> bool:
+    at = engine.state(entry, current, entry.path, entry.id)
+    return at != "missing" and (at != "adopted" or entry.path in current.values)
 
 
-def _entries(place: Place, record: Record | None, live: Live) -> tuple[Entry, ...]:
+def _entries(target: Target, record: Record | None, current: Current) -> tuple[Entry, ...]:
     """The entries that the text has."""
     ours = [entry for entry in (record.entries if record else ()) if entry.kind != "container"]
-    kept = [_as_of_then(place, entry, live) for entry in ours if _stands(entry, live)]
+    kept = [_as_of_then(target, entry, current) for entry in ours if _stands(entry, current)]
     for container in record.entries if record else ():
         above = container.path
         if container.kind == "container" and any(entry.path[: len(above)] == above for entry in kept):
@@ -127,37 +127,37 @@ def _entries(place: Place, record: Record | None, live: Live) -> tuple[Entry, ..
     return tuple(kept)
 
 
-def _actions(record: Record | None, kept: tuple[Entry, ...], live: Live) -> tuple[Action, ...]:
+def _actions(record: Record | None, kept: tuple[Entry, ...], current: Current) -> tuple[Action, ...]:
     """A line for each entry that is not ours any more, and for each that is again."""
     before, after = ({entry.id or entry.path: entry for entry in entries if entry.kind != "container"}
                      for entries in (record.entries if record else (), kept))  # fmt: skip
     actions = []
     for entry in (entry for name, entry in before.items() if name not in after):
-        at = engine.state(entry, live, entry.path, entry.id)
-        reason = "it was not ours then" if _stands(entry, live) else "the restored text does not have it"
+        at = engine.state(entry, current, entry.path, entry.id)
+        reason = "it was not ours then" if _stands(entry, current) else "the restored text does not have it"
         actions.append(Action("drop", entry.path, entry.kind, entry.id, at, "free", reason, tuple(entry.owners)))
     for entry in (entry for name, entry in after.items() if name not in before):
-        at = engine.state(entry, live, entry.path, entry.id)
+        at = engine.state(entry, current, entry.path, entry.id)
         owners = tuple(entry.owners)
         actions.append(Action("take-back", entry.path, entry.kind, entry.id, "free", at, "it was ours then", owners))
     return tuple(actions)
 
 
-def _as_of_then(place: Place, entry: Entry, live: Live) -> Entry:
+def _as_of_then(target: Target, entry: Entry, current: Current) -> Entry:
     """An element of an earlier form of ours is ours as it was then; else it would pass for an edit."""
     if not entry.id.startswith(f"{GUARD}/"):
         return entry
-    fields = next(element.fields for element in live.elements if element.id == entry.id)
+    fields = next(element.fields for element in current.elements if element.id == entry.id)
     hook = next((hook for hook in packs.load(GUARD).hooks if f"{GUARD}/{hook.id}" == entry.id), None)
-    forms = guard.command_forms(entry.id, hook.event, place.host) if hook else ""
+    forms = guard.command_forms(entry.id, hook.event, target.host) if hook else ""
     if forms and re.fullmatch(forms, str(fields.get("command"))):
         return entry._replace(written={**entry.written, "command": fields["command"]})
     return entry
 
 
-def _orphans(live: Live, kept: tuple[Entry, ...]) -> tuple[str, ...]:
+def _orphans(current: Current, kept: tuple[Entry, ...]) -> tuple[str, ...]:
     known = {entry.id for entry in kept}
-    ids = sorted({element.id for element in live.elements if element.id not in known})
+    ids = sorted({element.id for element in current.elements if element.id not in known})
     if not ids:
         return ()
     return (f"the restored text has {', '.join(ids)}, which is not installed any more; `hookctl doctor` says more",)

@@ -11,7 +11,7 @@ from hookctl.errors import HookctlError
 from hookctl.planner.plan import Plan
 from hookctl.settings.sources import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.system import files
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 
 def unfinished(folders: Folders) -> bool:

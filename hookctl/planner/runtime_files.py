@@ -23,9 +23,9 @@ from hookctl.model import Action, Change, PackRecord
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import HOOK, is_package, load_programs, package_of
-from hookctl.settings.targets import GUARD, OWN, Place, read_inside
+from hookctl.settings.targets import GUARD, OWN, Target, read_inside
 from hookctl.system import files
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 CONFIG = "config.json"
 
@@ -50,14 +50,14 @@ class File(NamedTuple):
 
 
 def install(
-    folders: Folders, place: Place, folder: str, known: PackRecord | None, wanted: Mapping[str, File], force: bool,
+    folders: Folders, target: Target, folder: str, known: PackRecord | None, wanted: Mapping[str, File], force: bool,
     *, upgrade: bool = False,
 ) -> Runtime:  # fmt: skip
     """What has to be written into the folder; files of an earlier version that are not wanted any more go.
 
     A copy that is written anew, and with `upgrade` any, is executable where the pack's own file is.
     """
-    current, mode = _read_all(place, folder, wanted), place.new_file_mode
+    current, mode = _read_all(target, folder, wanted), target.new_file_mode
     recorded = known.files if known else {}
     changes, kept, written, foreign = {}, [], {}, []
     for name, file in wanted.items():
@@ -69,7 +69,7 @@ def install(
             foreign.append(path)
             continue
         # A configuration with an edit of the operator's in it is not ours to remove.
-        is_unrecorded = file.edits or _is_judged_by_meaning(place, path)
+        is_unrecorded = file.edits or _is_judged_by_meaning(target, path)
         written[name] = "" if is_unrecorded else hashlib.sha256(file.data).hexdigest()
         chmod = _chmod(there, file) if there.data != file.data or upgrade else None
         if there.data != file.data or chmod is not None:
@@ -82,27 +82,27 @@ def install(
         dropped = {name: sha for name, sha in dropped.items() if name not in stay}
     before = known or PackRecord("", {})
     in_use = {os.path.dirname(name) for name in written}
-    gone = _remove(folders, place, before._replace(folder=folder, files=dropped), in_use)
+    gone = _remove(folders, target, before._replace(folder=folder, files=dropped), in_use)
     return Runtime(
         (*changes.values(), *gone.changes), (*_actions(folder, changes), *gone.actions), (*kept, *gone.kept),
         written, gone.rmdirs, tuple(foreign),
     )  # fmt: skip
 
 
-def uninstall(folders: Folders, place: Place, known: PackRecord, others: Container[str] = ()) -> Runtime:
+def uninstall(folders: Folders, target: Target, known: PackRecord, others: Container[str] = ()) -> Runtime:
     """The files that we wrote and nobody edited go, and their folders if they are empty then.
 
     `others` are the folders that other registrations use too.
     """
     if known.folder in others or not known.folder:
         return Runtime()
-    return _remove(folders, place, known, ())
+    return _remove(folders, target, known, ())
 
 
-def _remove(folders: Folders, place: Place, known: PackRecord, in_use: Container[str]) -> Runtime:
+def _remove(folders: Folders, target: Target, known: PackRecord, in_use: Container[str]) -> Runtime:
     """A pack's files go where they are as recorded, and the bytecode of packages that are not in use."""
     changes, kept = {}, []
-    for name, there in _read_all(place, known.folder, known.files).items():
+    for name, there in _read_all(target, known.folder, known.files).items():
         if there.data is None:
             continue
         if is_as_recorded(there, known, name):
@@ -110,11 +110,11 @@ def _remove(folders: Folders, place: Place, known: PackRecord, in_use: Container
         else:
             path = os.path.join(known.folder, name)
             kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
-    caches = [] if place.shared else _caches(known.folder, in_use)
+    caches = [] if target.shared else _caches(known.folder, in_use)
     bytecode = [change for cache in caches for change in _bytecode(cache)]
     # Also where somebody has removed the files already.
-    paths = [os.path.join(known.folder, name) for name in known.files]
-    rmdirs = _own_folders(folders, place, [*paths, *(os.path.join(cache, "") for cache in caches)])
+    file_paths = [os.path.join(known.folder, name) for name in known.files]
+    rmdirs = _own_folders(folders, target, [*file_paths, *(os.path.join(cache, "") for cache in caches)])
     going = (*changes.values(), *bytecode)
     return Runtime(going, _actions(known.folder, changes), tuple(kept), {}, rmdirs)
 
@@ -126,9 +126,9 @@ def _is_foreign(there: files.Snapshot, file: File, recorded: str) -> bool:
     return not is_ours(there, recorded)
 
 
-def _read_all(place: Place, folder: str, names: Iterable[str]) -> dict[str, files.Snapshot]:
+def _read_all(target: Target, folder: str, names: Iterable[str]) -> dict[str, files.Snapshot]:
     """Files of ours; in a project never one that a link leads out of it."""
-    read = partial(read_inside, place.project) if place.shared else files.read
+    read = partial(read_inside, target.project) if target.shared else files.read
     return {name: read(os.path.join(folder, name)) for name in names}
 
 
@@ -163,26 +163,26 @@ def _actions(folder: str, changes: Mapping[str, Change]) -> tuple[tuple[str, Act
     return tuple((path, file_action(word, path)) for path, word in words.items())
 
 
-def own_top(folders: Folders, place: Place) -> str:
+def own_top(folders: Folders, target: Target) -> str:
     """The folder that all of hookctl's own files of a place lie in; somebody else may have made it."""
-    return os.path.join(place.project, OWN) if place.shared else folders.data
+    return os.path.join(target.project, OWN) if target.shared else folders.data
 
 
-def _own_folders(folders: Folders, place: Place, paths: Iterable[str]) -> tuple[str, ...]:
+def _own_folders(folders: Folders, target: Target, file_paths: Iterable[str]) -> tuple[str, ...]:
     """The folders of hookctl's own above these files and below its topmost one, the deepest first."""
-    top = own_top(folders, place)
+    top = own_top(folders, target)
     found = set()
-    for folder in map(os.path.dirname, paths):
+    for folder in map(os.path.dirname, file_paths):
         while folder.startswith(f"{top}/"):
             found.add(folder)
             folder = os.path.dirname(folder)
     return tuple(sorted(found, key=len, reverse=True))
 
 
-def _is_judged_by_meaning(place: Place, path: str) -> bool:
+def _is_judged_by_meaning(target: Target, path: str) -> bool:
     """A committed record has no hash of the guard's configuration: it has the settings that it was made from."""
     folder, name = os.path.split(path)
-    return place.shared and name == CONFIG and os.path.dirname(folder) == os.path.join(place.project, OWN, GUARD)
+    return target.shared and name == CONFIG and os.path.dirname(folder) == os.path.join(target.project, OWN, GUARD)
 
 
 def is_ours(there: files.Snapshot, digest: str) -> bool:
@@ -239,27 +239,27 @@ def configuration(
 ) -> File:
     """config.json with what is wanted, knob by knob, except what the operator changed in it; the hosts are our own."""
     there = files.Snapshot(path, None) if fresh else files.read(path)
-    live: dict[str, Any] = {}
+    current: dict[str, Any] = {}
     if there.data is not None and not force:
         try:
             value = JsonDocument.parse(there.data, where=there.path, comments=False, trailing_commas=False).value
         except HookctlError as error:
             error.hint = "Mend it; or remove it, or install with --force: either writes it anew."
             raise
-        live = dict(value) if isinstance(value, dict) else {}
-    hosts = live.pop(guard.HOSTS, None)
-    edited = {name for name in live if not engine.same(live[name], written.get(name))}
-    edited -= {name for name in edited if engine.same(live[name], wanted.get(name))}
+        current = dict(value) if isinstance(value, dict) else {}
+    hosts = current.pop(guard.HOSTS, None)
+    edited = {name for name in current if not engine.same(current[name], written.get(name))}
+    edited -= {name for name in edited if engine.same(current[name], wanted.get(name))}
     if not written:
         edited -= {"mode", "state_dir"}  # left over from an earlier install: these two are hookctl's own
-    values = {name: live[name] if name in edited else wanted[name] for name in {**wanted, **dict.fromkeys(edited)}}
-    shown = {name: json.dumps(masked(live[name], name)) for name in sorted(edited)}
+    values = {name: current[name] if name in edited else wanted[name] for name in {**wanted, **dict.fromkeys(edited)}}
+    shown = {name: json.dumps(masked(current[name], name)) for name in sorted(edited)}
     kept = tuple(
         file_action("keep", there.path, f"kept your {name}={text}; --force takes it over")
         for name, text in shown.items()
     )
     table = guard.host_table(host)
-    if there.data is not None and engine.same(live, values) and engine.same(hosts, table):
+    if there.data is not None and engine.same(current, values) and engine.same(hosts, table):
         return File(there.data, edits=kept)
     text = json.dumps({**values, guard.HOSTS: table}, indent=2, ensure_ascii=False) + "\n"
     return File(text.encode("utf-8", "backslashreplace"), edits=kept)  # a path need not be UTF-8
@@ -270,21 +270,21 @@ def file_action(action: str, path: str, reason: str = "") -> Action:
     return Action(action, (path,), "file", reason=reason)
 
 
-def unknown_page(folders: Folders, place: Place, folder: str) -> PackRecord:
+def unknown_page(folders: Folders, target: Target, folder: str) -> PackRecord:
     """Where the ledger is lost: only files that are as this version writes them are surely ours."""
-    state = "" if place.shared else folders.state
-    wanted = guard.configuration(Settings(), state, place.host)
-    config = configuration("", {}, wanted, place.host, False, fresh=True)
+    state = "" if target.shared else folders.state
+    wanted = guard.configuration(Settings(), state, target.host)
+    config = configuration("", {}, wanted, target.host, False, fresh=True)
     content = guards_files(config, wrapper=True)
     return PackRecord("", {}, folder, {name: files.digest(file.data) for name, file in content.items()})
 
 
-def folder_of_orphan(folders: Folders, document: Document, place: Place) -> str:
+def folder_of_orphan(folders: Folders, document: Document, target: Target) -> str:
     """The folder that a hook of ours in a settings file runs from, if it is one of hookctl's own; else empty."""
     root = {} if document.value is MISSING else document.value
-    for element in shapes.elements(place.host.shape, root):
+    for element in shapes.elements(target.host.shape, root):
         event = element.id.partition("/")[2]
-        hook = guard.hook_path(str(element.fields.get("command")), element.id, event, place)
+        hook = guard.hook_path(str(element.fields.get("command")), element.id, event, target)
         if hook and os.path.dirname(os.path.dirname(hook)) == os.path.join(folders.data, "guard"):
             return os.path.dirname(hook)
     return ""

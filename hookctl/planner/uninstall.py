@@ -14,7 +14,7 @@ from hookctl.hosts import shapes
 from hookctl.ledger import committed, store
 from hookctl.ledger.committed import Records
 from hookctl.masking import masked, masked_text
-from hookctl.model import Action, DropElement, Entry, PackRecord, Want
+from hookctl.model import Action, DropElement, Entry, PackRecord, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
@@ -25,14 +25,14 @@ from hookctl.planner.draft import Draft, finish, settle
 from hookctl.planner.plan import Plan, assemble
 from hookctl.planner.wraps import entries_but_wraps, unwrap
 from hookctl.settings.sources import Sources
-from hookctl.settings.targets import GUARD, Place, in_sh, pack_folder
+from hookctl.settings.targets import GUARD, Target, in_sh, pack_folder
 from hookctl.system import files
 
 
 class Leaving(NamedTuple):
     """A settings file that packs leave, and the key of its record where it goes by that."""
 
-    place: Place
+    target: Target
     packs: tuple[str, ...]
     key: str = ""
 
@@ -55,20 +55,20 @@ def _draft(
     sources: Sources, records: Records, leaving: Leaving, loaded: Mapping[str, Pack]
 ) -> Draft:  # fmt: skip
     """The draft of one settings file without the packs; a refusal names what to remove by hand."""
-    place = leaving.place
+    target = leaving.target
     decide = partial(_decide, records, leaving.packs, loaded)
-    key, record = store.page_of(records, place.path)
+    key, record = store.page_of(records, target.path)
     if leaving.key and key != leaving.key:
         # The file of another record stands where this one's was: there is nothing left to edit.
-        document = formats.parse(place.host.format, b"", where=leaving.key)
-        draft = Draft(sources, place, files.Snapshot(leaving.key, None), document, leaving.key, records[leaving.key])
+        document = formats.parse(target.host.format, b"", where=leaving.key)
+        draft = Draft(sources, target, files.Snapshot(leaving.key, None), document, leaving.key, records[leaving.key])
         decide(draft)
         return draft
     try:
-        sources.read(place.path, place.host.format)
+        sources.read(target.path, target.host.format)
     except HookctlError as error:
         raise _by_hand(error, record.entries if record else (), leaving.packs) from None
-    return settle(sources, records, place, decide)
+    return settle(sources, records, target, decide)
 
 
 def _decide(
@@ -89,7 +89,7 @@ def _decide(
     _remove_files(records, packs, known, draft)
 
 
-def _wants(records: Records, draft: Draft, pack: Pack | None) -> list[Want]:
+def _wants(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]:
     """What the pack would want here, which tells its hooks where the ledger is lost."""
     if pack is None:
         return []
@@ -108,7 +108,7 @@ def _usual_folder(records: Records, draft: Draft, pack: str) -> str:
     return pack_folder(draft.folders, draft.target, pack, records, draft.key)
 
 
-def _take_out(draft: Draft, pack: str, wants: list[Want]) -> None:
+def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     """Decide what one pack leaves behind in the file."""
     # Without a record only a hook of ours can be told; then nothing else must have a shape.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}

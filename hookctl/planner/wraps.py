@@ -14,10 +14,10 @@ from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
-from hookctl.model import Action, Decision, Element, Entry, Path, Put, Wish
+from hookctl.model import Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
-from hookctl.settings.targets import GUARD, Place
+from hookctl.settings.targets import GUARD, Target
 
 
 class Asked(NamedTuple):
@@ -50,28 +50,28 @@ def unwrap(draft: Draft) -> None:
     draft.take(Decision(tuple(edits), (), tuple(actions), tuple(kept)), visible)
 
 
-def wrap(draft: Draft, wish: Asked) -> bool:
+def wrap(draft: Draft, claim: Asked) -> bool:
     """Bring the hooks that are wrapped already up to date, and wrap the one that the operator names.
 
     Whether any hook is wrapped then. A usage error says which hooks there are, if the text names none or several.
     """
-    if wish.text == "":
+    if claim.text == "":
         unwrap(draft)
         return bool(_wraps(draft))
-    if wish.text and not draft.host.data["registration"].get("wraps"):
+    if claim.text and not draft.host.data["registration"].get("wraps"):
         message = f"--wrap is not proven for {draft.host.title}, so nothing is wrapped there"
         hint = "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     visible, elements = _wraps(draft), _elements(draft.host, draft.document)
-    if not visible and not elements and not wish.text:
+    if not visible and not elements and not claim.text:
         return False
-    wraps = _Wraps(draft.document, draft.target, wish, {entry.id: entry for entry in visible})
+    wraps = _Wraps(draft.document, draft.target, claim, {entry.id: entry for entry in visible})
     for element in elements:
         wraps.renew(element)
     for entry in visible:
         wraps.follow(entry)
-    if wish.text:
-        wraps.add(wish.text)
+    if claim.text:
+        wraps.add(claim.text)
     entries = tuple(wraps.entries.values())
     draft.take(Decision(tuple(wraps.edits), entries, tuple(wraps.actions), tuple(wraps.kept)), visible)
     return bool(entries)
@@ -89,19 +89,19 @@ def _wraps(draft: Draft) -> tuple[Entry, ...]:
 class _Wraps:
     """The entries and edits of one settings file while its wraps are being planned."""
 
-    def __init__(self, document: Document, place: Place, wish: Asked, known: dict[str, Entry]) -> None:
-        self.document, self.place, self.wish, self.known = document, place, wish, known
-        self.foreign = _foreign(document, place.host)
+    def __init__(self, document: Document, target: Target, claim: Asked, known: dict[str, Entry]) -> None:
+        self.document, self.target, self.claim, self.known = document, target, claim, known
+        self.foreign = _foreign(document, target.host)
         self.entries: dict[str, Entry] = {}
         self.edits: list[Put] = []
         self.actions: list[Action] = []
         self.kept: list[Action] = []
 
-    def renew(self, element: Element) -> None:
+    def renew(self, element: HookEntry) -> None:
         """A wrapped hook that is there: as this version, folder and Python want it; left alone where it was edited."""
         text, entry = str(element.fields["command"]), self.known.get(element.id)
         original = wrapping.original_of(text)
-        if original is None and entry and self.wish.force:
+        if original is None and entry and self.claim.force:
             original = wrapping.original_of(entry.written["command"])
         if original is None:
             reason = "its command was edited, so it stays" + ("; --force puts ours back" if entry else "")
@@ -159,8 +159,8 @@ class _Wraps:
 
     def _entry(self, path: Path, original: str, raw: str) -> Entry:
         """Of the element only the command is ours, so nothing else of it is on record."""
-        written = {"command": wrapping.command(original, self.place, self.wish.folder, self.wish.python)}
-        owners = {GUARD: Wish(written, self.wish.version)}
+        written = {"command": wrapping.command(original, self.target, self.claim.folder, self.claim.python)}
+        owners = {GUARD: Claim(written, self.claim.version)}
         return Entry(path[:2], "element", "owned", raw, written, owners, wrapping.id_of(original))
 
     def _act(self, action: str, entry: Entry, states: tuple[str, str], reason: str) -> None:
@@ -169,7 +169,7 @@ class _Wraps:
     def _ambiguous(self, text: str, there: list[str], which: str) -> HookctlError:
         listed = "".join(f"\n  {masked_text(command)}" for command in there)
         hint = f"Give a part of one of these commands:{listed}"
-        hint = hint if there else f"There is no other hook on {self.place.host.events['stop']}."
+        hint = hint if there else f"There is no other hook on {self.target.host.events['stop']}."
         message = f"--wrap {masked_text(text)!r} names {which}"
         return HookctlError("usage", message, path=self.document.where, hint=hint, exit_code=USAGE)
 
@@ -182,7 +182,7 @@ class _Wraps:
         return HookctlError("usage", message, path=where, line=line, column=column, hint=hint, exit_code=USAGE)
 
 
-def _elements(host: Host, document: Document) -> list[Element]:
+def _elements(host: Host, document: Document) -> list[HookEntry]:
     root = {} if document.value is MISSING else document.value
     return [element for element in shapes.elements(host.shape, root) if wrapping.wraps(element.id)]
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
-from hookctl.model import Element, Path
-from hookctl.packs.guard import is_true
+from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import Read, read_settings, readable
+from hookctl.settings.words import is_true
 
 UNKNOWN, CHANGED, OFF = "unknown", "changed", "off"  # nobody approved it; since then it was changed; switched off
 
@@ -18,7 +18,7 @@ UNKNOWN, CHANGED, OFF = "unknown", "changed", "off"  # nobody approved it; since
 class Closed(NamedTuple):
     """A hook of a pack that the host passes over until somebody approves it."""
 
-    element: Element
+    element: HookEntry
     why: str
     state: Path = ()  # where the host has the word on it
 
@@ -34,7 +34,7 @@ def closed(host: Host, path: str, root: Any, environ: Mapping[str, str], read: R
 
 
 def _unapproved(
-    host: Host, path: str, root: Any, ours: Mapping[Path, Element], config: Document | None
+    host: Host, path: str, root: Any, ours: Mapping[Path, HookEntry], config: Document | None
 ) -> Iterator[Closed]:
     """Each hook against the approvals that the host keeps by position."""
     places = {codex.state_path(path, place): element for place, element in ours.items()}
@@ -47,7 +47,7 @@ def _unapproved(
 
 
 def _not_agreed(
-    host: Host, root: Any, ours: Mapping[Path, Element], environ: Mapping[str, str], read: Read
+    host: Host, root: Any, ours: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
     """Each hook against the commands that were agreed to, unless the host agrees by itself."""
     about = host.data["trust"]

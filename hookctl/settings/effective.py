@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING
 from hookctl.hosts import Host, load, read_cap, settings_path, shapes
-from hookctl.model import Element, Path
+from hookctl.model import HookEntry, Path
 from hookctl.settings import precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Read, of_file, read_settings, readable
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 STOP = f"{GUARD}/stop"  # the hook that counts
 
@@ -29,7 +29,7 @@ class Value(NamedTuple):
         return self.source.path if self.source else ""
 
 
-def hook_of(source: Source) -> Element | None:
+def hook_of(source: Source) -> HookEntry | None:
     """The guard's hook on the stop event in a settings file."""
     found = shapes.elements(source.host.shape, source.document.value)
     return next((element for element in found if element.id == STOP), None)
@@ -141,7 +141,7 @@ def disabling(found: Sequence[Source]) -> Switch | None:
     return first[0] if first and first[1] else None
 
 
-def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, Element]]:
+def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]]:
     """The guard's hooks that a list of single hooks switches off, and the file with that list."""
     for source in found:
         path = tuple(source.host.data["switches"].get("named", ()))

@@ -16,7 +16,7 @@ from hookctl.hosts.shapes import event_maps
 from hookctl.model import Path
 from hookctl.settings.targets import Read, all_files, of_file, read_settings, standing
 from hookctl.system import files
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 
 class Source(NamedTuple):
@@ -57,8 +57,8 @@ def _paths(folders: Folders, host: Host, scope: str, user: str, start: str, read
         found = standing(host, scope, folders.environ, start, read)
         return _with_others(folders, found, scope, start, read)
     patterns = host.data["files"].get("managed", {}).get(sys.platform, [])
-    paths = [path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)]
-    return [(host, path) for path in paths]
+    matches = [path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)]
+    return [(host, path) for path in matches]
 
 
 def _with_others(

@@ -10,9 +10,9 @@ from hookctl.documents import MISSING, Document, formats, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.model import Edit, Entry, Live, Path, Want
+from hookctl.model import Current, Edit, Entry, Path, Wanted
 from hookctl.system import files, interpreter
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 READ_AGAIN = 5  # times, since a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
@@ -66,7 +66,7 @@ def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
     raise AssertionError("not reached")
 
 
-def look(host: Host, document: Document, wants: Iterable[Want], entries: Iterable[Entry]) -> Live:
+def look(host: Host, document: Document, wants: Iterable[Wanted], entries: Iterable[Entry]) -> Current:
     """The live values at the places that concern us; refuses shapes and doubled keys that an edit would meet."""
     root = {} if document.value is MISSING else document.value
     if not isinstance(root, dict):
@@ -89,4 +89,4 @@ def look(host: Host, document: Document, wants: Iterable[Want], entries: Iterabl
             if leaf:
                 raw[path] = document.raw(path)
     elements = shapes.elements(host.shape, root)
-    return Live(values, raw | {element.path: document.raw(element.path) for element in elements}, elements)
+    return Current(values, raw | {element.path: document.raw(element.path) for element in elements}, elements)

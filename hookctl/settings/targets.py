@@ -13,7 +13,7 @@ from hookctl.hosts import SCOPES as SCOPES
 from hookctl.hosts import Host, settings_path, shapes, variants
 from hookctl.model import Record
 from hookctl.system import files
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
@@ -21,7 +21,7 @@ GUARD = "guard"
 Read = Callable[[str, str], tuple[files.Snapshot, Document]]  # a settings file by its path and format
 
 
-class Place:
+class Target:
     """A settings file that a pack is installed in; a value, which nobody changes."""
 
     def __init__(self, host: Host, scope: str, path: str, project: str = "") -> None:
@@ -35,19 +35,19 @@ class Place:
         self.new_file_mode = 0o666 & ~files.umask() if self.shared else files.PRIVATE
 
 
-def find(host: Host, scope: str, folders: Folders, project: str = "") -> Place:
+def find(host: Host, scope: str, folders: Folders, project: str = "") -> Target:
     """The place of a host's scope; refuses one whose links lead out of its project."""
     require_scope(host, scope)
     host, path = standing(host, scope, folders.environ, project)
     if scope == "user":
-        return Place(host, scope, path)
-    place = Place(host, scope, path, project)
-    require_inside(place.project, place.path)
+        return Target(host, scope, path)
+    target = Target(host, scope, path, project)
+    require_inside(target.project, target.path)
     users = settings_path(host, "user", folders.environ)
-    if files.real(place.path) == files.real(users):
+    if files.real(target.path) == files.real(users):
         message = f"the {scope} settings of {project} are your user settings"
         raise HookctlError("usage", message, path=users, hint="Install with --scope user.", exit_code=USAGE)
-    return place
+    return target
 
 
 def require_scope(host: Host, scope: str) -> None:
@@ -120,13 +120,13 @@ def readable(path: str, format: str, read: Read = read_settings) -> Document | N
         return None
 
 
-def of_page(host: Host, record: Record, path: str) -> Place:
+def of_page(host: Host, record: Record, path: str) -> Target:
     """The place that a page of the ledger speaks of; `path` is where its file is now."""
     host = of_file(host, path)
     project = files.real(record.project) if record.project else ""  # it may lie behind a link since
     if project:
         require_inside(project, path)
-    return Place(host, record.scope, path, project)
+    return Target(host, record.scope, path, project)
 
 
 def top(project: str) -> str:
@@ -151,18 +151,18 @@ def read_inside(project: str, path: str) -> files.Snapshot:
     return there
 
 
-def pack_folder(folders: Folders, place: Place, pack: str, records: Mapping[str, Record], key: str) -> str:
+def pack_folder(folders: Folders, target: Target, pack: str, records: Mapping[str, Record], key: str) -> str:
     """The folder of a pack's files, one a registration; `key` is that of the settings file's own page.
 
     A second settings file of the same host at user scope gets a folder with its hash.
     """
     own = (GUARD,) if pack == GUARD else ("packs", pack)
-    if place.scope == "project":
-        inner = (*own, place.host.name) if pack == GUARD else own
-        return os.path.join(place.project, OWN, *inner)
-    folder = os.path.join(folders.data, *own, f"{place.host.name}-{place.scope}")
-    if place.scope == "local":
-        return f"{folder}-{short_hash(place.project)}"
+    if target.scope == "project":
+        inner = (*own, target.host.name) if pack == GUARD else own
+        return os.path.join(target.project, OWN, *inner)
+    folder = os.path.join(folders.data, *own, f"{target.host.name}-{target.scope}")
+    if target.scope == "local":
+        return f"{folder}-{short_hash(target.project)}"
     taken = {page.folder for path, record in records.items() if path != key for page in record.packs.values()}
     return f"{folder}-{short_hash(key)}" if folder in taken else folder
 
@@ -172,11 +172,11 @@ def short_hash(path: str) -> str:
     return files.digest(os.fsencode(path))[:16]
 
 
-def in_sh(place: Place, path: str) -> str:
+def in_sh(target: Target, path: str) -> str:
     """A file or folder of ours as it stands in a command; at project scope it must hold in every clone."""
-    if not place.shared:
+    if not target.shared:
         if "\n" in path or any("\ud800" <= char <= "\udfff" for char in path):
             message, hint = "no command can name this path", "Let HOOKCTL_DATA_DIR be one in UTF-8 and on one line."
             raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
         return shlex.quote(path)
-    return f"{place.host.data['environment']['in_command']}/{os.path.relpath(path, place.project)}"
+    return f"{target.host.data['environment']['in_command']}/{os.path.relpath(path, target.project)}"

@@ -11,7 +11,7 @@ from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Result
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:
     from hookctl.planner.plan import Plan
@@ -72,7 +72,7 @@ def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Findin
 
     def plan() -> Plan:
         survey = Survey(folders)
-        return plan_repair(sources, [place for host in wanted for place in survey.places(host)])
+        return plan_repair(sources, [target for host in wanted for target in survey.targets(host)])
 
     try:
         return carry_out(sources, plan, report.say), []

@@ -9,7 +9,7 @@ from hookctl import report
 from hookctl.hosts import Host
 from hookctl.model import Result
 from hookctl.packs.abilities import shortcomings
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
 

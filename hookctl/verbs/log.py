@@ -12,7 +12,7 @@ from hookctl import clock, events, report
 from hookctl.errors import OK, USAGE, HookctlError
 from hookctl.model import Result
 from hookctl.system import project
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 _PAUSE = 0.5  # seconds between two looks when following
 

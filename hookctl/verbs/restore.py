@@ -16,7 +16,7 @@ from hookctl.planner.run import carry_out, finish_pending
 from hookctl.settings.sources import Sources
 from hookctl.system import files
 from hookctl.system.files import Backup
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 _FIRST = 1
 

@@ -19,7 +19,7 @@ from hookctl.model import PackRecord, Record, Result
 from hookctl.packs import guard
 from hookctl.settings.targets import OWN, top
 from hookctl.system import files, project
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 DEFAULT_SPAN = "12h"
 _BREADCRUMB = "RESPAWN_REQUESTED"

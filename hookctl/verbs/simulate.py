@@ -22,7 +22,7 @@ from hookctl.packs.guard import HOSTS
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.system import files, interpreter
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
 _BEGIN = 1_000_000_000  # seconds; where the events do not say when they are

@@ -13,7 +13,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import committed, store
 from hookctl.masking import masked, masked_text
-from hookctl.model import Entry, Live, PackRecord, Record, Result
+from hookctl.model import Current, Entry, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
@@ -24,7 +24,7 @@ from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
 from hookctl.settings.targets import GUARD, of_file, standing
 from hookctl.system import files, project
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 
 
 def status(folders: Folders) -> Result:
@@ -85,14 +85,14 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
     try:
         host = of_file(known.load(record.host), path) if record.host in known.names() else None
         _, document = read_document(path, record.format)
-        live = look(host or known.load(known.names()[0]), document, (), record.entries)
+        current = look(host or known.load(known.names()[0]), document, (), record.entries)
     except HookctlError as error:
         return {**page, "error": error.as_dict()}
     if host is None:
-        return {**page, "entries": [_entry(entry, live, None) for entry in _shown(record)]}
+        return {**page, "entries": [_entry(entry, current, None) for entry in _shown(record)]}
     user = path if record.scope == "user" else standing(host, "user", folders.environ)[1]
     found = precedence.sources(folders, host, user, record.project or folders.cwd)
-    page["entries"] = [_entry(entry, live, _stronger(host, record, found, entry, live)) for entry in _shown(record)]
+    page["entries"] = [_entry(entry, current, _stronger(host, record, found, entry, current)) for entry in _shown(record)]
     if GUARD in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
         off = effective.disabling(effective.with_switches(folders, host, found, record.project or folders.cwd))
@@ -108,7 +108,7 @@ def _shown(record: Record) -> list[Entry]:
     return [entry for entry in record.entries if entry.kind != "container"]
 
 
-def _stronger(host: Host, record: Record, found: list[Source], entry: Entry, live: Live) -> Source | None:
+def _stronger(host: Host, record: Record, found: list[Source], entry: Entry, current: Current) -> Source | None:
     """The file of another scope whose other value of an env key is in effect instead of this one's."""
     if entry.kind != "leaf":
         return None
@@ -116,17 +116,17 @@ def _stronger(host: Host, record: Record, found: list[Source], entry: Entry, liv
     source = precedence.winner(found, entry.path)
     if source is None or order.index(source.scope) >= order.index(record.scope):
         return None
-    return None if engine.same(source.document.get(entry.path), live.values.get(entry.path)) else source
+    return None if engine.same(source.document.get(entry.path), current.values.get(entry.path)) else source
 
 
-def _entry(entry: Entry, live: Live, stronger: Source | None) -> dict[str, Any]:
+def _entry(entry: Entry, current: Current, stronger: Source | None) -> dict[str, Any]:
     key = str(entry.path[-1])
-    value = live.values.get(entry.path) if entry.kind == "leaf" else entry.written
+    value = current.values.get(entry.path) if entry.kind == "leaf" else entry.written
     page = {
         "path": list(entry.path),
         "kind": entry.kind,
         "id": entry.id,
-        "state": engine.state(entry, live, entry.path, entry.id),
+        "state": engine.state(entry, current, entry.path, entry.id),
         "mode": entry.mode,
         "value": masked(value, key),
         "owners": list(entry.owners),

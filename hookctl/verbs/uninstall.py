@@ -18,8 +18,8 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.sources import Sources, read_document
-from hookctl.settings.targets import GUARD, Place, all_files, of_page
-from hookctl.system.paths import Folders
+from hookctl.settings.targets import GUARD, Target, all_files, of_page
+from hookctl.system.folders import Folders
 
 
 class What(NamedTuple):
@@ -32,12 +32,12 @@ class What(NamedTuple):
     scope: str = ""
 
 
-def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: bool) -> Result:
+def uninstall(folders: Folders, what: What, targets: list[Target], *, dry_run: bool) -> Result:
     """Take a pack out of these places, or of everywhere that the ledgers know of."""
     loaded = {what.pack.name: what.pack} if what.pack else {}
     if not what.name or what.name in packs.names():
         loaded |= {name: packs.load(name) for name in packs.names()}
-    projects = [place.project for place in places if place.shared]
+    projects = [target.project for target in targets if target.shared]
     problems: list[HookctlError] = []
     sources = Sources(folders)
     if what.everywhere:
@@ -45,7 +45,7 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
 
     def meant() -> list[Callable[[], Leaving]]:
         if not what.everywhere:
-            return [partial(Leaving, place, (what.name,)) for place in places]
+            return [partial(Leaving, target, (what.name,)) for target in targets]
         pages = committed.read(folders, projects)
         return [partial(_leaving, pages, key, what) for key in _meant(pages, what)]
 
@@ -55,14 +55,14 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     _require_known(folders, what, projects)
     if not what.everywhere:
         records = committed.read(folders, projects)
-        places = [one for place in places for one in _with_others(folders, what, place, records)]
+        targets = [one for target in targets for one in _with_others(folders, what, target, records)]
     try:
         plan = make() if dry_run else carry_out(sources, make, report.say)
     except HookctlError as error:
         problems = errors.problems_of(error, [partial(make, leaving) for leaving in meant()])
         return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code)
     name = what.name or "everything"
-    gone = ", ".join(dict.fromkeys(file.place.host.title for file in plan.files if file.decision.actions))
+    gone = ", ".join(dict.fromkeys(file.target.host.title for file in plan.files if file.decision.actions))
     name += f" is uninstalled for {gone}" if what.hosts and gone else " is uninstalled"
     done = f"{name}. Backups of your settings and the log stay in {report.tilde(folders.state)}."
     text = report.plan_text(plan, dry_run=dry_run, done=done)
@@ -76,23 +76,23 @@ def uninstall(folders: Folders, what: What, places: list[Place], *, dry_run: boo
     return Result(data, tuple(text), messages)
 
 
-def _with_others(folders: Folders, what: What, place: Place, records: Mapping[str, Record]) -> list[Place]:
+def _with_others(folders: Folders, what: What, target: Target, records: Mapping[str, Record]) -> list[Target]:
     """The place, and other files of the same host and scope that the ledger has the pack in.
 
     Of a host that nobody named, a file that cannot be read is none of our business where nothing of ours is known.
     """
     found = []
-    for host, path in all_files(known.load(place.host.name), place.scope, folders.environ, place.project):
+    for host, path in all_files(known.load(target.host.name), target.scope, folders.environ, target.project):
         _, record = store.page_of(records, path)
         installed = record is not None and what.name in record.packs
-        if installed or (path == place.path and (place.host.name in what.hosts or _is_readable(place))):
-            found.append(Place(host, place.scope, path, place.project))
+        if installed or (path == target.path and (target.host.name in what.hosts or _is_readable(target))):
+            found.append(Target(host, target.scope, path, target.project))
     return found
 
 
-def _is_readable(place: Place) -> bool:
+def _is_readable(target: Target) -> bool:
     try:
-        return os.path.lexists(place.path) and bool(read_document(place.path, place.host.format))
+        return os.path.lexists(target.path) and bool(read_document(target.path, target.host.format))
     except HookctlError:
         return False
 
@@ -102,8 +102,8 @@ def question(folders: Folders, what: What) -> str:
     projects, _ = committed.readable(folders)
     _require_known(folders, what, projects)
     records = committed.read(folders, projects)
-    places = [_named(records, key) for key in _meant(records, what)]
-    return f"Uninstall {what.name or 'every pack'} from {', '.join(places)}?" if places else ""
+    targets = [_named(records, key) for key in _meant(records, what)]
+    return f"Uninstall {what.name or 'every pack'} from {', '.join(targets)}?" if targets else ""
 
 
 def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
@@ -153,5 +153,5 @@ def _leaving(records: Mapping[str, Record], key: str, what: What) -> Leaving:
     if record.host not in known.names():
         message = f"something is installed here for {record.host}, a host that this hookctl does not know"
         raise HookctlError("ledger_newer", message, path=path, hint="Use the newer hookctl that wrote it.")
-    place = of_page(known.load(record.host), record, path)
-    return Leaving(place, (what.name,) if what.name else tuple(record.packs), key)
+    target = of_page(known.load(record.host), record, path)
+    return Leaving(target, (what.name,) if what.name else tuple(record.packs), key)

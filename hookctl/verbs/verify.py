@@ -17,7 +17,7 @@ from hookctl import clock, report
 from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, USAGE, HookctlError
 from hookctl.masking import masked, masked_text
 from hookctl.model import Result
-from hookctl.system.paths import Folders
+from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
 
 HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"

@@ -1,0 +1,10 @@
+"""The words that an environment variable says yes and no with, as the hook reads them."""
+
+from __future__ import annotations
+
+WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def is_true(text: str) -> bool:
+    """Whether the hook takes a text for a yes."""
+    return WORDS.get(text.strip().lower(), False)
