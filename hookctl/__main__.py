@@ -21,7 +21,9 @@ def main() -> None:
                 stream.flush()
     except (OSError, ValueError):  # nobody reads it any more
         code = code or errors.FAILED
-    os._exit(code)  # everything is written and closed: taking the modules down in order costs as much as a tenth more
+    os._exit(
+        code
+    )  # everything is written and closed: taking the modules down in order costs as much as a tenth more
 
 
 def run(arguments: list[str]) -> int:
@@ -43,7 +45,9 @@ def run(arguments: list[str]) -> int:
     except SystemExit as end:  # nothing can be printed any more
         return end.code if isinstance(end.code, int) else errors.FAILED
     except OSError as error:
-        if error.errno in (errno.EPIPE, errno.ENOSPC) and error.filename is None:  # typer's own text, such as --help
+        if (
+            error.errno in (errno.EPIPE, errno.ENOSPC) and error.filename is None
+        ):  # typer's own text, such as --help
             return errors.FAILED if error.errno == errno.ENOSPC else errors.OK
         return _fail(command, _unexpected(error), as_json=as_json)
     except Exception as error:  # the last net: a bug of ours, or a machine that is failing
@@ -63,7 +67,9 @@ def _fail(command: str, error: errors.HookctlError, *, as_json: bool) -> int:
     from hookctl import report
     from hookctl.model import Result
 
-    report.show(command, Result({}, errors=(error.as_dict(),), exit_code=error.exit_code), as_json=as_json)
+    report.show(
+        command, Result({}, errors=(error.as_dict(),), exit_code=error.exit_code), as_json=as_json
+    )
     return error.exit_code
 
 

@@ -43,9 +43,15 @@ def same(a: Any, b: Any) -> bool:
 
 
 def install(
-    entries: Sequence[Entry], current: Current, pack: str, version: str, wants: Sequence[Wanted], *, force: bool = False,
+    entries: Sequence[Entry],
+    current: Current,
+    pack: str,
+    version: str,
+    wants: Sequence[Wanted],
+    *,
+    force: bool = False,
     others: bool = True,
-) -> Decision:  # fmt: skip
+) -> Decision:
     """What an install of `pack` does to one file; with conflicts, nothing else is in the decision.
 
     Without `others`, it writes back nothing of another pack after a wipe: what a stranger's ledger names.
@@ -59,13 +65,21 @@ def install(
         step = _install_element if want.kind == "element" else _install_leaf
         step(desk, want, pack, version, force=force, wiped=wiped)
     if wiped and others:
-        desk.write_back(names)  # 12: one pack alone would turn the others' entries into single removals
+        desk.write_back(
+            names
+        )  # 12: one pack alone would turn the others' entries into single removals
     return desk.decision()
 
 
 def leaf_after_install(
-    entries: Sequence[Entry], current: Current, pack: str, wants: Sequence[Wanted], path: Path, *, force: bool = False
-) -> Any:  # fmt: skip
+    entries: Sequence[Entry],
+    current: Current,
+    pack: str,
+    wants: Sequence[Wanted],
+    path: Path,
+    *,
+    force: bool = False,
+) -> Any:
     """The value that the leaf at `path`, one of the wants, has after such an install; None if it has none."""
     desk = _Desk(entries, current)
     wiped = _leave_unwanted(desk, pack, {_name(want) for want in wants})
@@ -75,7 +89,9 @@ def leaf_after_install(
     return put[-1].value if put else current.values.get(path)
 
 
-def uninstall(entries: Sequence[Entry], current: Current, pack: str, wants: Sequence[Wanted] = ()) -> Decision:
+def uninstall(
+    entries: Sequence[Entry], current: Current, pack: str, wants: Sequence[Wanted] = ()
+) -> Decision:
     """What an uninstall of `pack` does to one file; `wants` recognises elements whose ledger is lost."""
     desk = _Desk(entries, current)
     for entry in desk.of(pack):
@@ -84,7 +100,9 @@ def uninstall(entries: Sequence[Entry], current: Current, pack: str, wants: Sequ
     return desk.decision()
 
 
-def repair(entries: Sequence[Entry], current: Current, orphans: Mapping[str, tuple[str, Sequence[Wanted]]]) -> Decision:
+def repair(
+    entries: Sequence[Entry], current: Current, orphans: Mapping[str, tuple[str, Sequence[Wanted]]]
+) -> Decision:
     """What `doctor --fix` mends in one file, and nothing that the operator has.
 
     `orphans` are packs without a page in the ledger: the version that they have, and what it wants.
@@ -135,7 +153,9 @@ def wiped(entries: Iterable[Entry], current: Current) -> bool:
     """
     ours = [entry for entry in entries if entry.kind != "container" and entry.mode == "owned"]
     ours = [entry for entry in ours if not entry.id.startswith(WRAP)]
-    return bool(ours) and all(state(entry, current, entry.path, entry.id) == "missing" for entry in ours)
+    return bool(ours) and all(
+        state(entry, current, entry.path, entry.id) == "missing" for entry in ours
+    )
 
 
 class _Desk:
@@ -155,9 +175,13 @@ class _Desk:
     def wiped(self) -> bool:
         return wiped(self.entries.values(), self.current)
 
-    def act(self, action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str = "") -> None:
+    def act(
+        self, action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str = ""
+    ) -> None:
         owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
-        self.actions.append(Action(action, entry.path, entry.kind, entry.id, *states, reason, owners))
+        self.actions.append(
+            Action(action, entry.path, entry.kind, entry.id, *states, reason, owners)
+        )
 
     def keep(self, entry: Entry | Wanted, at: str, reason: str) -> None:
         owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
@@ -174,7 +198,9 @@ class _Desk:
             self.edits.append(Put(entry.path, value))
             self._contain(entry.path, itself=False)
         word = "write" if from_state in ("free", "missing", "adopted-gone") else "replace"
-        self.act(word, written, (from_state, "owned"), "; ".join(filter(None, [reason, _over(written)])))
+        self.act(
+            word, written, (from_state, "owned"), "; ".join(filter(None, [reason, _over(written)]))
+        )
 
     def _contain(self, path: Path, *, itself: bool) -> None:
         for length in range(1, len(path) + itself):
@@ -186,7 +212,12 @@ class _Desk:
         """After a wipe: every other entry of the file again, as its owners want it."""
         for name, entry in list(self.entries.items()):
             if name not in but and entry.mode == "owned" and not entry.id.startswith(WRAP):
-                self.write(entry._replace(before=None), _wish(entry), "missing", reason="all our entries were gone")
+                self.write(
+                    entry._replace(before=None),
+                    _wish(entry),
+                    "missing",
+                    reason="all our entries were gone",
+                )
 
     def leave(self, pack: str, entry: Entry) -> None:
         """Take `pack` out of the owners; the last one to leave puts back what was there before."""
@@ -203,13 +234,20 @@ class _Desk:
         elif entry.kind == "element":
             self._remove_elements(entry)
         elif at == "overridden":
-            self.keep(entry, "overridden", f"your value stays: {_text(self.current, entry.path)}")  # 9
+            self.keep(
+                entry, "overridden", f"your value stays: {_text(self.current, entry.path)}"
+            )  # 9
         elif entry.before is None:
             self.edits.append(Drop(entry.path))
             self.act("remove", entry, ("owned", "free"))  # 7
         else:
             self.edits.append(Put(entry.path, raw=entry.before))
-            self.act("replace", entry, ("owned", "foreign"), f"back to {_masked(entry.path, entry.before)}")  # 7
+            self.act(
+                "replace",
+                entry,
+                ("owned", "foreign"),
+                f"back to {_masked(entry.path, entry.before)}",
+            )  # 7
 
     def _leave_shared(self, entry: Entry, at: str) -> None:
         self.entries[_name(entry)] = entry
@@ -236,7 +274,9 @@ class _Desk:
         self.edits.append(DropElement(element))
         self.act("remove", entry, ("overridden" if edited else "owned", "free"), reason)
         if edited:
-            self.keep(entry, "overridden", f"your {_fields(element.fields, edited)} went with the hook")  # 9a
+            self.keep(
+                entry, "overridden", f"your {_fields(element.fields, edited)} went with the hook"
+            )  # 9a
 
     def remove_doubles(self, entry: Entry) -> None:
         """17: of the elements whose command is ours word for word, the first stays; all of those that we only wrap."""
@@ -246,12 +286,18 @@ class _Desk:
     def merge(self, entry: Entry) -> None:
         """13: wishes that differ, where all packs have the same rule for them; else it is the operator's to say."""
         value = _wish(entry)
-        agreed = all(same(claim.value, value) for claim in entry.owners.values()) or same(value, entry.written)
+        agreed = all(same(claim.value, value) for claim in entry.owners.values()) or same(
+            value, entry.written
+        )
         if state(entry, self.current, entry.path) == "owned" and _rule(entry) and not agreed:
             self.write(entry, value, "owned", reason="what the packs' common rule gives")
 
     def decision(self) -> Decision:
-        used = {entry.path[:length] for entry in self.entries.values() for length, _ in enumerate(entry.path, 1)}
+        used = {
+            entry.path[:length]
+            for entry in self.entries.values()
+            for length, _ in enumerate(entry.path, 1)
+        }
         empty = [path for path in self.containers if path not in used]
         for path in sorted(empty, key=len, reverse=True):
             del self.containers[path]
@@ -285,7 +331,11 @@ def _conflicts(desk: _Desk, pack: str, wants: Sequence[Wanted], wiped: bool) -> 
         if settled and same(want.value, entry.written):
             continue
         if any(not same(claim.value, want.value) for claim in others.values()):
-            yield Conflict(want.path, want.id, {name: claim.value for name, claim in others.items()} | {pack: want.value})
+            yield Conflict(
+                want.path,
+                want.id,
+                {name: claim.value for name, claim in others.items()} | {pack: want.value},
+            )
 
 
 def _is_written(entry: Entry, current: Current, wiped: bool) -> bool:
@@ -295,7 +345,9 @@ def _is_written(entry: Entry, current: Current, wiped: bool) -> bool:
     return at == "owned" or (at == "missing" and wiped) or (at == "adopted" and gone)
 
 
-def _install_leaf(desk: _Desk, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool) -> None:
+def _install_leaf(
+    desk: _Desk, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
+) -> None:
     entry = desk.entries.get(want.path)
     current = desk.current.values.get(want.path, _ABSENT)
     at = state(entry, desk.current, want.path)
@@ -335,12 +387,16 @@ def _adopt(desk: _Desk, entry: Entry, current: Any) -> None:
     entry = entry._replace(mode="adopted", written=current)
     desk.entries[entry.path] = entry
     reason = "your value is the wanted one already"
-    if any(action.action == "take-back" for action in desk.actions):  # 16: most likely ours, which nobody can prove
+    if any(
+        action.action == "take-back" for action in desk.actions
+    ):  # 16: most likely ours, which nobody can prove
         reason = "hookctl's record of it is missing, so it counts as yours: uninstall leaves it"
     desk.act("adopt", entry, ("foreign", "adopted"), reason)
 
 
-def _take_or_keep(desk: _Desk, entry: Entry, want: Wanted, value: Any, at: str, force: bool) -> None:
+def _take_or_keep(
+    desk: _Desk, entry: Entry, want: Wanted, value: Any, at: str, force: bool
+) -> None:
     """A value that is not ours: kept with a line, or taken over with `before` captured anew."""
     shown = _text(desk.current, want.path)
     if force:
@@ -376,17 +432,27 @@ def _over(entry: Entry) -> str:
     """The packs whose wish a value goes against; none where a rule that all have in common decides."""
     if entry.kind != "leaf" or _rule(entry):
         return ""
-    lost = {pack: claim.value for pack, claim in entry.owners.items() if not same(claim.value, entry.written)}
-    named = [f"{pack}, which wants {_show(value, str(entry.path[-1]))}" for pack, value in lost.items()]
+    lost = {
+        pack: claim.value
+        for pack, claim in entry.owners.items()
+        if not same(claim.value, entry.written)
+    }
+    named = [
+        f"{pack}, which wants {_show(value, str(entry.path[-1]))}" for pack, value in lost.items()
+    ]
     return f"over {', and '.join(named)}" if named else ""
 
 
-def _install_element(desk: _Desk, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool) -> None:
+def _install_element(
+    desk: _Desk, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
+) -> None:
     entry = desk.entries.get(want.id)
     owners = {pack: Claim(want.value, version)}  # alone: the pack's name is in the id
     found = _all(desk.current, want.id)
     if not found:
-        fresh = Entry(want.path, "element", written=entry and entry.written, owners=owners, id=want.id)
+        fresh = Entry(
+            want.path, "element", written=entry and entry.written, owners=owners, id=want.id
+        )
         if entry is None or wiped or force:
             desk.write(fresh, want.value, "missing" if entry else "free")  # 1, 12
         else:
@@ -399,11 +465,17 @@ def _install_element(desk: _Desk, want: Wanted, pack: str, version: str, *, forc
     elif entry is None and force:
         entry = Entry(want.path, "element", written=want.value, id=want.id)
     elif entry is None:
-        desk.keep(want, "edited copy", "an edited copy of our hook, left alone; --force replaces it")  # 15a
+        desk.keep(
+            want, "edited copy", "an edited copy of our hook, left alone; --force replaces it"
+        )  # 15a
         return
-    _update_element(desk, entry._replace(owners=owners), want, (ours or found)[0], ours[1:], force=force)
+    _update_element(
+        desk, entry._replace(owners=owners), want, (ours or found)[0], ours[1:], force=force
+    )
     if len(found) > len(ours) > 0:
-        desk.keep(desk.entries[want.id], "doubled", "an edited copy of it runs too; remove one of the two")  # 17
+        desk.keep(
+            desk.entries[want.id], "doubled", "an edited copy of it runs too; remove one of the two"
+        )  # 17
 
 
 def _is_ours(element: HookEntry, want: Wanted, entry: Entry | None = None) -> bool:
@@ -424,7 +496,13 @@ def _taken_back(desk: _Desk, want: Wanted, owners: dict[str, Claim], element: Ho
 
 
 def _update_element(
-    desk: _Desk, entry: Entry, want: Wanted, element: HookEntry, further: list[HookEntry], *, force: bool
+    desk: _Desk,
+    entry: Entry,
+    want: Wanted,
+    element: HookEntry,
+    further: list[HookEntry],
+    *,
+    force: bool,
 ) -> None:
     """Bring an element that is there to what is wanted, field by field, except what the operator changed."""
     current, written, wished = element.fields, entry.written, want.value
@@ -432,7 +510,9 @@ def _update_element(
     if not ours and not force:
         desk.entries[want.id] = entry
         changed = "" if same(written, wished) else "; the new command was not applied"
-        desk.keep(entry, "edited copy", f"you edited its command{changed}; --force puts ours back")  # 9b
+        desk.keep(
+            entry, "edited copy", f"you edited its command{changed}; --force puts ours back"
+        )  # 9b
         return
     if not ours:
         entry = entry._replace(before=desk.current.raw[element.path])  # 9b, 15a
@@ -445,37 +525,68 @@ def _update_element(
     desk.entries[want.id] = entry
     other = [name for name in edited if not _alike(current, wished, name)]
     if other:
-        desk.keep(entry, "overridden", f"kept your {_fields(current, other)} (ours: {_fields(wished, other)})")  # 9a
+        desk.keep(
+            entry,
+            "overridden",
+            f"kept your {_fields(current, other)} (ours: {_fields(wished, other)})",
+        )  # 9a
     if moves:
-        _move_element(desk, entry, element, further, fields | {name: current[name] for name in edited if name in current})
+        _move_element(
+            desk,
+            entry,
+            element,
+            further,
+            fields | {name: current[name] for name in edited if name in current},
+        )
     else:
         _edit_element(desk, entry, element, written, edited)
         _follow(desk, entry, further, wished["command"])
 
 
-def _edit_element(desk: _Desk, entry: Entry, element: HookEntry, written: dict[str, Any], edited: list[str]) -> None:
+def _edit_element(
+    desk: _Desk, entry: Entry, element: HookEntry, written: dict[str, Any], edited: list[str]
+) -> None:
     """In its place: every field but the edited ones as the pack wants it."""
     current, wished = element.fields, _wish(entry)
-    change = [name for name in {**current, **wished} if name not in edited and not _alike(current, wished, name)]
+    change = [
+        name
+        for name in {**current, **wished}
+        if name not in edited and not _alike(current, wished, name)
+    ]
     if change:
         desk.edits.append(EditElement(element, {name: wished.get(name) for name in change}))
-        taken = [name for name in change if not _alike(current, written, name)]  # none without --force
+        taken = [
+            name for name in change if not _alike(current, written, name)
+        ]  # none without --force
         left = any(not _alike(current, entry.written, name) for name in edited)
-        states = "owned" if same(current, written) else "overridden", "overridden" if left else "owned"
-        desk.act("replace", entry, states, f"took over your {_fields(current, taken)}" if taken else "")
+        states = (
+            "owned" if same(current, written) else "overridden",
+            "overridden" if left else "owned",
+        )
+        desk.act(
+            "replace", entry, states, f"took over your {_fields(current, taken)}" if taken else ""
+        )
 
 
-def _theirs(current: dict[str, Any], written: dict[str, Any], *, moves: bool, force: bool, taken: bool) -> list[str]:
+def _theirs(
+    current: dict[str, Any], written: dict[str, Any], *, moves: bool, force: bool, taken: bool
+) -> list[str]:
     """The fields that an update leaves to the operator."""
     edited = [] if force else _edited(current, written)
-    if taken and not moves:  # the matcher stands in the group, where a text put back would not bring it again
+    if (
+        taken and not moves
+    ):  # the matcher stands in the group, where a text put back would not bring it again
         return [*(name for name in edited if name != "matcher"), "matcher"]
-    if moves:  # to a group of its own: a matcher that it had not among hooks of theirs was not taken away
+    if (
+        moves
+    ):  # to a group of its own: a matcher that it had not among hooks of theirs was not taken away
         return [name for name in edited if name in current or name != "matcher"]
     return edited
 
 
-def _move_element(desk: _Desk, entry: Entry, element: HookEntry, further: list[HookEntry], fields: dict[str, Any]) -> None:
+def _move_element(
+    desk: _Desk, entry: Entry, element: HookEntry, further: list[HookEntry], fields: dict[str, Any]
+) -> None:
     """To another event: out here and in there, with the fields that the operator changed."""
     if entry.before is None:
         desk.edits.append(DropElement(element))
@@ -494,7 +605,11 @@ def _follow(desk: _Desk, entry: Entry, further: list[HookEntry], command: str) -
             desk.edits.append(EditElement(element, {"command": command}))
             desk.act("replace", entry, ("doubled", "doubled"))
     if further:
-        desk.keep(entry, "doubled", "it is registered twice and runs twice; `hookctl doctor --fix` leaves one")
+        desk.keep(
+            entry,
+            "doubled",
+            "it is registered twice and runs twice; `hookctl doctor --fix` leaves one",
+        )
 
 
 def _rebuild(desk: _Desk, pack: str, version: str, wants: Sequence[Wanted]) -> None:
@@ -537,7 +652,11 @@ def _leave_orphans(desk: _Desk, pack: str, known: set[Path | str], wants: Sequen
     for want in wants:
         here = desk.current.values.get(want.path, _ABSENT)
         if lost and want.kind == "leaf" and want.path not in known and here is not _ABSENT:
-            desk.keep(want, "foreign", f"the ledger does not know it and cannot prove that it is {pack}'s, so it stays")
+            desk.keep(
+                want,
+                "foreign",
+                f"the ledger does not know it and cannot prove that it is {pack}'s, so it stays",
+            )
 
 
 def _name(place: Entry | Wanted) -> _Name:
@@ -550,7 +669,11 @@ def _all(current: Current, id: str) -> list[HookEntry]:
 
 def _copies(current: Current, entry: Entry) -> list[HookEntry]:
     """The elements of an entry's id whose command is ours word for word."""
-    return [element for element in _all(current, entry.id) if element.fields.get("command") == entry.written["command"]]
+    return [
+        element
+        for element in _all(current, entry.id)
+        if element.fields.get("command") == entry.written["command"]
+    ]
 
 
 def _alike(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
@@ -560,11 +683,17 @@ def _alike(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
 
 def _edited(current: dict[str, Any], written: dict[str, Any]) -> list[str]:
     """The fields, the command apart, in which an element is not as we wrote it."""
-    return [name for name in {**written, **current} if name != "command" and not _alike(current, written, name)]
+    return [
+        name
+        for name in {**written, **current}
+        if name != "command" and not _alike(current, written, name)
+    ]
 
 
 def _fields(fields: dict[str, Any], names: list[str]) -> str:
-    return ", ".join(f"{name}={_show(fields[name], name)}" if name in fields else f"no {name}" for name in names)
+    return ", ".join(
+        f"{name}={_show(fields[name], name)}" if name in fields else f"no {name}" for name in names
+    )
 
 
 def _text(current: Current, path: Path) -> str:

@@ -64,7 +64,9 @@ def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> l
         try:
             plan()
         except HookctlError as problem:
-            problems[str(problem)] = problem  # what is wrong for all, such as a ledger, is said once
+            problems[str(problem)] = (
+                problem  # what is wrong for all, such as a ledger, is said once
+            )
             refused += 1
     if str(error) not in problems:
         raise error

@@ -34,9 +34,32 @@ _LOOKS = (
 )
 # One of these is in every match, in lower case; looking for them first spares most calls the patterns.
 _MARKS = (
-    "-----begin", "://", "bearer", "-u", "sk-", "k_live_", "k_test_", "whsec_", "gho_", "ghp_", "ghr_", "ghs_", "ghu_",
-    "github_pat_", "glpat-", "xox", "xapp-", "akia", "asia", "aiza", "ya29.", "hf_", "npm_", "pypi-", "eyj",
-)  # fmt: skip
+    "-----begin",
+    "://",
+    "bearer",
+    "-u",
+    "sk-",
+    "k_live_",
+    "k_test_",
+    "whsec_",
+    "gho_",
+    "ghp_",
+    "ghr_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xox",
+    "xapp-",
+    "akia",
+    "asia",
+    "aiza",
+    "ya29.",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "eyj",
+)
 # Keys of our own results that hold where something is: a machine needs it as it is.
 _PLACES = ("file", "path", "project", "run_dir", "from", "to")
 # A name in a text with what stands between it and its value, over line breaks and the marks of comments.
@@ -65,7 +88,10 @@ def masked(value: Any, key: str = "") -> Any:
         return {masked_text(name): masked(inner, names[name]) for name, inner in value.items()}
     if isinstance(value, list):
         flags = ["", *(flag_of(inner) for inner in value)]
-        return [masked(inner, flag if is_secret(flag) else key) for inner, flag in zip(value, flags, strict=False)]
+        return [
+            masked(inner, flag if is_secret(flag) else key)
+            for inner, flag in zip(value, flags, strict=False)
+        ]
     if is_secret(key):
         return MASK
     return masked_text(value) if isinstance(value, str) else value
@@ -136,7 +162,10 @@ def _by_name(text: str, fill: Fill) -> str:
         if match.start() < at or not (match["says"] or is_flag) or not is_secret(match["name"]):
             continue
         end = _value_end(text, match.end(), in_shell=not re.search("[:,]", match["gap"]))
-        parts += [text[at : match.end()], fill(text[match.end() : end]) if end > match.end() else ""]
+        parts += [
+            text[at : match.end()],
+            fill(text[match.end() : end]) if end > match.end() else "",
+        ]
         at = end
     return "".join([*parts, text[at:]])
 

@@ -79,12 +79,16 @@ class Record(NamedTuple):
     created_file: bool = False
     created_dirs: tuple[str, ...] = ()
     packs: dict[str, PackRecord] = {}  # noqa: RUF012
-    sha256_before: str = ""  # of the bytes before our first write; empty: somebody else wrote in between, or no file
+    sha256_before: str = (
+        ""  # of the bytes before our first write; empty: somebody else wrote in between, or no file
+    )
     sha256_after: str = ""  # of the bytes that our last write left
     entries: tuple[Entry, ...] = ()
     known_as: str = ""  # the path as the host has it, links not resolved: those may change later
     project: str = ""  # the project's real path; empty at user scope
-    gaps: tuple[Path, ...] = ()  # the arrays in which an empty group of ours keeps the place of hooks behind it
+    gaps: tuple[
+        Path, ...
+    ] = ()  # the arrays in which an empty group of ours keeps the place of hooks behind it
 
 
 # What the engine decides to change in a document.

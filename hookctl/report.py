@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from hookctl.planner.plan import FilePlan, Plan
 
 ENVELOPE = 1
-_VERBATIM = ("render", "completion")  # their result is a file for somebody else, who could not use it masked
+_VERBATIM = (
+    "render",
+    "completion",
+)  # their result is a file for somebody else, who could not use it masked
 # Patterns are compiled where they are used: most calls use none, and compiling costs more than such a call.
 _CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
@@ -103,7 +106,9 @@ def _write(stream: TextIO | None, text: str) -> bool:
         encoding = stream.encoding or "ascii"
         return _write(stream, text.encode(encoding, "backslashreplace").decode(encoding))
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # or Python tries once more at its end
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), stream.fileno()
+        )  # or Python tries once more at its end
         if not isinstance(error, BrokenPipeError):  # that one is `hookctl log | head`
             say(f"error: the result cannot be printed ({error.strerror})")
             raise SystemExit(FAILED) from None
@@ -122,7 +127,12 @@ _COLOURS = {"+": "32", "-": "31", "@": "36", "error": "31", "warning": "33", "ok
 
 
 def _paint(line: str, stream: TextIO | None) -> str:
-    if stream is None or not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if (
+        stream is None
+        or not stream.isatty()
+        or os.environ.get("NO_COLOR")
+        or os.environ.get("TERM") == "dumb"
+    ):
         return line
     for mark, colour in _COLOURS.items():
         if line.startswith(mark):
@@ -134,7 +144,9 @@ def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     """Rows as lines with aligned columns."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     return [
-        (indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
+        (
+            indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        ).rstrip()
         for row in rows
     ]
 
@@ -166,7 +178,9 @@ def plan_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
     """A plan as the result envelope has it."""
     return {
         "actions": [_action_data(file, action) for file in plan.files for action in _actions(file)],
-        "kept": [_action_data(file, action) for file in plan.files for action in file.decision.kept],
+        "kept": [
+            _action_data(file, action) for file in plan.files for action in file.decision.kept
+        ],
         "files": [_file_data(file) for file in plan.files if file.old != file.after],
         "dry_run": dry_run,
     }
@@ -180,7 +194,11 @@ def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
     for file in plan.files:
         actions = [_action_line(action, done=True) for action in _actions(file)]
         kept = [_kept_line(action) for action in file.decision.kept]
-        lines += [tilde(file.path), *(f"  {line}" for line in [*actions, *kept])] if actions or kept else []
+        lines += (
+            [tilde(file.path), *(f"  {line}" for line in [*actions, *kept])]
+            if actions or kept
+            else []
+        )
     return [*lines, *(["nothing to do"] if plan.empty else done.split("\n"))]
 
 
@@ -189,7 +207,9 @@ def _dry_lines(plan: Plan) -> list[str]:
 
     lines = []
     for file in plan.files:
-        lines += unified(file).split("\n")[:-1]  # a line of JSON may hold what splitlines() splits at
+        lines += unified(file).split("\n")[
+            :-1
+        ]  # a line of JSON may hold what splitlines() splits at
         lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
         lines += [_kept_line(action) for action in file.decision.kept]
     if plan.empty:
@@ -246,7 +266,11 @@ _DONE = {
     "replace-file": "replaced",
     "remove-file": "removed",
 }
-_TO_DO = {"create-file": "would create", "replace-file": "would replace", "remove-file": "would remove"}
+_TO_DO = {
+    "create-file": "would create",
+    "replace-file": "would replace",
+    "remove-file": "would remove",
+}
 
 
 def _action_line(action: Action, *, done: bool) -> str:

@@ -43,7 +43,9 @@ class Journal(NamedTuple):
     steps: tuple[Step, ...]
     records: dict[str, Record | None]  # the ledger's pages after the run; None: the page goes
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
-    unswept: tuple[str, ...] = ()  # folders that a temporary file of the run could not be removed from
+    unswept: tuple[
+        str, ...
+    ] = ()  # folders that a temporary file of the run could not be removed from
     before: dict[str, Record] = {}  # noqa: RUF012 (the pages of project scope before the run)
 
 
@@ -63,7 +65,9 @@ def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
     except filelock.Timeout:
         message = f"another hookctl has held the lock for {LOCK_SECONDS} seconds"
         hint = "Wait for it to end, then run the command again."
-        raise HookctlError("lock_timeout", message, path=folders.state, hint=hint, exit_code=FAILED) from None
+        raise HookctlError(
+            "lock_timeout", message, path=folders.state, hint=hint, exit_code=FAILED
+        ) from None
     except OSError as error:
         raise files.cannot_write(folders.state, error) from None
     try:
@@ -73,8 +77,12 @@ def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
             lock.release()
 
 
-def execute(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
-            rmdirs: tuple[str, ...] = ()) -> None:  # fmt: skip
+def execute(
+    folders: Folders,
+    changes: tuple[Change, ...],
+    records: Mapping[str, Record | None],
+    rmdirs: tuple[str, ...] = (),
+) -> None:
     """Make the changes in their order, then the ledger; raises Changed, with everything put back, where
     somebody else wrote meanwhile."""
     done: list[Change] = []
@@ -99,7 +107,9 @@ def pending(folders: Folders) -> Journal | None:
     hint = "Move it away and run `hookctl doctor`."
     with store.refusals("the journal of an interrupted run", folders.journal, hint):
         version, page = store.open_page(data, _KEY, folders.journal)
-        journal = from_json(Journal, version1.journal_page(page) if version == 1 else page, "the journal")
+        journal = from_json(
+            Journal, version1.journal_page(page) if version == 1 else page, "the journal"
+        )
         for record in filter(None, (*journal.records.values(), *journal.before.values())):
             store.check(record)
         return journal
@@ -127,17 +137,27 @@ def recover(folders: Folders) -> list[str]:
             continue
         if step.path in ledgers:
             records |= _merge(folders, step, ledgers[step.path], journal.before, records)
-            lines.append(f"{step.path}: changed after an interrupted run, whose entries were put into it")
+            lines.append(
+                f"{step.path}: changed after an interrupted run, whose entries were put into it"
+            )
             continue
         old, new = before.get(step.path), records.get(step.path)
         found, carried_on = _carry_on(folders, step, new or old)
         if carried_on and step.settings:  # of the files that its hooks run nobody needs a line
             lines.append(f"{step.path}: an interrupted run was carried to its end")
         elif step.settings and found.sha != step.sha_after:
-            if step.path in records:  # else it has no page of its own in this run, as a file with approvals
+            if (
+                step.path in records
+            ):  # else it has no page of its own in this run, as a file with approvals
                 records[step.path] = likelier = _likelier(found, old, new)
-                stay |= {committed.path(page.project) for page in (old, new) if page and likelier is not new}
-            lines.append(f"{step.path}: changed by another program after an interrupted run; its bytes stay")
+                stay |= {
+                    committed.path(page.project)
+                    for page in (old, new)
+                    if page and likelier is not new
+                }
+            lines.append(
+                f"{step.path}: changed by another program after an interrupted run; its bytes stay"
+            )
     if journal.steps or records:
         _save(folders, records)
     files.remove_folders(journal.folders)
@@ -151,7 +171,9 @@ def _pages_before(folders: Folders, records: Mapping[str, Record | None]) -> dic
     pages = {key: page for key, page in known.items() if page.scope != "project"}
     about = (page for key in records for page in (known.get(key), records[key]))
     for project in {page.project for page in about if page and page.scope == "project"}:
-        with contextlib.suppress(HookctlError):  # a stranger's file, or none: then nothing is known of it
+        with contextlib.suppress(
+            HookctlError
+        ):  # a stranger's file, or none: then nothing is known of it
             pages |= committed.read(folders, [project])
     return pages
 
@@ -163,13 +185,21 @@ def _changed_ledgers(folders: Folders, journal: Journal) -> dict[str, str]:
     """
     found = {}
     pages = [page for page in (*journal.before.values(), *journal.records.values()) if page]
-    for project in {page.project for page in pages if page.scope == "project" and os.path.isdir(page.project)}:
+    for project in {
+        page.project for page in pages if page.scope == "project" and os.path.isdir(page.project)
+    }:
         try:
             there = files.read(committed.path(project))
-        except HookctlError:  # a link leads out of the project now: nothing was meant for where it leads
+        except (
+            HookctlError
+        ):  # a link leads out of the project now: nothing was meant for where it leads
             continue
         step = next((step for step in journal.steps if step.path == there.path), None)
-        if step is not None and there.data is not None and there.sha not in (step.sha_before, step.sha_after):
+        if (
+            step is not None
+            and there.data is not None
+            and there.sha not in (step.sha_before, step.sha_after)
+        ):
             try:
                 committed.read(folders, [project])
             except HookctlError as error:
@@ -179,14 +209,27 @@ def _changed_ledgers(folders: Folders, journal: Journal) -> dict[str, str]:
     return found
 
 
-def _merge(folders: Folders, step: Step, project: str, before: Mapping[str, Record],
-           after: Mapping[str, Record | None]) -> dict[str, Record | None]:  # fmt: skip
+def _merge(
+    folders: Folders,
+    step: Step,
+    project: str,
+    before: Mapping[str, Record],
+    after: Mapping[str, Record | None],
+) -> dict[str, Record | None]:
     """Put a run's part of a project's ledger into the one that is there now; the pages that the run is about."""
-    about = {key for key, page in (*before.items(), *after.items()) if page and _is_shared(page, project)}
+    about = {
+        key for key, page in (*before.items(), *after.items()) if page and _is_shared(page, project)
+    }
     while True:
         there = files.read(step.path)
-        theirs = {k: page for k, page in committed.read(folders, [project]).items() if _is_shared(page, project)}
-        pages = {key: committed.merged(before.get(key), after.get(key), theirs.get(key)) for key in about}
+        theirs = {
+            k: page
+            for k, page in committed.read(folders, [project]).items()
+            if _is_shared(page, project)
+        }
+        pages = {
+            key: committed.merged(before.get(key), after.get(key), theirs.get(key)) for key in about
+        }
         pages = {key: committed.with_digests(page) if page else None for key, page in pages.items()}
         whole = {key: page for key, page in {**theirs, **pages}.items() if page}
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
@@ -200,7 +243,9 @@ def _is_shared(page: Record, project: str) -> bool:
 
 def _gone(before: Mapping[str, Record], records: Mapping[str, Record | None]) -> set[str]:
     """The projects that were removed since: an interrupted run must not bring one back."""
-    projects = {page.project for page in (*before.values(), *records.values()) if page and page.project}
+    projects = {
+        page.project for page in (*before.values(), *records.values()) if page and page.project
+    }
     return {project for project in projects if not os.path.isdir(project)}
 
 
@@ -212,7 +257,9 @@ def _carry_on(folders: Folders, step: Step, page: Record | None) -> tuple[files.
             return found, False
         if found.sha == step.sha_after and step.chmod is not None:
             files.set_mode(found.path, step.chmod)
-        if found.sha == step.sha_after or not (found.sha == step.sha_before or _is_torn(folders, found, step, page)):
+        if found.sha == step.sha_after or not (
+            found.sha == step.sha_before or _is_torn(folders, found, step, page)
+        ):
             return found, False
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
             files.make_way(step.path, step.mode)
@@ -220,8 +267,12 @@ def _carry_on(folders: Folders, step: Step, page: Record | None) -> tuple[files.
             return found, True
 
 
-def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
-             pages: Mapping[str, Record]) -> None:  # fmt: skip
+def _back_up(
+    folders: Folders,
+    changes: tuple[Change, ...],
+    records: Mapping[str, Record | None],
+    pages: Mapping[str, Record],
+) -> None:
     for change in changes:
         if change.settings and change.before is not None:
             record, page = records.get(change.path), store.page_of(pages, change.path)[1]
@@ -230,8 +281,12 @@ def _back_up(folders: Folders, changes: tuple[Change, ...], records: Mapping[str
             files.back_up(folders.state, change.path, change.before, first=first, page=data)
 
 
-def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None],
-           rmdirs: tuple[str, ...]) -> None:  # fmt: skip
+def _begin(
+    folders: Folders,
+    changes: tuple[Change, ...],
+    records: Mapping[str, Record | None],
+    rmdirs: tuple[str, ...],
+) -> None:
     # The folder of pending bytes comes first and goes last: as long as it is there, the next run clears up.
     try:
         os.makedirs(folders.pending, mode=0o700, exist_ok=True)
@@ -242,8 +297,13 @@ def _begin(folders: Folders, changes: tuple[Change, ...], records: Mapping[str, 
             files.write_own(os.path.join(folders.pending, files.digest(change.after)), change.after)
     pages = _pages_before(folders, records)
     _back_up(folders, changes, records, pages)
-    before = {key: page for key, page in pages.items() if page.scope == "project" and key in records}
-    steps = (Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings, c.chmod) for c in changes)
+    before = {
+        key: page for key, page in pages.items() if page.scope == "project" and key in records
+    }
+    steps = (
+        Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings, c.chmod)
+        for c in changes
+    )
     _note(folders, Journal(tuple(steps), dict(records), rmdirs, before=before))
 
 
@@ -297,8 +357,13 @@ def _drop_blobs(folders: Folders) -> None:
         os.rmdir(folders.pending)
 
 
-def _roll_back(folders: Folders, changes: tuple[Change, ...], done: list[Change], made: list[str],
-               error: Exception) -> None:  # fmt: skip
+def _roll_back(
+    folders: Folders,
+    changes: tuple[Change, ...],
+    done: list[Change],
+    made: list[str],
+    error: Exception,
+) -> None:
     stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
     for change in reversed(done):
         try:

@@ -125,7 +125,7 @@ WRITING = {
 
 
 def test_files_are_replaced_in_one_place_only() -> None:
-    # transaction drops its own journal and blobs and empty folders, run the marks of a run, simulate those of its own stage.
+    # transaction drops its own journal, blobs and empty folders, run the marks of a run, simulate those of its stage.
     allowed = {"system.files": WRITING, "transaction": {"os.unlink", "os.rmdir"}}
     allowed |= {"verbs.run": {"os.unlink"}, "verbs.simulate": {"os.unlink"}}
     for name, path in modules().items():

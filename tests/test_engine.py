@@ -35,7 +35,8 @@ def leaf(value: Any, path: Path = KEY, merge: str = "") -> Wanted:
 
 
 def hook(command: str = COMMAND, timeout: Any = 10, path: Path = STOP, **fields: Any) -> Wanted:
-    return Wanted(path, "element", {"type": "command", "command": command, "timeout": timeout, **fields}, "p/stop", FORMS)
+    handler = {"type": "command", "command": command, "timeout": timeout, **fields}
+    return Wanted(path, "element", handler, "p/stop", FORMS)
 
 
 def handler(command: str = COMMAND, **fields: Any) -> dict[str, Any]:
@@ -520,7 +521,8 @@ ROWS = [
     conflict("13 away from what was forced", "upgrade", env(LIMIT="6"), [owned("6", q="5", p="6")], [leaf("7")],
              {"q": "5", "p": "7"}),
     conflict("13 away from the rule of all", "upgrade", env(LIMIT="9"), [owned("9")._replace(
-                 owners={"q": Claim("3", "1", "max"), "p": Claim("9", "1", "max")})], [leaf("9")], {"q": "3", "p": "9"}),
+                 owners={"q": Claim("3", "1", "max"), "p": Claim("9", "1", "max")})], [leaf("9")],
+                 {"q": "3", "p": "9"}),
     install("13 what this pack forced is written again after a wipe", {}, [owned("6", q="5", p="6")], [leaf("6")],
             env(LIMIT="6"), [owned("6", q="5", p="6"), container("env")], ["write missing>owned"]),
     install("13 a removed value is written for nobody, so nothing is asked", env(CAP="8"), [owned("5", q="5"), CAPS],

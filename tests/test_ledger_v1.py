@@ -226,7 +226,8 @@ def test_approvals_become_entries_of_the_file_that_they_stand_in() -> None:
 
 
 def test_they_join_the_hooks_that_stand_in_the_same_file_and_come_once() -> None:
-    mine = Entry(("hooks", "Stop"), "element", written={"command": "x"}, owners={"bell": Claim({}, "1")}, id="bell/stop")
+    owners = {"bell": Claim({}, "1")}
+    mine = Entry(("hooks", "Stop"), "element", written={"command": "x"}, owners=owners, id="bell/stop")
     page = Record("codex", "user", "toml", entries=(mine, Entry(("hooks",), "container")), sha256_after="f" * 64)
     found = version1.with_approvals({CONFIG: page}, APPROVALS.read_bytes())
     assert found[CONFIG]._replace(entries=()) == page._replace(entries=())

@@ -617,7 +617,9 @@ CODES = {code.name: code for code in TABLE}
 _HEAD = ("| code | level | what it means | what to do |", "| --- | --- | --- | --- |")
 
 
-def finding(code: str, message: str, host: str = "", path: str = "", fix: str = "", level: str = "") -> Finding:
+def finding(
+    code: str, message: str, host: str = "", path: str = "", fix: str = "", level: str = ""
+) -> Finding:
     """A finding of this table; its level is the code's usual one unless another is given."""
     return Finding(code, level or CODES[code].levels[0], message, host, path, fix)
 

@@ -32,8 +32,12 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     record = file.record
     if record is None:
         return
-    ours = [entry for entry in record.entries if entry.kind != "container" and entry.mode == "owned"]
-    ours = [entry for entry in ours if not entry.id.startswith(WRAP)]  # judge_wrapped looks at those
+    ours = [
+        entry for entry in record.entries if entry.kind != "container" and entry.mode == "owned"
+    ]
+    ours = [
+        entry for entry in ours if not entry.id.startswith(WRAP)
+    ]  # judge_wrapped looks at those
     if engine.wiped(ours, current):
         yield _wiped(file, len(ours))
         return
@@ -61,17 +65,30 @@ def _one(file: FileFacts, current: Current, entry: Entry) -> Iterator[Finding]:
     if at == "missing":
         message = f"{name} is missing; somebody removed it"
         yield file.find("entry_missing", message, f"`{install} --force` writes it again.")
-    elif at == "overridden" and not _why_disarmed(file, current, entry.id) and not limits.is_at_fault(file, entry.path):
-        message = f"{name} is not as it was written{_what(current, entry)}; it is yours now and stays"
+    elif (
+        at == "overridden"
+        and not _why_disarmed(file, current, entry.id)
+        and not limits.is_at_fault(file, entry.path)
+    ):
+        message = (
+            f"{name} is not as it was written{_what(current, entry)}; it is yours now and stays"
+        )
         yield file.find("entry_edited", message, f"`{install} --force` makes it as it was.")
 
 
 def _what(current: Current, entry: Entry) -> str:
     if not entry.id:
-        values = (masked(value, str(entry.path[-1])) for value in (current.values[entry.path], entry.written))
-        return " ({} instead of {})".format(*(json.dumps(value, ensure_ascii=False) for value in values))
+        values = (
+            masked(value, str(entry.path[-1]))
+            for value in (current.values[entry.path], entry.written)
+        )
+        return " ({} instead of {})".format(
+            *(json.dumps(value, ensure_ascii=False) for value in values)
+        )
     fields = next(element.fields for element in current.elements if element.id == entry.id)
-    names = [name for name in {**entry.written, **fields} if fields.get(name) != entry.written.get(name)]
+    names = [
+        name for name in {**entry.written, **fields} if fields.get(name) != entry.written.get(name)
+    ]
     return f" ({', '.join(names)} changed)"
 
 
@@ -95,7 +112,10 @@ def _disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
 
 
 def _why_disarmed(file: FileFacts, current: Current, id: str) -> str:
-    return next((why for element in current.elements if element.id == id and (why := _why(file, element))), "")
+    return next(
+        (why for element in current.elements if element.id == id and (why := _why(file, element))),
+        "",
+    )
 
 
 def _why(file: FileFacts, element: HookEntry) -> str:
@@ -126,7 +146,10 @@ def _unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
 
 
 def _lost(file: FileFacts, id: str) -> Finding:
-    message, fix = f"{id} stands here, but the ledger does not know it", "`hookctl doctor --fix` makes its page again."
+    message, fix = (
+        f"{id} stands here, but the ledger does not know it",
+        "`hookctl doctor --fix` makes its page again.",
+    )
     if file.target.shared:
         message += ": was .hookctl/ not committed with it?"
         fix = f"Commit .hookctl/ where it was installed; or `{file.install}` makes it again here."
@@ -142,8 +165,14 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
     """Is what limits other tools' hooks there, and does the ledger know them? Of each only the command is ours."""
     if file.current is None:
         return
-    known = {entry.id: entry for entry in file.record.entries if entry.id.startswith(WRAP)} if file.record else {}
-    there = {element.id: element for element in file.current.elements if element.id.startswith(WRAP)}
+    known = (
+        {entry.id: entry for entry in file.record.entries if entry.id.startswith(WRAP)}
+        if file.record
+        else {}
+    )
+    there = {
+        element.id: element for element in file.current.elements if element.id.startswith(WRAP)
+    }
     for id, element in there.items():
         yield from _wrapped(file, element, known.get(id))
     for id in known.keys() - there.keys():
@@ -157,7 +186,11 @@ def _wrapped(file: FileFacts, element: HookEntry, entry: Entry | None) -> Iterat
     original = original_of(str(element.fields["command"]))
     if original is None:
         message = f"the command of {element.id}, around another tool's hook, was edited; it is yours now and stays"
-        fix = f"`{file.install} --force` makes it as it was." if entry else "Put the tool's own command there."
+        fix = (
+            f"`{file.install} --force` makes it as it was."
+            if entry
+            else "Put the tool's own command there."
+        )
         yield file.find("wrap_edited", message, fix)
     elif entry is None:
         message = f"{element.id} wraps {masked_text(original)}, but the ledger does not know it"
@@ -178,7 +211,11 @@ def _wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
         yield file.find("wrap_missing", message, program.error.hint, program.path)
     elif not program.is_there:
         message = f"{program.name} is missing: {_ALONE}"
-        yield file.find("wrap_missing", message, "`hookctl doctor --fix` puts it back.", program.path)
+        yield file.find(
+            "wrap_missing", message, "`hookctl doctor --fix` puts it back.", program.path
+        )
     elif not program.is_recorded:
         message = f"{program.name}, through which hooks of other tools run, is not as hookctl installed it"
-        yield file.find("wrap_changed", message, f"`{file.install} --force` puts ours back.", program.path)
+        yield file.find(
+            "wrap_changed", message, f"`{file.install} --force` puts ours back.", program.path
+        )

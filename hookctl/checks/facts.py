@@ -1,6 +1,5 @@
 """What doctor knows before it judges: values only, each thing in them read once by the gather modules."""
 
-
 import os
 import re
 import shlex
@@ -19,7 +18,9 @@ from hookctl.settings.targets import GUARD, Target
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
 _SCRIPTED = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash)[0-9.]*")
-_SHELL = re.compile(r"[;&|<>()`$*?\n]")  # with one of these it is more than a program and its arguments
+_SHELL = re.compile(
+    r"[;&|<>()`$*?\n]"
+)  # with one of these it is more than a program and its arguments
 _FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 
 
@@ -245,7 +246,9 @@ class FileFacts(NamedTuple):
             where += f" --project {shlex.quote(target.project)}"
         return f"hookctl install{name} --host {self.host.name}{where}"
 
-    def find(self, code: str, message: str, fix: str = "", path: str = "", level: str = "") -> Finding:
+    def find(
+        self, code: str, message: str, fix: str = "", path: str = "", level: str = ""
+    ) -> Finding:
         """A finding about this file, unless it names another path."""
         return finding(code, message, self.host.name, path or self.path, fix, level)
 
@@ -311,7 +314,9 @@ class HostFacts(NamedTuple):
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
     disabling: Switch | None = None  # what switches all hooks off
     managed: tuple[ManagedFile, ...] = ()
-    switch_files: tuple[tuple[Host, str, HookctlError], ...] = ()  # without hooks, and not to be read
+    switch_files: tuple[
+        tuple[Host, str, HookctlError], ...
+    ] = ()  # without hooks, and not to be read
     registrations: tuple[Registration, ...] = ()
     running: tuple[Hook, ...] = ()  # the hooks that it looks at
     guards: tuple[Registration, ...] = ()  # the guard's that it runs
@@ -320,10 +325,14 @@ class HostFacts(NamedTuple):
     agents: frozenset[str] = frozenset()  # the programs of all hosts
     systems: tuple[dict[str, Any], ...] = ()  # tools that keep an agent going
     log: tuple[dict[str, Any], ...] = ()  # every line of the guard's log
-    sessions: tuple[tuple[str, float], ...] = ()  # the host's own, by name and when they were last written
+    sessions: tuple[
+        tuple[str, float], ...
+    ] = ()  # the host's own, by name and when they were last written
     run: Run | None = None
 
-    def find(self, code: str, message: str, fix: str = "", path: str = "", level: str = "") -> Finding:
+    def find(
+        self, code: str, message: str, fix: str = "", path: str = "", level: str = ""
+    ) -> Finding:
         """A finding about this host."""
         return finding(code, message, self.host.name, path, fix, level)
 
@@ -334,7 +343,9 @@ class RecordFacts(NamedTuple):
     records: dict[str, Record]
     ledger: str  # its path
     journal: str
-    interrupted: tuple[str, ...] | None  # the files of a run that was interrupted; None: there is none
+    interrupted: (
+        tuple[str, ...] | None
+    )  # the files of a run that was interrupted; None: there is none
     journal_error: HookctlError | None
     errors: tuple[HookctlError, ...]
     gone: tuple[tuple[str, Record], ...]  # pages of projects that are not there

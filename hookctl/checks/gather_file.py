@@ -33,7 +33,9 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     if target.shared and (record or elements):
         facts = facts._replace(ignore_files=probes.ignore_files(machine.reader, target.project))
     if facts.document is not None and any(element.pack in packs for element in elements):
-        closed = approval.closed(host, target.path, facts.document.value, machine.environ, machine.read)
+        closed = approval.closed(
+            host, target.path, facts.document.value, machine.environ, machine.read
+        )
         scope, start = target.scope, facts.start
         untrusted = approval.is_untrusted(host, scope, start, machine.environ, machine.read)
         facts = facts._replace(closed=tuple(closed), is_untrusted=untrusted)
@@ -158,7 +160,10 @@ def _with_packs(machine: Machine, facts: FileFacts, packs: Mapping[str, PackReco
 def _with_guard(machine: Machine, facts: FileFacts, page: PackRecord) -> FileFacts:
     """What the guard's registration runs, and what it did."""
     host, target = facts.host, facts.target
-    settings, elements = settings_from(page.settings), facts.current.elements if facts.current else ()
+    settings, elements = (
+        settings_from(page.settings),
+        facts.current.elements if facts.current else (),
+    )
     python = None
     if settings.events:
         program = settings.python

@@ -123,7 +123,9 @@ def _switch_files(
                 yield variant, path, error
 
 
-def _registrations(machine: Machine, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]) -> Iterator[Registration]:
+def _registrations(
+    machine: Machine, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]
+) -> Iterator[Registration]:
     """Every hook of the guard's on a stop, and what it runs."""
     by_real_path = {facts.real_path: facts for facts in reversed(known)}
     for layer in layers:
@@ -170,7 +172,9 @@ def _unread(
         yield UnreadFile(path, real_path, scope, reason, hooks, owner)
 
 
-def _unread_paths(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[tuple[str, str, str, str]]:
+def _unread_paths(
+    machine: Machine, host: Host, known: tuple[FileFacts, ...]
+) -> Iterator[tuple[str, str, str, str]]:
     """Where people put settings that the host does not read here: path, scope, and why it does not."""
     environ, config = machine.environ, hosts.config_folder(host, machine.environ)
     if "local" in host.scopes:
@@ -186,7 +190,9 @@ def _unread_paths(machine: Machine, host: Host, known: tuple[FileFacts, ...]) ->
     if host.data["scopes"]["start_folder_only"]:
         folders = [(folder, "above") for folder in _above(machine)]
         folders += [(folder, "below") for folder in _below(machine)]
-        patterns = {scope: hosts.settings_path(host, scope, environ, _FOLDER) for scope in host.scopes[1:]}
+        patterns = {
+            scope: hosts.settings_path(host, scope, environ, _FOLDER) for scope in host.scopes[1:]
+        }
         for folder, reason in folders:
             for scope, pattern in patterns.items():
                 yield pattern.replace(_FOLDER, folder.rstrip("/")), scope, reason, ""

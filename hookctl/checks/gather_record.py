@@ -21,10 +21,14 @@ def record_facts(folders: Folders) -> RecordFacts:
     try:
         pages = store.load(folders.ledger)
     except HookctlError as error:
-        return RecordFacts({}, folders.ledger, folders.journal, interrupted, journal_error, (error,), (), ())
+        return RecordFacts(
+            {}, folders.ledger, folders.journal, interrupted, journal_error, (error,), (), ()
+        )
     records = {key: page for key, page in pages.items() if page.scope != "project"}
     roots = [project.find(folders.cwd, folders.environ)]
-    roots += [page.project for page in pages.values() if page.scope == "project" and not _is_gone(page)]
+    roots += [
+        page.project for page in pages.values() if page.scope == "project" and not _is_gone(page)
+    ]
     errors = []
     for root in dict.fromkeys(roots):
         try:

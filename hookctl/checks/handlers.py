@@ -23,7 +23,13 @@ class Fault(NamedTuple):
 
 def knowledge(host: Host) -> dict[str, Any]:
     """What the host's file says of hook entries."""
-    return {"types": [], "without_if": [], "events": [], "fields": [], **host.data.get("handlers", {})}
+    return {
+        "types": [],
+        "without_if": [],
+        "events": [],
+        "fields": [],
+        **host.data.get("handlers", {}),
+    }
 
 
 def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
@@ -34,7 +40,9 @@ def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
         yield Fault((), "is not an array")
         return
     if host.shape.is_flat(event):
-        yield from (Fault((n,), wrong) for n, one in enumerate(groups) if (wrong := _flat_fault(host, one)))
+        yield from (
+            Fault((n,), wrong) for n, one in enumerate(groups) if (wrong := _flat_fault(host, one))
+        )
         return
     for g, group in enumerate(groups):
         default = [] if knowledge(host).get("group_default") else None
@@ -87,7 +95,9 @@ def fault(host: Host, handler: Any) -> str:
     if wrong:
         return wrong
     found = [handler.get(name) for name in commands(host)]
-    if handler.get("type", "command") == "command" and not any(isinstance(one, str) for one in found):
+    if handler.get("type", "command") == "command" and not any(
+        isinstance(one, str) for one in found
+    ):
         return "has no command"
     return ""
 
@@ -101,7 +111,9 @@ def _wrong_timeout(host: Host, handler: dict[str, Any]) -> str:
         text = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
         return "" if whole or text else "has a timeout that is not a whole number"
     if kind == "integer":
-        return "" if type(value) is int and value >= 0 else "has a timeout that is not a whole number"
+        return (
+            "" if type(value) is int and value >= 0 else "has a timeout that is not a whole number"
+        )
     fits = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
     return "" if fits else "has a timeout that is not a number above 0"
 
@@ -125,18 +137,24 @@ def patience(host: Host, handler: dict[str, Any]) -> float | None:
 
 def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
     """Why an entry that the host loads is never run; empty if it may be."""
-    return "has `if`, with which no hook runs on this event" if _with_if(host, event, handler) else ""
+    return (
+        "has `if`, with which no hook runs on this event" if _with_if(host, event, handler) else ""
+    )
 
 
 def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
     """Whether an entry is run, and the host waits for its answer, or is woken by it."""
-    waits = not _runs_aside(host, handler) or (_knows(host, "asyncRewake") and handler.get("asyncRewake") is True)
+    waits = not _runs_aside(host, handler) or (
+        _knows(host, "asyncRewake") and handler.get("asyncRewake") is True
+    )
     return not fault(host, handler) and not _with_if(host, event, handler) and waits
 
 
 def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
     """Why a hook of ours no longer does what it is for, in the words of an edit; `blocks` if the host must wait."""
-    wrong = fault(host, fields) or ("" if _is_matcher(host, fields) else "has a matcher that is none")
+    wrong = fault(host, fields) or (
+        "" if _is_matcher(host, fields) else "has a matcher that is none"
+    )
     if wrong:
         return f"it {wrong}, so {host.title} drops it"
     if _with_if(host, event, fields):

@@ -10,7 +10,16 @@ from typing import Any
 from hookctl import clock
 from hookctl.checks import handlers
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import Answer, Client, FileFacts, HostFacts, PackSource, ProgramFile, Python, Registration
+from hookctl.checks.facts import (
+    Answer,
+    Client,
+    FileFacts,
+    HostFacts,
+    PackSource,
+    ProgramFile,
+    Python,
+    Registration,
+)
 from hookctl.checks.registered import at_work
 from hookctl.events import WRAPPED
 from hookctl.hosts import Host, commands
@@ -67,9 +76,15 @@ def program_to_try(file: FileFacts) -> str:
 
 def _interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
     if not python.is_executable:
-        message, fix = "the hook's Python is gone, so the hook does nothing", "`hookctl doctor --fix` chooses another."
+        message, fix = (
+            "the hook's Python is gone, so the hook does nothing",
+            "`hookctl doctor --fix` chooses another.",
+        )
         if file.target.shared:
-            message, fix = "there is no python3 on PATH, so the hook does nothing", "Install Python 3.8 or later."
+            message, fix = (
+                "there is no python3 on PATH, so the hook does nothing",
+                "Install Python 3.8 or later.",
+            )
         yield file.find("interpreter_missing", message, fix, python.path)
     elif python.version is None:
         message = "the hook's Python does not run, so the hook does nothing"
@@ -77,7 +92,9 @@ def _interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
     elif python.version < interpreter.MINIMUM:
         version, needed = (".".join(map(str, v)) for v in (python.version, interpreter.MINIMUM))
         message = f"the hook's Python is {version}; it needs {needed} or later"
-        yield file.find("interpreter_old", message, f"Upgrade it, then `{file.install}`.", python.path)
+        yield file.find(
+            "interpreter_old", message, f"Upgrade it, then `{file.install}`.", python.path
+        )
 
 
 def _program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
@@ -93,7 +110,9 @@ def _program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
         message = "the hook's file is not as hookctl installed it; it was not tried"
         yield file.find("hook_changed", message, f"`{file.install} --force` puts ours back.", path)
     elif not program.is_current:
-        message = "the hook is of another version of hookctl" + ("; it was not tried" if file.target.shared else "")
+        message = "the hook is of another version of hookctl" + (
+            "; it was not tried" if file.target.shared else ""
+        )
         yield file.find("hook_old", message, f"`{file.install}` brings this version's.", path)
 
 
@@ -134,7 +153,10 @@ def wrong_knobs(value: Mapping[str, Any], knobs: Mapping[str, Any]) -> Iterator[
 
 def _wrong(target: str, value: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What of one value is not as its schema wants it."""
-    kind, is_number = about.get("type", ""), isinstance(value, int | float) and not isinstance(value, bool)
+    kind, is_number = (
+        about.get("type", ""),
+        isinstance(value, int | float) and not isinstance(value, bool),
+    )
     if kind and not _is_of(kind, value):
         yield target, f"{value!r} is not of type {kind!r}"
     if "enum" in about and value not in about["enum"]:
@@ -165,11 +187,20 @@ def _meaning(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Find
         message = "the hook's configuration says mode off, so it lets every stop pass"
         yield file.find("guard_off", message, "Change the mode there.", path)
     soft, progress = value.get("max_soft_resets"), value.get("progress")
-    if type(soft) is int and soft <= 0 and not (isinstance(progress, list) and "action" not in progress):
+    if (
+        type(soft) is int
+        and soft <= 0
+        and not (isinstance(progress, list) and "action" not in progress)
+    ):
         message = f"max_soft_resets is {soft}, so the limit never ends a run of ever new tool calls; the ceiling does"
         yield file.find("no_soft_limit", message, "Set it to 1 or more.", path)
     named, there = value.get("state_dir"), file.state
-    if isinstance(named, str) and named and named != there and not file.environ.get("HOOKCTL_STATE_DIR"):
+    if (
+        isinstance(named, str)
+        and named
+        and named != there
+        and not file.environ.get("HOOKCTL_STATE_DIR")
+    ):
         message = f"the hook keeps its state in {named}, and hookctl looks in {there}: log, run and doctor miss it"
         fix = f"Start hookctl with HOOKCTL_STATE_DIR={named}, or change state_dir there."
         yield file.find("state_elsewhere", message, fix, path)
@@ -192,9 +223,13 @@ def _self_test(file: FileFacts) -> Iterator[Finding]:
         message = "the hook works: in a self-test it blocked a stop and then let go"
         yield file.find("self_test_passed", message, "", hook)
     else:
-        said = " and then ".join(" ".join(answer.text.split()) or "nothing" for answer in file.answers)
+        said = " and then ".join(
+            " ".join(answer.text.split()) or "nothing" for answer in file.answers
+        )
         message = f"the hook does not work: in a self-test it said {said}"
-        yield file.find("self_test_failed", message, f"`{file.install} --force` puts it back.", hook)
+        yield file.find(
+            "self_test_failed", message, f"`{file.install} --force` puts it back.", hook
+        )
 
 
 def says(answer: Answer, host: Host, what: str) -> bool:
@@ -242,7 +277,9 @@ def judge_packs(file: FileFacts) -> Iterator[Finding]:
 def _pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Finding]:
     install, path = file.install_of(pack), program.path
     if program.error:
-        yield file.find("hook_unreadable", f"{pack}: {program.error.message}", program.error.hint, path)
+        yield file.find(
+            "hook_unreadable", f"{pack}: {program.error.message}", program.error.hint, path
+        )
     elif not program.is_there:
         message = f"a file of {pack} is missing, so its hooks may do nothing"
         fix = f"`hookctl doctor --fix` or `{install}` puts it back, if the pack is still at hand."
@@ -252,10 +289,14 @@ def _pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Fin
         yield file.find("hook_changed", message, f"`{install} --force` puts the pack's back.", path)
 
 
-def _pack_source(file: FileFacts, name: str, page: PackRecord, source: PackSource) -> Iterator[Finding]:
+def _pack_source(
+    file: FileFacts, name: str, page: PackRecord, source: PackSource
+) -> Iterator[Finding]:
     from_now = "Install the pack from where it is now."
     if source.error:
-        message = f"the file of {name} cannot be read any more, so it can be neither upgraded nor mended"
+        message = (
+            f"the file of {name} cannot be read any more, so it can be neither upgraded nor mended"
+        )
         message += f": {source.error.message}"
         fix = "Put it back, or install the pack from where it is now."
         yield file.find("pack_gone", message, fix, source.path)
@@ -293,7 +334,11 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     everywhere = [one for one in at_work(facts) if one.hook.source.scope == "user"]
     if not everywhere:  # a guard of one project says nothing about sessions elsewhere
         return
-    lines = [line for line in facts.log if line.get("host") == facts.host.name and line.get("event") != WRAPPED]
+    lines = [
+        line
+        for line in facts.log
+        if line.get("host") == facts.host.name and line.get("event") != WRAPPED
+    ]
     logged = {line.get("session") for line in lines}
     silent: list[float] = []
     for name, at in _sessions(facts, everywhere):
@@ -333,7 +378,9 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
         message = f"{' or '.join(names)} is not on PATH, so its version is not known"
         yield file.find("client_missing", message, path=names[0])
     elif not about.get("asks_version", True):
-        message = f"the version of {about['package']} is not known: {about['command']} has one of its own"
+        message = (
+            f"the version of {about['package']} is not known: {about['command']} has one of its own"
+        )
         yield file.find("client_unknown", message, path=client.path)
     elif not client.version:
         yield file.find("client_unknown", "the client did not say its version", path=client.path)
@@ -348,7 +395,11 @@ def _other_version(file: FileFacts, client: Client, about: Mapping[str, Any]) ->
     """A version that is not the one that hookctl knows."""
     version, seen = _numbers(client.version), _numbers(about["seen"])
     proven = file.host.data["sure"] == "proven"
-    known = "the one that hookctl was proven on" if proven else "the one that hookctl knows from documents"
+    known = (
+        "the one that hookctl was proven on"
+        if proven
+        else "the one that hookctl knows from documents"
+    )
     if version > seen:
         message = f"version {client.version} is newer than {about['seen']}, {known}"
         yield file.find("client_newer", message, path=client.path)

@@ -78,9 +78,15 @@ def _limits(file: FileFacts, mode: str, blocks: int, cap: Value, attempts: bool)
     wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
     key = host.cap_key or host.cap.get("field", "")
     return _Limits(
-        key, cap.path or file.path, blocks, read_cap(host, cap.text), attempts, wanted,
-        read_cap(host, wanted if key else cap.text), key or ".".join(host.cap.get("setting", ())),
-    )  # fmt: skip
+        key,
+        cap.path or file.path,
+        blocks,
+        read_cap(host, cap.text),
+        attempts,
+        wanted,
+        read_cap(host, wanted if key else cap.text),
+        key or ".".join(host.cap.get("setting", ())),
+    )
 
 
 def _kept_alive(file: FileFacts, limits: _Limits, text: str, own: Any) -> Iterator[Finding]:
@@ -115,7 +121,11 @@ def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]
     path = file.host.env_leaf(key)
     source = precedence.winner(found, path) if path else None
     order = file.host.data["scopes"]["precedence"]
-    if source is None or path is None or order.index(source.scope) >= order.index(file.target.scope):
+    if (
+        source is None
+        or path is None
+        or order.index(source.scope) >= order.index(file.target.scope)
+    ):
         return
     own = next((one for one in found if one.scope == file.target.scope), None)
     value = precedence.text(source, path)
@@ -140,7 +150,9 @@ def _ends(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
         yield from _switched_off(file, limits, text)
     if limit <= 0 and (cap > 0 or not limits.key):
         blocks = f"{min(cap if cap > 0 else guard.CEILING, guard.CEILING):g} blocks"
-        message = f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
+        message = (
+            f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
+        )
         yield file.find("no_limit", message, f"Set {LIMIT_KEY} to 1 or more.", path)
     elif 0 < cap < limits.blocks:
         yield _below(file, limits)
@@ -148,12 +160,20 @@ def _ends(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
         room = "nothing" if cap == limits.blocks else f"only {cap - limits.blocks:g}"
         message = f"the cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of other hooks: "
         message += f"{file.host.title} counts those too, and the guard lets go before the host overrides it"
-        yield file.find("cap_tight", message, limits.fix, path, level="warning" if cap == limits.blocks else "info")
+        yield file.find(
+            "cap_tight",
+            message,
+            limits.fix,
+            path,
+            level="warning" if cap == limits.blocks else "info",
+        )
 
 
 def _below(file: FileFacts, limits: _Limits) -> Finding:
     cap, limit, most = limits.cap, limits.limit, limits.best
-    message = f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
+    message = (
+        f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
+    )
     if most >= limits.blocks:
         return file.find("cap_below_limit", message, limits.fix, limits.path)
     fix = f"`{file.install} --set {LIMIT_KEY}={most:g}` says what {file.host.title} grants; it grants no more."
@@ -167,7 +187,11 @@ def _below(file: FileFacts, limits: _Limits) -> Finding:
 def _lifted(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
     """A cap far above what the guard itself gives, that is not ours: a keepalive's, perhaps."""
     path = (*file.host.env_path, limits.key)
-    ours = [entry.written for entry in (file.record.entries if file.record else ()) if entry.path == path]
+    ours = [
+        entry.written
+        for entry in (file.record.entries if file.record else ())
+        if entry.path == path
+    ]
     if file.host.cap_key and limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
         message = f"the cap is {limits.cap:g}: {file.host.title} itself ends no chain before that many blocks"
         fix = f"{limits.fix.removesuffix('.')}, unless something needs it."
@@ -227,7 +251,9 @@ def _variable(file: FileFacts, name: str, value: str, where: str, path: str) -> 
     if is_child and not off:
         return
     message = f"{shown(name, value)} {where} "
-    message += "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
+    message += (
+        "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
+    )
     fix = f"Remove it from {path}." if path else f"`unset {name}` before the agent is started."
     level = "error" if off else "info"
     if path and not off:

@@ -116,5 +116,7 @@ def hooks_of(source: Source) -> tuple[Hook, ...]:
     hooks = []
     for path, fields, _ in shapes.handlers(shape, value):
         own, event = ours.get(path), shapes.event_of(shape, path)
-        hooks.append(Hook(source, path, event, own.fields if own else fields, own.id if own else ""))
+        hooks.append(
+            Hook(source, path, event, own.fields if own else fields, own.id if own else "")
+        )
     return tuple(hooks)

@@ -96,7 +96,9 @@ def _limit(facts: HostFacts, canonical: str, found: list[Hook], known: list[_Kno
             return facts.find("foreign_stop", message, "", path, level="info")
     fix = _fix(facts.host, canonical, wrap=bool(found), lift=cap <= 0)
     if cap > 0:
-        message = f"{what}; {guard}, so nothing but {title}'s own cap does, after {cap:g} blocks in a row"
+        message = (
+            f"{what}; {guard}, so nothing but {title}'s own cap does, after {cap:g} blocks in a row"
+        )
         return facts.find("foreign_stop", message, fix, path, level="warning")
     surely = canonical == "stop" and any(known)
     none = f"{title}'s own cap is off" if facts.host.cap else f"{title} has no cap"
@@ -116,7 +118,9 @@ def _fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
         options = "--mode breaker --set end_foreign_chains=true"
         steps.append(f"`hookctl install --host {host.name} {options}` ends such chains.")
     if canonical == "stop" and wrap and host.data["registration"].get("wraps"):
-        steps.append(f"Or `hookctl install --host {host.name} --wrap TEXT` with a part of its command.")
+        steps.append(
+            f"Or `hookctl install --host {host.name} --wrap TEXT` with a part of its command."
+        )
     if lift and host.cap_key:
         steps.append(f"Set {host.cap_key} to 8.")
     return " ".join(steps) or "Look that it ends by itself, or remove it."
@@ -127,7 +131,10 @@ def _cap(facts: HostFacts, found: list[Hook]) -> float:
     field = facts.host.cap.get("field")
     if not field:
         return effective.blocks(facts.host, [layer.source for layer in facts.layers], facts.environ)
-    caps = [read_cap(facts.host, json.dumps(hook.fields[field]) if field in hook.fields else "") for hook in found]
+    caps = [
+        read_cap(facts.host, json.dumps(hook.fields[field]) if field in hook.fields else "")
+        for hook in found
+    ]
     return 0.0 if any(cap <= 0 for cap in caps) else max(caps, default=0.0)
 
 
@@ -151,9 +158,15 @@ def _idle(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
     why = never_runs(facts.host, hook.event, hook.fields)
     if why:
         message = f"{_at(hook)} ({hook.title}) {why}"
-        yield facts.find("never_runs", message, "Remove `if`, and let the hook itself decide.", hook.source.path)
+        yield facts.find(
+            "never_runs", message, "Remove `if`, and let the hook itself decide.", hook.source.path
+        )
     ignored = knowledge(facts.host).get("ignored", {})
-    for name in (name for name in (*ignored.get("*", ()), *ignored.get(hook.event, ())) if name in hook.fields):
+    for name in (
+        name
+        for name in (*ignored.get("*", ()), *ignored.get(hook.event, ()))
+        if name in hook.fields
+    ):
         message = f"{_at(hook)} ({hook.title}): {facts.host.title} ignores `{name}` there"
         yield facts.find("ignored_field", message, f"Remove `{name}`.", hook.source.path)
 
@@ -168,7 +181,9 @@ def _script(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
     does = knowledge(facts.host).get("script_gone", {}).get(hook.event)
     if does:
         level, message = "warning", f"{message}: {facts.host.title} {does}"
-    yield facts.find("script_missing", message, "Put it back, or remove the hook.", hook.source.path, level=level)
+    yield facts.find(
+        "script_missing", message, "Put it back, or remove the hook.", hook.source.path, level=level
+    )
 
 
 def _starts(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
@@ -179,10 +194,10 @@ def _starts(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
         yield facts.find("agent_in_hook", message, "Start agents elsewhere.", hook.source.path)
     floating = next((name for name in names if name in _FLOATING), "")
     if floating:
-        message = (
-            f"{_at(hook)} runs {floating} at every {hook.event}, which may fetch and run another version each time"
+        message = f"{_at(hook)} runs {floating} at every {hook.event}, which may fetch and run another version each time"
+        yield facts.find(
+            "floating_hook", message, "Install the program, and name it.", hook.source.path
         )
-        yield facts.find("floating_hook", message, "Install the program, and name it.", hook.source.path)
 
 
 def _commands(hook: Hook) -> list[str]:

@@ -127,7 +127,9 @@ def _program_files(
         sha = "" if data is None else hashlib.sha256(data).hexdigest()
         is_recorded = sha != "" and sha == page.files.get(name)
         is_current = name not in current or data == current[name]
-        programs.append(ProgramFile(name, path, None, data is not None, is_recorded, is_current, sha))
+        programs.append(
+            ProgramFile(name, path, None, data is not None, is_recorded, is_current, sha)
+        )
     return tuple(programs)
 
 
@@ -152,7 +154,9 @@ def client(host: Host, program: str) -> Client:
         return Client(program, "")
     call = [program, *about["version_args"]]
     try:
-        process = subprocess.run(call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
+        process = subprocess.run(
+            call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL
+        )
     except (OSError, ValueError, subprocess.SubprocessError):
         return Client(program, "")
     version = re.search(r"[0-9]+(?:\.[0-9]+)+", process.stdout)
@@ -198,7 +202,10 @@ def links(path: str) -> tuple[str, ...]:
 def ignore_files(reader: Reader, project: str) -> tuple[tuple[str, str], ...]:
     """The two plainest files that tell git what to ignore, with their text; git itself is not run."""
     texts = []
-    for path in (os.path.join(project, ".gitignore"), os.path.join(project, ".git", "info", "exclude")):
+    for path in (
+        os.path.join(project, ".gitignore"),
+        os.path.join(project, ".git", "info", "exclude"),
+    ):
         try:
             text = (reader.snapshot(path).data or b"").decode("utf-8", "replace")
         except HookctlError:

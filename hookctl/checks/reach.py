@@ -28,11 +28,19 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
         if off and not winner:
             path = switch.source.path
             message = f"{switch.said} in {switch.source.scope} scope: no hook runs where no other scope lets them"
-            yield file.find("hooks_disabled", f"{message}, as here", f"Remove it from {path}.", path, level="warning")
+            yield file.find(
+                "hooks_disabled",
+                f"{message}, as here",
+                f"Remove it from {path}.",
+                path,
+                level="warning",
+            )
     for source, hook in effective.disabling_ours(sources):
         name = hook.fields.get("name", hook.id)
         message = f"{name} is in the list of hooks that are off, so the guard does not run"
-        yield file.find("hook_disabled", message, f"Take it out of the list in {source.path}.", source.path)
+        yield file.find(
+            "hook_disabled", message, f"Take it out of the list in {source.path}.", source.path
+        )
     yield from _managed_only(file)
 
 
@@ -44,7 +52,9 @@ def _managed_only(file: FileFacts) -> Iterator[Finding]:
             continue
         if source.scope == "managed":
             message = f"{key} is true, so hooks of {file.target.scope} scope do not run"
-            yield file.find("managed_only", message, "Ask whoever manages this machine.", source.path)
+            yield file.find(
+                "managed_only", message, "Ask whoever manages this machine.", source.path
+            )
         else:
             message = f"{key} means nothing in {source.scope} scope, only in managed settings"
             yield file.find("managed_only_ignored", message, "Remove it.", source.path)
@@ -64,7 +74,9 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     for one in file.closed:
         if one.element.pack in packs:
             yield _closed(file, one)
-    nobody_knows = about.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
+    nobody_knows = (
+        about.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
+    )
     if nobody_knows and file.target.scope in about.get("scopes", ()):
         yield file.find("not_approved", f"{about['gate']}: {about['action']}", level="info")
 
@@ -74,7 +86,9 @@ def _closed(file: FileFacts, one: Closed) -> Finding:
     pack = "the guard" if one.element.pack == GUARD else one.element.pack
     if one.why == approval.OFF:
         where = about["config"].format(config=file.config_folder)
-        message = f"{title} has this hook of {pack} switched off, under {'.'.join(map(str, one.state))}"
+        message = (
+            f"{title} has this hook of {pack} switched off, under {'.'.join(map(str, one.state))}"
+        )
         return file.find("hook_disabled", message, f"Take `enabled = false` out of {where}.")
     message = f"a hook of {pack} was changed since it was approved, so {title} passes over it without a word"
     if one.why == approval.UNKNOWN:
@@ -90,7 +104,12 @@ def _folder(file: FileFacts) -> Iterator[Finding]:
     level = "warning" if file.target.project else "info"
     if level == "info":
         message += " as long as it is not"
-    yield file.find("not_trusted", message, f"{_sentence(file.host.data['folder_trust']['action'])}.", level=level)
+    yield file.find(
+        "not_trusted",
+        message,
+        f"{_sentence(file.host.data['folder_trust']['action'])}.",
+        level=level,
+    )
 
 
 def _sentence(text: str) -> str:
@@ -115,9 +134,13 @@ def _unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
     if ours:
         alone = "guard/stop" in ours and not facts.guards
         message = f"{', '.join(ours)} in this file does not run here: {why}"
-        yield facts.find("not_read", message, _fix(facts, file), file.path, "warning" if alone else "info")
+        yield facts.find(
+            "not_read", message, _fix(facts, file), file.path, "warning" if alone else "info"
+        )
     elif stops and file.reason != "below":  # hooks of others there are nobody's surprise
-        message = f"a hook on {stops[0].event} in this file ({stops[0].title}) does not run here: {why}"
+        message = (
+            f"a hook on {stops[0].event} in this file ({stops[0].title}) does not run here: {why}"
+        )
         yield facts.find("not_read", message, _fix(facts, file), file.path, "info")
 
 
@@ -160,7 +183,11 @@ def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
 
 def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
     """The file for which the host passes over this one as a whole; None if it does not."""
-    if not facts.host.data["scopes"].get("first_only") or file.target.scope != "user" or not facts.layers:
+    if (
+        not facts.host.data["scopes"].get("first_only")
+        or file.target.scope != "user"
+        or not facts.layers
+    ):
         return None
     return None if facts.layers[0].real_path == file.real_path else facts.layers[0]
 
@@ -174,7 +201,9 @@ def _overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
     hidden = sorted(ours & own.hidden)
     if hidden:
         beside = next(layer for layer in file.layers if _is_beside(layer, own))
-        yield _hidden(facts, file, beside.source.path, beside.real_path, f"no hook on {' and '.join(hidden)}")
+        yield _hidden(
+            facts, file, beside.source.path, beside.real_path, f"no hook on {' and '.join(hidden)}"
+        )
 
 
 def _is_beside(layer: Layer, own: Layer) -> bool:
@@ -188,7 +217,9 @@ def _hidden(facts: HostFacts, file: FileFacts, path: str, real_path: str, what: 
     if real_path in _paths_of_guards(facts):
         return file.find("shadowed", f"{message}; the guard is there too", level="info")
     beside = os.path.dirname(path) == os.path.dirname(file.path)
-    install = file.install if beside else f"hookctl install --host {facts.host.name} --scope project"
+    install = (
+        file.install if beside else f"hookctl install --host {facts.host.name} --scope project"
+    )
     level = "error" if beside else "warning"
     return file.find("shadowed", message, f"`{install}` puts the guard there.", level=level)
 
@@ -201,13 +232,19 @@ def _paths_of_guards(facts: HostFacts) -> set[str]:
 
 def _twice(facts: HostFacts) -> Iterator[Finding]:
     """Hooks in both forms of a scope's settings, which the client reads together and says so at every start."""
-    forms = [variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"]
+    forms = [
+        variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"
+    ]
     for layer in facts.layers:
         source = layer.source
         if source.host.stands not in forms or not layer.hooks:
             continue
         for other in (one.source for one in facts.layers):
-            if other.scope != source.scope or other.path == source.path or other.host.stands in forms:
+            if (
+                other.scope != source.scope
+                or other.path == source.path
+                or other.host.stands in forms
+            ):
                 continue
             if _has_hooks(other.document.value):
                 message = f"hooks stand here and in {other.path}; {facts.host.title} warns of that at every start"
@@ -224,7 +261,9 @@ def _has_hooks(value: object) -> bool:
 
 def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
     """The guard registered in several scopes at once; twice in one file is an error of that file."""
-    guards = list({registration.hook.source.path: registration for registration in facts.guards}.values())
+    guards = list(
+        {registration.hook.source.path: registration for registration in facts.guards}.values()
+    )
     if len(guards) < 2:
         return
     scopes = ", ".join(registration.hook.source.scope for registration in guards)
@@ -254,4 +293,6 @@ def judge_readers(file: FileFacts) -> Iterator[Finding]:
             yield file.find("registered_twice", message, fix)
         elif reader.is_there:
             message = f"{reads}, and runs the hook as {file.host.title} would"
-            yield file.find("also_read", message, "Do not install the guard for both in one project.")
+            yield file.find(
+                "also_read", message, "Do not install the guard for both in one project."
+            )

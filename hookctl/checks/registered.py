@@ -28,7 +28,10 @@ def _running(facts: HostFacts) -> list[Hook]:
 
 def _guards(facts: HostFacts) -> list[Registration]:
     """The guard's registrations on the stop event that it runs, as far as their entries go."""
-    stop, running = facts.host.events.get("stop"), [(hook.source.path, hook.path) for hook in facts.running]
+    stop, running = (
+        facts.host.events.get("stop"),
+        [(hook.source.path, hook.path) for hook in facts.running],
+    )
     guards = []
     for registration in facts.registrations:
         hook = registration.hook
@@ -48,7 +51,9 @@ def mode(facts: HostFacts, registration: Registration) -> str:
     """What a guard does: the environment counts before its configuration, and without its file it is off."""
     if registration.since is None or is_true(facts.variables.get("HOOKCTL_DISABLE", "")):
         return "off"
-    return facts.variables.get("HOOKCTL_MODE", "").strip() or str(registration.config.get("mode", "breaker"))
+    return facts.variables.get("HOOKCTL_MODE", "").strip() or str(
+        registration.config.get("mode", "breaker")
+    )
 
 
 def ends_chains(facts: HostFacts, registration: Registration) -> bool:

@@ -68,7 +68,9 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     if file.document is not None and isinstance(file.document.value, dict):
         if file.is_read_only:
             message = "the file is read-only, so neither install nor uninstall can change it"
-            yield file.find("read_only", message, "Make it writable, or change it where it is generated.")
+            yield file.find(
+                "read_only", message, "Make it writable, or change it where it is generated."
+            )
         yield from _links(file)
     yield from judge_content(file)
 
@@ -105,7 +107,9 @@ def costs(host: Host) -> str:
 
 def _known_keys(file: FileFacts) -> Iterator[Finding]:
     """A known key of a wrong type costs the whole file, hooks and env with it."""
-    for name, wrong, (line, column) in wrong_keys(file.host, file.document) if file.document else ():
+    for name, wrong, (line, column) in (
+        wrong_keys(file.host, file.document) if file.document else ()
+    ):
         message = f"line {line}, column {column}: {name} {wrong}; {costs(file.host)}"
         yield file.find("wrong_type", message, _mend(file, name))
 
@@ -121,7 +125,9 @@ def _root_keys(file: FileFacts) -> Iterator[Finding]:
     needed = about.get("top") and shapes.handlers(file.host.shape, root)
     for name, value in file.host.data["registration"]["top"].items() if needed else ():
         if json.dumps(root.get(name)) != json.dumps(value):
-            message = f"{name} at the root of this file must be {json.dumps(value)}; {costs(file.host)}"
+            message = (
+                f"{name} at the root of this file must be {json.dumps(value)}; {costs(file.host)}"
+            )
             yield file.find("wrong_key", message, f"Set {name} to {json.dumps(value)}.")
 
 
@@ -167,14 +173,18 @@ def _event(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> I
     """One event: does the host know it, and what of it does it load?"""
     host, about = file.host, handlers.knowledge(file.host)
     dotted = ".".join(map(str, path))
-    if event in about.get("no_events", ()) or (len(path) == 1 and event in _about(host).get("refused_keys", ())):
+    if event in about.get("no_events", ()) or (
+        len(path) == 1 and event in _about(host).get("refused_keys", ())
+    ):
         return
     if about["events"] and event not in about["events"]:
         message = f"{dotted}: {host.title} {host.data['client']['seen']} has no such event"
         if _about(host).get("unknown_events"):
             yield file.find("unknown_event", f"{message}; {costs(host)}", _mend(file, "the name"))
         elif host.shape.root or isinstance(groups, list):
-            yield file.find("unknown_event", message, "Mend the name: it is case-sensitive.", level="warning")
+            yield file.find(
+                "unknown_event", message, "Mend the name: it is case-sensitive.", level="warning"
+            )
         return
     if about["events"] or event in host.events.values() or _is_guarding(host, event):
         for fault in handlers.faults(host, event, groups):
@@ -191,7 +201,9 @@ def _is_guarding(host: Host, event: str) -> bool:
 def _lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
     host = file.host
     if _is_guarding(host, event) and (not fault.is_group or _about(host).get("groups", True)):
-        return file.find("invalid_hook", f"{name} {fault.wrong}; {costs(host)}", _mend(file, "that entry"))
+        return file.find(
+            "invalid_hook", f"{name} {fault.wrong}; {costs(host)}", _mend(file, "that entry")
+        )
     does = host.data.get("faults", {}).get("entry", "may drop it")
     message = f"{name} {fault.wrong}; {host.title} {does}"
     return file.find("lost_hook", message, _mend(file, "that entry"))
@@ -210,7 +222,9 @@ def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -
             message += ": the hook may be killed before it answers"
             yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
         elif "milliseconds_from" in handlers.knowledge(host) and given != value:
-            message = f"{name} has a timeout of {value}, which {host.title} takes for {given:g} seconds"
+            message = (
+                f"{name} has a timeout of {value}, which {host.title} takes for {given:g} seconds"
+            )
             yield file.find("timeout_unit", message, level="info")
 
 
@@ -221,7 +235,9 @@ def _quoted(name: str) -> str:
 def _mend(file: FileFacts, what: str) -> str:
     """What to do about something that the host does not take; its own check says whether that helped."""
     doctor = file.host.data["client"].get("doctor")
-    return f"Mend {what}, or remove it" + (f"; `{doctor}` says whether it is right then." if doctor else ".")
+    return f"Mend {what}, or remove it" + (
+        f"; `{doctor}` says whether it is right then." if doctor else "."
+    )
 
 
 def _env_names(file: FileFacts) -> Iterator[Finding]:
@@ -270,7 +286,9 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
             line = _ignoring(text, name)
             if line:
                 message = f"git ignores {name} (line {line}), so no clone gets the hook with its registration"
-                yield file.find("not_committed", message, "Take that line out, or use --scope local.", path)
+                yield file.find(
+                    "not_committed", message, "Take that line out, or use --scope local.", path
+                )
 
 
 def _ignoring(text: str, name: str) -> int:
@@ -279,7 +297,13 @@ def _ignoring(text: str, name: str) -> int:
     for number, line in enumerate(text.splitlines(), 1):
         pattern = line.strip()
         taken_back = pattern.startswith("!")
-        pattern = pattern.removeprefix("!").removeprefix("/").removesuffix("*").removesuffix("*").removesuffix("/")
+        pattern = (
+            pattern.removeprefix("!")
+            .removeprefix("/")
+            .removesuffix("*")
+            .removesuffix("*")
+            .removesuffix("/")
+        )
         if pattern == name:
             ignoring = 0 if taken_back else number
     return ignoring

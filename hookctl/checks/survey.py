@@ -15,16 +15,36 @@ from hookctl.system.folders import Folders
 
 # Of each settings file with something of ours in it, or that a host in use has for the user.
 _OF_A_FILE = (
-    settings.judge_reading, settings.judge, entries.judge, reach.judge_switches, reach.judge_approvals, hook.judge,
-    hook.judge_packs, hook.judge_last_run, limits.judge, limits.judge_environment, limits.judge_shell,
-    settings.judge_committed, settings.judge_rights, hook.judge_client, reach.judge_readers, entries.judge_wrapped,
-)  # fmt: skip
+    settings.judge_reading,
+    settings.judge,
+    entries.judge,
+    reach.judge_switches,
+    reach.judge_approvals,
+    hook.judge,
+    hook.judge_packs,
+    hook.judge_last_run,
+    limits.judge,
+    limits.judge_environment,
+    limits.judge_shell,
+    settings.judge_committed,
+    settings.judge_rights,
+    hook.judge_client,
+    reach.judge_readers,
+    entries.judge_wrapped,
+)
 # Of each host as it would be started in the working folder.
 _OF_A_HOST = (
-    settings.judge_guests, settings.judge_managed, settings.judge_switch_files, reach.judge_doubles,
-    neighbours.judge_stops, neighbours.judge_traps, reach.judge_shadowed, reach.judge_unread, work.judge,
+    settings.judge_guests,
+    settings.judge_managed,
+    settings.judge_switch_files,
+    reach.judge_doubles,
+    neighbours.judge_stops,
+    neighbours.judge_traps,
+    reach.judge_shadowed,
+    reach.judge_unread,
+    work.judge,
     hook.judge_silence,
-)  # fmt: skip
+)
 
 
 class Survey:
@@ -48,7 +68,9 @@ class Survey:
         findings = list(records.judge(self._records))
         for host in wanted:
             findings += judge(with_trials(host_facts(self._machine, host)))
-        return list(dict.fromkeys(findings))  # a client's version is said once, however many files it has
+        return list(
+            dict.fromkeys(findings)
+        )  # a client's version is said once, however many files it has
 
 
 def with_trials(facts: HostFacts) -> HostFacts:
@@ -66,7 +88,10 @@ def _with_trial(file: FileFacts) -> FileFacts:
 def judge(facts: HostFacts) -> list[Finding]:
     """Everything about one host, in no order."""
     if not facts.files:
-        message, fix = f"{facts.host.title} is not in use here", f"`hookctl install --host {facts.host.name}`"
+        message, fix = (
+            f"{facts.host.title} is not in use here",
+            f"`hookctl install --host {facts.host.name}`",
+        )
         return [finding("not_installed", message, facts.host.name, fix=fix)]
     findings: list[Finding] = []
     for file in facts.files:

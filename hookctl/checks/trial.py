@@ -40,13 +40,26 @@ def _arrange(folder: str) -> dict[str, str]:
     }
 
 
-def _stop(python: str, hook: str, host: str, environ: dict[str, str], folder: str, active: bool) -> Answer:
+def _stop(
+    python: str, hook: str, host: str, environ: dict[str, str], folder: str, active: bool
+) -> Answer:
     project = os.path.join(folder, "project")
-    payload = {"session_id": "doctor", "cwd": project, "hook_event_name": "Stop", "stop_hook_active": active}
+    payload = {
+        "session_id": "doctor",
+        "cwd": project,
+        "hook_event_name": "Stop",
+        "stop_hook_active": active,
+    }
     call, begin = [python, "-I", "-S", "-B", hook, "stop", "--host", host], time.monotonic()
     try:
         process = subprocess.run(
-            call, input=json.dumps(payload), capture_output=True, text=True, timeout=LONGEST, env=environ, cwd=project
+            call,
+            input=json.dumps(payload),
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            env=environ,
+            cwd=project,
         )
         text = process.stdout if process.returncode == 0 else f"exit status {process.returncode}"
     except (OSError, ValueError, subprocess.SubprocessError) as error:

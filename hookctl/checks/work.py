@@ -25,8 +25,14 @@ _LARGEST = 64 * 1024  # bytes of task.json, to the hook
 
 def paths_of_run(facts: HostFacts, registration: Registration, root: str) -> tuple[str, str]:
     """The run folder and the task file of a project, as a guard takes them from variables and its configuration."""
-    texts = {name: value.strip() for name, value in registration.config.items() if isinstance(value, str)}
-    run_dir = facts.variables.get("HOOKCTL_RUN_DIR", "").strip() or texts.get("run_dir") or os.path.join(OWN, "run")
+    texts = {
+        name: value.strip() for name, value in registration.config.items() if isinstance(value, str)
+    }
+    run_dir = (
+        facts.variables.get("HOOKCTL_RUN_DIR", "").strip()
+        or texts.get("run_dir")
+        or os.path.join(OWN, "run")
+    )
     task_file = facts.variables.get("HOOKCTL_TASK_FILE", "").strip() or texts.get("task_file")
     folder = os.path.join(root, run_dir)
     return folder, os.path.join(root, task_file) if task_file else os.path.join(folder, "task.json")
@@ -71,7 +77,9 @@ def _odd_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
             message = "this may not be read, so the guard does not see it"
         else:
             continue
-        yield facts.find("run_unusable", message, "Remove it, or put a plain one in its place.", about.path)
+        yield facts.find(
+            "run_unusable", message, "Remove it, or put a plain one in its place.", about.path
+        )
 
 
 def _remaining(run: Run) -> tuple[int, str]:
@@ -83,7 +91,9 @@ def _remaining(run: Run) -> tuple[int, str]:
     if len(run.task) > _LARGEST:
         return 0, "it is larger than 64 KiB"
     try:
-        document = JsonDocument.parse(run.task, where=run.task_path, comments=False, trailing_commas=False)
+        document = JsonDocument.parse(
+            run.task, where=run.task_path, comments=False, trailing_commas=False
+        )
     except HookctlError as error:
         return 0, error.message
     value = document.value
@@ -92,7 +102,9 @@ def _remaining(run: Run) -> tuple[int, str]:
         return 0, ""
     text = str(left).strip() if isinstance(left, str) or type(left) is int else ""
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        return 0, "`remaining` is no whole number" if isinstance(value, dict) else "it holds no object"
+        return 0, "`remaining` is no whole number" if isinstance(
+            value, dict
+        ) else "it holds no object"
     return max(0, int(text)), ""
 
 
@@ -108,7 +120,11 @@ def _owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
     """An owner that never shows up, while other sessions are let go because of it."""
     lines = [line for line in facts.log if line["project"] == run.log_folder]
     seen = {line.get("session") for line in lines}
-    others = {str(line.get("session")) for line in lines if line["t"] > run.owner_since and line.get("session")}
+    others = {
+        str(line.get("session"))
+        for line in lines
+        if line["t"] > run.owner_since and line.get("session")
+    }
     if run.owner and others and project.session_hash(run.owner) not in seen:
         message = f"the work belongs to a session that never stopped here; {len(others)} other did, and are let go"
         fix = "`hookctl run start` names the session anew; after /clear, a resume or a fork it has another id."

@@ -80,7 +80,9 @@ def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
 
 def unexpected(document: Document, path: Path, message: str) -> HookctlError:
     """The error for an edit that failed although it should not have: a fault of ours."""
-    error = _error("unexpected", document, path, message, "Nothing was written. Please report this.")
+    error = _error(
+        "unexpected", document, path, message, "Nothing was written. Please report this."
+    )
     error.exit_code = UNEXPECTED
     return error
 

@@ -37,7 +37,10 @@ def unified(file: FilePlan) -> str:
     hunks = list(_hunks(old, new))
     if not hunks:
         return ""
-    names = "/dev/null" if file.old is None else file.path, "/dev/null" if file.after is None else file.path
+    names = (
+        "/dev/null" if file.old is None else file.path,
+        "/dev/null" if file.after is None else file.path,
+    )
     return "".join([f"--- {names[0]}\n", f"+++ {names[1]}\n", *hunks])
 
 
@@ -131,7 +134,9 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
 
     start = max(_same(old, new) - _CONTEXT, 0)
     end = max(_same(old[start:][::-1], new[start:][::-1]) - _CONTEXT, 0)
-    matcher = difflib.SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
+    matcher = difflib.SequenceMatcher(
+        None, old[start : len(old) - end], new[start : len(new) - end]
+    )
     for group in matcher.get_grouped_opcodes(_CONTEXT):
         moved = [(tag, *(number + start for number in numbers)) for tag, *numbers in group]
         yield f"@@ -{_range(moved[0][1], moved[-1][2])} +{_range(moved[0][3], moved[-1][4])} @@\n"

@@ -78,7 +78,9 @@ def _edit(
     """Make an edit of a document once: the same one again, as a plan made twice has it, gives the same document."""
 
     @wraps(method)
-    def edited(document: JsonDocument, path: Path, *args: _Given.args, **kwargs: _Given.kwargs) -> JsonDocument:
+    def edited(
+        document: JsonDocument, path: Path, *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> JsonDocument:
         wanted = (method.__name__, path, repr((args, kwargs)))
         if wanted not in document._edits:
             document._edits[wanted] = method(document, path, *args, **kwargs)
@@ -90,10 +92,14 @@ def _edit(
 class JsonDocument:
     """An immutable JSON or JSONC document; each edit gives a new one."""
 
-    def __init__(self, text: str, where: str, scanned: Scan, known: dict[int, list[int]] | None = None) -> None:
+    def __init__(
+        self, text: str, where: str, scanned: Scan, known: dict[int, list[int]] | None = None
+    ) -> None:
         self._text = text
         self._scan = scanned
-        self._known = known or {}  # where the children of a container begin, as far as an edit left them
+        self._known = (
+            known or {}
+        )  # where the children of a container begin, as far as an edit left them
         self._read_contents: dict[int, Container] = {}
         self._read_paths: dict[Path, _Spot | None] = {}
         self._read_names: dict[Path, list[str]] = {}
@@ -107,7 +113,9 @@ class JsonDocument:
         """Read the bytes of a file; errors name `where`, line and column (not_utf8, unparsable)."""
         text = decode(data, where)
         try:
-            return cls(text, where, scan(text, where, comments=comments, trailing_commas=trailing_commas))
+            return cls(
+                text, where, scan(text, where, comments=comments, trailing_commas=trailing_commas)
+            )
         except RecursionError:
             raise too_deep(text, where) from None
 
@@ -137,11 +145,17 @@ class JsonDocument:
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         """Refuse (strict_host) a document that a host with these two flags does not read."""
         found = [] if comments else [(start, "comment") for start, _ in self._scan.comments[:1]]
-        found += [] if trailing_commas else [(comma, "trailing comma") for comma in sorted(self._scan.commas)[:1]]
+        found += (
+            []
+            if trailing_commas
+            else [(comma, "trailing comma") for comma in sorted(self._scan.commas)[:1]]
+        )
         if found:
             offset, kind = min(found)
             message = f"there is a {kind}, which this host does not read"
-            raise self._error("strict_host", message, offset, "Remove it, then run the command again.")
+            raise self._error(
+                "strict_host", message, offset, "Remove it, then run the command again."
+            )
 
     @_bounded
     def get(self, path: Path) -> Any:
@@ -173,7 +187,9 @@ class JsonDocument:
             if len(same) > 1:
                 message = f"the key {path[length]!r} stands here a second time"
                 hint = "The host uses only the last one: remove one of the two, then run the command again."
-                raise self._error("duplicate_key", message, self._contents(spot.child.value).starts[same[1]], hint)
+                raise self._error(
+                    "duplicate_key", message, self._contents(spot.child.value).starts[same[1]], hint
+                )
 
     @_edit
     def set(self, path: Path, value: Any) -> JsonDocument:
@@ -186,7 +202,9 @@ class JsonDocument:
         try:
             given = scan(text, self.where, comments=True, trailing_commas=True)
         except HookctlError as error:
-            raise unexpected(self, path, f"the source text cannot be read ({error.message})") from None
+            raise unexpected(
+                self, path, f"the source text cannot be read ({error.message})"
+            ) from None
         if (given.start, given.end) != (0, len(text)):
             raise unexpected(self, path, "the source text is not just a value")
         return self._put(path, _New(_HOLE, given.tree, text, bool(given.comments or given.commas)))
@@ -212,20 +230,26 @@ class JsonDocument:
         if not path or spot is None:
             return self
         assert isinstance(holder, Child)
-        return self._verified(self._removal(self._contents(holder.value), spot.index), path, MISSING)
+        return self._verified(
+            self._removal(self._contents(holder.value), spot.index), path, MISSING
+        )
 
     # Finding
 
     def _contents(self, start: int) -> Container:
         if start not in self._read_contents:
-            self._read_contents[start] = contents(self._scan.shadow, start, self._known.get(start, []))
+            self._read_contents[start] = contents(
+                self._scan.shadow, start, self._known.get(start, [])
+            )
         return self._read_contents[start]
 
     def _plain(self, start: int, end: int) -> Any:
         try:
             return json.loads(self._scan.shadow[start:end])
         except ValueError as error:  # an integer of thousands of digits
-            raise self._error("unparsable", f"this value cannot be read ({error})", start, "Make it shorter.") from None
+            raise self._error(
+                "unparsable", f"this value cannot be read ({error})", start, "Make it shorter."
+            ) from None
 
     def _find(self, path: Path) -> Child | Missing:
         """The child at path; where a key stands twice, the last one, as every host reads it."""
@@ -278,13 +302,17 @@ class JsonDocument:
         try:
             return _New(value, tree_of(json.dumps(value, allow_nan=False)))
         except (TypeError, ValueError) as error:
-            raise unexpected(self, path, f"the new value cannot be written as JSON ({error})") from None
+            raise unexpected(
+                self, path, f"the new value cannot be written as JSON ({error})"
+            ) from None
 
     def _put(self, path: Path, new: _New) -> JsonDocument:
         self.check_path(path)
         found = self._find(path)
         if isinstance(found, Child):
-            if new.source is None and new.tree == tree_of(self._scan.shadow[found.value : found.end]):
+            if new.source is None and new.tree == tree_of(
+                self._scan.shadow[found.value : found.end]
+            ):
                 return self
             text = self._render(new, self._indent_at(found.value))
             return self._verified([Splice(found.value, found.end, text)], path, new)
@@ -331,7 +359,9 @@ class JsonDocument:
         if not BREAK.search(self._text, inside.start, inside.starts[0]):
             return self._on_the_line(inside, at, comma, key, new)
         siblings = map(self._own_indent, reversed(inside.starts))
-        indent = next((own for own in siblings if own is not None), self._indent_at(inside.start) + self._unit)
+        indent = next(
+            (own for own in siblings if own is not None), self._indent_at(inside.start) + self._unit
+        )
         member = self._line_end + indent + self._member(key, new, indent)
         spot = self._line_rest(at)
         if comma is not None:
@@ -353,7 +383,13 @@ class JsonDocument:
     def _into_empty(self, inside: Container, key: str | None, new: _New) -> list[Splice]:
         start, end = inside.start + 1, inside.close
         if not self._many_lines:
-            return [Splice(self._behind_comments(start, end), end, self._member(key, new, "", one_line=True))]
+            return [
+                Splice(
+                    self._behind_comments(start, end),
+                    end,
+                    self._member(key, new, "", one_line=True),
+                )
+            ]
         base = self._indent_at(inside.start)
         indent = base + self._unit
         member = self._line_end + indent + self._member(key, new, indent)
@@ -367,7 +403,9 @@ class JsonDocument:
     def _removal(self, inside: Container, index: int) -> list[Splice]:
         child, is_last = inside.child(index), index == len(inside.starts) - 1
         comments = self._comments_in(inside.start, inside.close)
-        if len(inside.starts) == 1 and all(child.start <= start < child.end for start, _ in comments):
+        if len(inside.starts) == 1 and all(
+            child.start <= start < child.end for start, _ in comments
+        ):
             return [Splice(inside.start + 1, inside.close, "")]
         own_comma = self._own_comma(inside, child, is_last=is_last)
         end = child.end if own_comma is None else own_comma + 1
@@ -383,7 +421,9 @@ class JsonDocument:
     def _last_removal(self, before: Child, child: Child, end: int) -> list[Splice]:
         """The last member takes the comma before it along."""
         comma = self._scan.shadow.index(",", before.end)
-        remarked = self._own_indent(child.start) is not None and self._blank(end, line_stop(self._text, end))
+        remarked = self._own_indent(child.start) is not None and self._blank(
+            end, line_stop(self._text, end)
+        )
         if remarked or self._comments_in(comma, child.start):
             return [Splice(comma, comma + 1, ""), *self._cut(child.start, end)]
         return [Splice(comma, end, "")]
@@ -396,7 +436,9 @@ class JsonDocument:
         behind, lead = end, start
         while self._text[behind] in " \t":
             behind += 1
-        if self._text[behind] not in "\r\n" and (behind > end or self._own_indent(start) is not None):
+        if self._text[behind] not in "\r\n" and (
+            behind > end or self._own_indent(start) is not None
+        ):
             return [Splice(start, behind, "")]
         while self._text[lead - 1] in " \t":
             lead -= 1
@@ -422,12 +464,21 @@ class JsonDocument:
             scanned = None
         if scanned is None or scanned.tree != wanted:
             raise unexpected(self, path, "the edit would not have given the wanted document")
-        return JsonDocument(text, self.where, scanned, self._known_before(min(splice.start for splice in splices)))
+        return JsonDocument(
+            text, self.where, scanned, self._known_before(min(splice.start for splice in splices))
+        )
 
     def _known_before(self, offset: int) -> dict[int, list[int]]:
         """Where children begin that stand before an offset, by container: an edit behind it does not move them."""
-        held = {**self._known, **{start: inside.starts for start, inside in self._read_contents.items()}}
-        return {start: starts[: bisect_left(starts, offset)] for start, starts in held.items() if start < offset}
+        held = {
+            **self._known,
+            **{start: inside.starts for start, inside in self._read_contents.items()},
+        }
+        return {
+            start: starts[: bisect_left(starts, offset)]
+            for start, starts in held.items()
+            if start < offset
+        }
 
     # The file's style
 
@@ -485,7 +536,11 @@ class JsonDocument:
     def _own_line(self, start: int, end: int) -> tuple[int, int] | None:
         """The span of whole lines that a span has for itself, with their line break."""
         stop = line_stop(self._text, end)
-        if self._own_indent(start) is None or self._text[end:stop].strip(" \t") or stop == len(self._text):
+        if (
+            self._own_indent(start) is None
+            or self._text[end:stop].strip(" \t")
+            or stop == len(self._text)
+        ):
             return None
         line_end = BREAK.match(self._text, stop)
         return line_start(self._text, start), line_end.end()  # type: ignore[union-attr]  # the line is not the last

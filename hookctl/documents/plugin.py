@@ -107,7 +107,11 @@ class PluginDocument:
 
     def renewed(self) -> PluginDocument:
         """The document with the code of this version; the same one where it has that."""
-        return self if self._code == _code() else self._around(self._own(self._settings), _code(), self.where)
+        return (
+            self
+            if self._code == _code()
+            else self._around(self._own(self._settings), _code(), self.where)
+        )
 
     def _with(self, settings: JsonDocument) -> PluginDocument:
         return self if settings is self._settings else PluginDocument(settings, self._code)

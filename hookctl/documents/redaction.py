@@ -41,7 +41,9 @@ _SAYS = r"(?:\s|/\*(?s:.*?)\*/|//[^\r\n]*)*+[:=]"
 _PART = rf"(?:{_STRING}|[^\s\[\]{{}},#\"':=.]++)"
 _KEYS = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+"
 _HEADER = rf"[ \t]*\[\[?[ \t]*(?P<keys>{_KEYS})[ \t]*\]\]?(?=[ \t]*(?:#|[\r\n]|\Z))"
-_PHRASE = r"[^\s\[\]{},#\"':=.&*!|>%@`-][^\r\n#\"':=]*+"  # a key of several words, which only YAML has
+_PHRASE = (
+    r"[^\s\[\]{},#\"':=.&*!|>%@`-][^\r\n#\"':=]*+"  # a key of several words, which only YAML has
+)
 _TOML_VALUE = r"[ \t]*(?:[\"'\[{+\-\d]|true|false|nan|inf)"
 _KEY = rf"(?P<keys>{_KEYS})[ \t]*(?:(?<=[\"'])[ \t]*:|:(?=\s|\Z)|=(?={_TOML_VALUE}))[ \t]*"
 _PHRASE_KEY = rf"(?P<keys>{_PHRASE}):(?=\s|\Z)[ \t]*"
@@ -49,11 +51,23 @@ _LEAD = r"[ \t]*(?:[-?:](?:[ \t]+|(?=[\r\n]|\Z)))*"
 _PROPERTIES = r"(?:[&!][^\s,\[\]{}]*[ \t]*)*"  # YAML's anchors and tags
 _INDICATOR = r"[|>][-+0-9]*|---|\.\.\."
 _BEHIND = r"(?<!\S)#[^\r\n]*"  # a comment behind a plain word
-_FOLLOWING = r"(?:\s*#[^\r\n]*){0,50}+\s*?^([ \t]*)(-?)(?=\S)"  # the next line, behind its own comments
+_FOLLOWING = (
+    r"(?:\s*#[^\r\n]*){0,50}+\s*?^([ \t]*)(-?)(?=\S)"  # the next line, behind its own comments
+)
 _MARK = r"([ \t]*)(//+|#+|/\*+|\*(?!/))"
 _PRIVATE_KEY = r"-----BEGIN [A-Z0-9 ]{0,60}+-----[A-Za-z0-9+/=\s#*]{0,8192}+(?:-----END [A-Z0-9 ]{0,60}+-----)?"
 _ESCAPE = r"\\(?:[xuU](?P<number>(?<=x)[\da-fA-F]{2}|(?<=u)[\da-fA-F]{4}|(?<=U)[\da-fA-F]{8})|(?P<letter>.))"
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "e": "\x1b", "0": "\0"}
+_ESCAPED = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "a": "\a",
+    "v": "\v",
+    "e": "\x1b",
+    "0": "\0",
+}
 _LINE_OF_COMMENT = r"^(\s*(?://|#|/\*|\*(?![*/]))?\s*)[^\s].*?(\s*\*/)?$"
 
 
@@ -97,7 +111,9 @@ def redacted(text: str) -> str:
 
 def _without_key(match: re.Match[str]) -> str:
     """A private key over several lines; one within a line is a string's or a command's own matter."""
-    return line_by_line(match[0]) if "KEY" in match[0] and BREAK.search(match[0].strip()) else match[0]
+    return (
+        line_by_line(match[0]) if "KEY" in match[0] and BREAK.search(match[0].strip()) else match[0]
+    )
 
 
 def _redacted(text: str, depth: int) -> str:
@@ -132,7 +148,9 @@ class _Walk:
         self._entries: list[_Entry] = []
         self._is_open = False  # the last key has no value on its own line
         self._is_toml = False  # by the last key
-        self._text_column: int | None = None  # the column above a shown text, whose brackets end with it
+        self._text_column: int | None = (
+            None  # the column above a shown text, whose brackets end with it
+        )
         self._text_end = 0  # where that text ends
         self._block: int | None = None  # the column above a hidden text of several lines
         self._line = self._content = 0  # where the line begins, and what it says
@@ -150,7 +168,9 @@ class _Walk:
                 del self._levels[1:]
             if starts_line and len(self._levels) == 1:
                 at = self._begin_line(at)
-            match = (self._inside if len(self._levels) > 1 else self._outside).match(self.text, at, self._stop(at))
+            match = (self._inside if len(self._levels) > 1 else self._outside).match(
+                self.text, at, self._stop(at)
+            )
             if match is None:
                 break
             starts_line = match.lastgroup == "space" and bool(BREAK.search(match[0]))
@@ -175,7 +195,11 @@ class _Walk:
 
     def _leaves_text(self) -> bool:
         """Whether a line is the first behind a text of several lines."""
-        if self._text_column is None or self.text[self._content : self._content + 1] in ("", "\r", "\n"):
+        if self._text_column is None or self.text[self._content : self._content + 1] in (
+            "",
+            "\r",
+            "\n",
+        ):
             return False
         if self._content - self._line > self._text_column:
             return False
@@ -205,7 +229,9 @@ class _Walk:
             level.begin_value()
             level.is_secret = level.is_secret or match[0][1:] in self._shared
         elif kind in ("string", "word"):
-            self._scalar(match.start(), match.start() + len(match[0].rstrip()), is_string=kind == "string")
+            self._scalar(
+                match.start(), match.start() + len(match[0].rstrip()), is_string=kind == "string"
+            )
 
     # Lines outside of brackets
 
@@ -224,7 +250,9 @@ class _Walk:
         lead = re.compile(_LEAD).match(self.text, at)
         assert lead  # it matches everywhere
         end = lead.end()
-        if (self.text[end : end + 1] in ("", "\r", "\n") and not lead[0].strip()) or self._is_comment(end):
+        if (
+            self.text[end : end + 1] in ("", "\r", "\n") and not lead[0].strip()
+        ) or self._is_comment(end):
             return end
         self._end_comments()
         for indicator in re.finditer("[-?:]", lead[0]):
@@ -243,7 +271,9 @@ class _Walk:
         self._end_comments()
         line = re.compile(r"[^\r\n]*").match(self.text, self._content)
         assert line  # it matches everywhere
-        self.splices.append(Splice(self._content, self._content + len(line[0].rstrip()), f'"{MASK}"'))
+        self.splices.append(
+            Splice(self._content, self._content + len(line[0].rstrip()), f'"{MASK}"')
+        )
         return line.end()
 
     def _indicate(self, indicator: str, line: int, column: int) -> None:
@@ -292,7 +322,11 @@ class _Walk:
             self._entries[-1] = self._entries[-1]._replace(is_secret=True)
         self._begin_value(secret or any(entry.is_secret for entry in self._entries))
         value = re.compile(_VALUE).match(self.text, properties.end()) if key or is_item else None
-        self._is_open = bool(key) and self.text[properties.end() : properties.end() + 1] in ("", "\r", "\n")
+        self._is_open = bool(key) and self.text[properties.end() : properties.end() + 1] in (
+            "",
+            "\r",
+            "\n",
+        )
         if value is None:
             return properties.end()
         if self._entries and value[0].startswith(("|", ">")) and self._text_column is None:
@@ -323,13 +357,24 @@ class _Walk:
     def _scalar(self, start: int, end: int, *, is_string: bool) -> None:
         level, source = self._levels[-1], self.text[start:end]
         if (is_string or len(self._levels) > 1) and self._says.match(self.text, end):
-            level.is_secret, level.is_over, level.ended, level.flag = self._is_secret(source), False, -1, ""
+            level.is_secret, level.is_over, level.ended, level.flag = (
+                self._is_secret(source),
+                False,
+                -1,
+                "",
+            )
             if len(self._levels) == 1:
                 level.is_hidden = any(entry.is_secret for entry in self._entries[:-1])
             self._show(start, end)
             return
         level.begin_value()
-        if level.hides and not is_string and len(self._levels) == 1 and self._entries and not self._is_toml:
+        if (
+            level.hides
+            and not is_string
+            and len(self._levels) == 1
+            and self._entries
+            and not self._is_toml
+        ):
             self._block = self._entries[-1].column  # it may go on in lines that are further right
         if level.hides and not is_string and source.startswith("*"):
             self.aliases.add(source[1:])
@@ -352,7 +397,9 @@ class _Walk:
         if source not in self._names:
             strings = re.findall(_STRING, source)
             last_words = source.split()[-1:] if source[:1] not in ("'", '"') else []
-            self._names[source] = any(map(is_secret, [source.strip("\"'"), *last_words, *map(_plain, strings)]))
+            self._names[source] = any(
+                map(is_secret, [source.strip("\"'"), *last_words, *map(_plain, strings)])
+            )
         return self._names[source]
 
     # Comments
@@ -392,7 +439,11 @@ class _Walk:
         source = self.text[start:end]
         # Only what goes on in further lines needs its column.
         column = start - line_start(self.text, start) if BREAK.search(source) else 0
-        shown = _unmarked(" " * column + source, self._depth)[column:] if self._depth else line_by_line(source)
+        shown = (
+            _unmarked(" " * column + source, self._depth)[column:]
+            if self._depth
+            else line_by_line(source)
+        )
         if shown != source:
             self.splices.append(Splice(start, end, shown))
 
@@ -407,7 +458,9 @@ def _unmarked(source: str, depth: int) -> str:
         marks.append((part[:lead], part[stop:]))
         bare.append(" " * lead + part[lead:stop])
     shown = re.split(f"({BREAK.pattern})", _redacted("".join(bare), depth - 1))
-    return "".join(lead + part[len(lead) :] + tail for (lead, tail), part in zip(marks, shown, strict=True))
+    return "".join(
+        lead + part[len(lead) :] + tail for (lead, tail), part in zip(marks, shown, strict=True)
+    )
 
 
 def _plain(source: str) -> str:

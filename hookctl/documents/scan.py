@@ -87,14 +87,19 @@ def _no_constant(name: str) -> None:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=tuple, parse_int=str.encode, parse_float=str.encode, parse_constant=_no_constant
+    object_pairs_hook=tuple,
+    parse_int=str.encode,
+    parse_float=str.encode,
+    parse_constant=_no_constant,
 )
 
 
 def decode(data: bytes, where: str) -> str:
     """The bytes as text, line ends untouched; not_utf8 with its place where they are none."""
     if len(data) > LIMIT:
-        raise HookctlError("unparsable", "the file is larger than 16 MiB", path=where, hint="Is it the right file?")
+        raise HookctlError(
+            "unparsable", "the file is larger than 16 MiB", path=where, hint="Is it the right file?"
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -102,7 +107,9 @@ def decode(data: bytes, where: str) -> str:
         line, column = position_of(before, len(before))
         name = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
         message, hint = f"the file is {name}", "Save it as UTF-8, then run the command again."
-        raise HookctlError("not_utf8", message, path=where, line=line, column=column, hint=hint) from None
+        raise HookctlError(
+            "not_utf8", message, path=where, line=line, column=column, hint=hint
+        ) from None
 
 
 def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Scan:
@@ -136,7 +143,9 @@ def _lenient(text: str, *, comments: bool, trailing_commas: bool) -> Scan:
         spans = list(_found(_COMMENTS, shadow))
         shadow = _blanked(shadow, spans)
     if trailing_commas and re.search(r",[ \t\r\n]*[}\]]", shadow):
-        commas = [start for start, _ in _found(_COMMAS, shadow) if _is_behind_a_value(shadow, start)]
+        commas = [
+            start for start, _ in _found(_COMMAS, shadow) if _is_behind_a_value(shadow, start)
+        ]
         shadow = _blanked(shadow, [(offset, offset + 1) for offset in commas])
     return _read(text, shadow)._replace(comments=tuple(spans), commas=frozenset(commas))
 
@@ -207,7 +216,10 @@ def _deep(text: str) -> int:
 
 def first_colon(shadow: str) -> str | None:
     """The first key's colon and the blanks around it."""
-    return next((match["colon"] for match in re.finditer(_COLONS, shadow, re.DOTALL) if match["colon"]), None)
+    return next(
+        (match["colon"] for match in re.finditer(_COLONS, shadow, re.DOTALL) if match["colon"]),
+        None,
+    )
 
 
 def tree_of(text: str) -> Tree:
@@ -258,7 +270,10 @@ def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlEr
         offset, message = conflict.start(), "the file has merge-conflict marks"
         hint = "Resolve the conflict, then run the command again."
     elif said.startswith("Unterminated string") or skip(shadow, offset) >= len(shadow):
-        message, hint = "the file ends in the middle", "Restore what is missing, then run the command again."
+        message, hint = (
+            "the file ends in the middle",
+            "Restore what is missing, then run the command again.",
+        )
     elif "\0" in text[offset : offset + 2]:
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
         hint = "Restore it, or save it as UTF-8."

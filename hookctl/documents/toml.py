@@ -15,7 +15,18 @@ from typing import Any, NamedTuple
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
-from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, SCALAR, TABLES, Node, Scan, comments_of, read, scan
+from hookctl.documents.toml_scan import (
+    ARRAY,
+    DOTTED,
+    INLINE,
+    SCALAR,
+    TABLES,
+    Node,
+    Scan,
+    comments_of,
+    read,
+    scan,
+)
 from hookctl.documents.toml_splices import Places
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
 from hookctl.errors import HookctlError
@@ -111,7 +122,11 @@ class TomlDocument:
 
     def set(self, path: Path, value: Any) -> TomlDocument:
         """Replace the value at path, or insert it behind its siblings; missing parents are made."""
-        return self if _tree(self.get(path)) == _tree(value) else self._put(path, self._new(path, value))
+        return (
+            self
+            if _tree(self.get(path)) == _tree(value)
+            else self._put(path, self._new(path, value))
+        )
 
     def set_raw(self, path: Path, text: str) -> TomlDocument:
         """The same with a source text that an earlier raw() gave."""
@@ -122,10 +137,16 @@ class TomlDocument:
         node = self._find(path)
         if node is None:
             return self._put(path, self._new(path, [value]))
-        if node.kind not in (ARRAY, TABLES) or (node.kind == TABLES and not isinstance(value, dict)):
-            raise wrong_shape(self, path, "an array of tables" if node.kind == TABLES else "an array")
+        if node.kind not in (ARRAY, TABLES) or (
+            node.kind == TABLES and not isinstance(value, dict)
+        ):
+            raise wrong_shape(
+                self, path, "an array of tables" if node.kind == TABLES else "an array"
+            )
         new, element = self._new(path, value), (*path, len(node.children))
-        splices = self._places.item(node, new.source) if node.kind == ARRAY else self._block(element, new)
+        splices = (
+            self._places.item(node, new.source) if node.kind == ARRAY else self._block(element, new)
+        )
         return self._verified(splices, element, new.value)
 
     def remove(self, path: Path) -> TomlDocument:
@@ -135,7 +156,11 @@ class TomlDocument:
             return self
         pieces = sorted(node.all_pieces(), key=lambda piece: piece.start)
         in_brackets = pieces[0].home and pieces[0].home.kind in (ARRAY, INLINE)
-        splices = list(self._places.without_items(pieces) if in_brackets else self._places.without_lines(pieces))
+        splices = list(
+            self._places.without_items(pieces)
+            if in_brackets
+            else self._places.without_lines(pieces)
+        )
         after = self._edited(splices, path)
         if len(path) > 1 and after.get(path[:-1]) is MISSING:
             # It was all that there was of its parent, which does not go with it.
@@ -164,7 +189,9 @@ class TomlDocument:
         try:
             return self._read(path, inline(value))
         except (TypeError, ValueError) as error:
-            raise unexpected(self, path, f"the new value cannot be written as TOML ({error})") from None
+            raise unexpected(
+                self, path, f"the new value cannot be written as TOML ({error})"
+            ) from None
 
     def _read(self, path: Path, text: str) -> _New:
         """A source text as a new value, with the line ends of this file."""
@@ -201,7 +228,10 @@ class TomlDocument:
 
     def _insertion(self, path: Path, length: int, new: _New) -> list[Splice]:
         """Insert below the deepest parent that is there; those that are missing come with the value."""
-        holder, names = self._find(path[:length]), [key for key in path[length:] if isinstance(key, str)]
+        holder, names = (
+            self._find(path[:length]),
+            [key for key in path[length:] if isinstance(key, str)],
+        )
         assert holder
         if holder.kind in (SCALAR, ARRAY, TABLES) or len(names) != len(path) - length:
             needed = "a table" if isinstance(path[length], str) else "an array with that element"
@@ -215,13 +245,19 @@ class TomlDocument:
         if len(names) > 1 or new.is_block:
             return self._block(path, new)
         if home is self._scan.root or home.pieces:
-            own = home.body if holder is home else [piece for piece in holder.all_pieces() if piece.home is home]
+            own = (
+                home.body
+                if holder is home
+                else [piece for piece in holder.all_pieces() if piece.home is home]
+            )
             return self._places.line(own[-1:] or home.pieces, f"{member} = {new.source}")
         parents = [self._find(path[:size]) for size in range(1, length + 1)]
         if any(parent.pieces or parent.kind == DOTTED for parent in parents if parent):
             return self._block(path, new)
         # Only the tables below make this one. A header of its own would stay when the key goes, so it gets none.
-        return self._places.line(self._scan.root.body[-1:], f"{keys_text(map(str, path))} = {new.source}")
+        return self._places.line(
+            self._scan.root.body[-1:], f"{keys_text(map(str, path))} = {new.source}"
+        )
 
     def _block(self, path: Path, new: _New) -> list[Splice]:
         names = tuple(key for key in path if isinstance(key, str))
@@ -237,7 +273,9 @@ class TomlDocument:
         try:
             return TomlDocument(spliced(self._text, splices), self.where, self._line_end)
         except HookctlError as error:
-            raise unexpected(self, path, f"the edit would not have given TOML ({error.message})") from None
+            raise unexpected(
+                self, path, f"the edit would not have given TOML ({error.message})"
+            ) from None
 
     def _verified(
         self, splices: list[Splice], path: Path, new: Any, after: TomlDocument | None = None
@@ -276,7 +314,11 @@ def _changed(value: Any, path: Path, new: Any) -> Any:
         return new
     key, below = path[0], path[1:]
     if isinstance(value, list):
-        inner = [] if new is MISSING and not below else [_changed(value[key] if key < len(value) else {}, below, new)]
+        inner = (
+            []
+            if new is MISSING and not below
+            else [_changed(value[key] if key < len(value) else {}, below, new)]
+        )
         return [*value[:key], *inner, *value[key + 1 :]]
     if new is MISSING and not below:
         return {name: inner for name, inner in value.items() if name != key}

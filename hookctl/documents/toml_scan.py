@@ -35,10 +35,23 @@ _DEPTH = 100  # levels; it keeps every walk over a document away from the end of
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{_DEPTH}}})"
 _NAN = float("nan")  # always the same one, so that documents with it can be compared
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
-_TWICE = ("Cannot overwrite", "Cannot declare", "Cannot redefine", "Cannot mutate", "Duplicate inline table key")
+_TWICE = (
+    "Cannot overwrite",
+    "Cannot declare",
+    "Cannot redefine",
+    "Cannot mutate",
+    "Duplicate inline table key",
+)
 
 # What a node is. A dotted table is one that only keys such as a.b = 1 make; it has no header and no brackets.
-TABLE, TABLES, DOTTED, INLINE, ARRAY, SCALAR = "table", "tables", "dotted", "inline", "array", "scalar"
+TABLE, TABLES, DOTTED, INLINE, ARRAY, SCALAR = (
+    "table",
+    "tables",
+    "dotted",
+    "inline",
+    "array",
+    "scalar",
+)
 
 
 def read(text: str, where: str) -> dict[str, Any]:
@@ -68,7 +81,11 @@ def _depth(plain: Any) -> int:
     levels, inner = 0, [plain]
     while inner := [value for value in inner if isinstance(value, dict | list)]:
         levels += 1
-        inner = [below for value in inner for below in (value.values() if isinstance(value, dict) else value)]
+        inner = [
+            below
+            for value in inner
+            for below in (value.values() if isinstance(value, dict) else value)
+        ]
     return levels
 
 
@@ -78,10 +95,16 @@ def _unparsable(text: str, where: str, said: str) -> HookctlError:
     line, column = position_of(text, len(text))
     if found and found["line"]:
         line, column = int(found["line"]), int(found["column"])
-    message, hint = f"not valid TOML: {re.sub(_PLACE, '', said)}", "Fix it, then run the command again."
+    message, hint = (
+        f"not valid TOML: {re.sub(_PLACE, '', said)}",
+        "Fix it, then run the command again.",
+    )
     if conflict:
         line, column = position_of(text, conflict.start())
-        message, hint = "the file has merge-conflict marks", "Resolve the conflict, then run the command again."
+        message, hint = (
+            "the file has merge-conflict marks",
+            "Resolve the conflict, then run the command again.",
+        )
     elif "\0" in text:
         line, column = position_of(text, text.index("\0"))
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
@@ -89,14 +112,19 @@ def _unparsable(text: str, where: str, said: str) -> HookctlError:
     elif said.startswith(_TWICE):
         message = f"a key or table stands here a second time, which TOML does not allow ({re.sub(_PLACE, '', said)})"
     elif found and not found["line"]:
-        message, hint = "the file ends in the middle", "Restore what is missing, then run the command again."
+        message, hint = (
+            "the file ends in the middle",
+            "Restore what is missing, then run the command again.",
+        )
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
 
 
 class Piece:
     """A header, a key with its value, or an element of an array: what an edit can take out as one."""
 
-    def __init__(self, start: int, end: int, home: Node | None, names: Keys, key: tuple[int, int] | None) -> None:
+    def __init__(
+        self, start: int, end: int, home: Node | None, names: Keys, key: tuple[int, int] | None
+    ) -> None:
         self.start, self.end = start, end
         self.home = home  # the table or the brackets that it stands in; None: it is a header
         self.names = names  # all names from the root on, without the indexes of arrays
@@ -107,19 +135,30 @@ class Piece:
 class Node:
     """A value or a table of any kind, and what is in it."""
 
-    def __init__(self, kind: str, start: int = -1, *, home: Node | None = None, prefix: Keys = ()) -> None:
+    def __init__(
+        self, kind: str, start: int = -1, *, home: Node | None = None, prefix: Keys = ()
+    ) -> None:
         self.kind = kind
         self.start = self.end = start  # of a value
         self.children: Any = [] if kind in (TABLES, ARRAY) else {}
-        self.pieces: list[Piece] = []  # what makes it: its headers, or the one key or element that it is the value of
-        self.body: list[Piece] = []  # what stands directly below its header, or between its brackets
-        self.home, self.prefix = home, prefix  # of a dotted table: where its keys stand, and how they begin
+        self.pieces: list[
+            Piece
+        ] = []  # what makes it: its headers, or the one key or element that it is the value of
+        self.body: list[
+            Piece
+        ] = []  # what stands directly below its header, or between its brackets
+        self.home, self.prefix = (
+            home,
+            prefix,
+        )  # of a dotted table: where its keys stand, and how they begin
 
     def inner(self, key: str | int) -> Node | None:
         """The child of that name or at that index."""
         if isinstance(self.children, dict):
             return self.children.get(key) if isinstance(key, str) else None
-        return self.children[key] if isinstance(key, int) and 0 <= key < len(self.children) else None
+        return (
+            self.children[key] if isinstance(key, int) and 0 <= key < len(self.children) else None
+        )
 
     def all_pieces(self) -> list[Piece]:
         """Its own pieces and those of the tables below."""

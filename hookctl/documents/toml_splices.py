@@ -30,7 +30,9 @@ class Places:
         if not self._scan.statements:
             return self.block([text], None)
         at = self._line_start(self._scan.statements[0].start)
-        while at > self._begin and self._text[self._line_start(at - 1) : at].lstrip(" \t").startswith("#"):
+        while at > self._begin and self._text[self._line_start(at - 1) : at].lstrip(
+            " \t"
+        ).startswith("#"):
             at = self._line_start(at - 1)
         return [Splice(at, at, text + self._line_end * 2)]
 
@@ -67,7 +69,10 @@ class Places:
         if len(run) == 1 and remarks:
             return Splice(run[0].start, remarks[0][0])
         start, after = self._line_start(run[0].start), self._next_line(stop)
-        above, below = max(self._line_start(start - 1), self._begin), self._next_line(line_stop(self._text, after))
+        above, below = (
+            max(self._line_start(start - 1), self._begin),
+            self._next_line(line_stop(self._text, after)),
+        )
         if self._is_blank(after) and (start == self._begin or self._is_blank(above)):
             # One of the blank lines around goes too: an empty one, as an insertion makes it.
             lines = self._text[above:start], self._text[after:below]

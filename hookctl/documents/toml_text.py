@@ -37,7 +37,9 @@ def inline(value: Any) -> str:
 def source(text: str, node: Node) -> str:
     """The source text of a node, of a table as an inline one."""
     if node.kind in (TABLE, DOTTED):
-        return _table(f"{key_text(name)} = {source(text, inner)}" for name, inner in node.children.items())
+        return _table(
+            f"{key_text(name)} = {source(text, inner)}" for name, inner in node.children.items()
+        )
     if node.kind == TABLES:
         return f"[{', '.join(source(text, inner) for inner in node.children)}]"
     return text[node.start : node.end]
@@ -46,14 +48,18 @@ def source(text: str, node: Node) -> str:
 def is_block(node: Node) -> bool:
     """Whether a new value is written as tables: it is one, or an array of nothing else."""
     return node.kind == INLINE or (
-        node.kind == ARRAY and bool(node.children) and all(inner.kind == INLINE for inner in node.children)
+        node.kind == ARRAY
+        and bool(node.children)
+        and all(inner.kind == INLINE for inner in node.children)
     )
 
 
 def block(names: tuple[str, ...], text: str, node: Node, *, is_element: bool = False) -> list[str]:
     """The lines of a new value as tables: a header, what stands below it, then the tables below."""
     if node.kind == ARRAY:
-        return [line for inner in node.children for line in block(names, text, inner, is_element=True)]
+        return [
+            line for inner in node.children for line in block(names, text, inner, is_element=True)
+        ]
     lines, below = [f"[[{keys_text(names)}]]" if is_element else f"[{keys_text(names)}]"], []
     for name, inner in node.children.items():
         if is_block(inner) and inner.children:

@@ -113,7 +113,9 @@ class YamlDocument:
         try:
             root = self._reading_of(text).root
         except HookctlError as error:
-            raise unexpected(self, path, f"the source text cannot be read ({error.message})") from None
+            raise unexpected(
+                self, path, f"the source text cannot be read ({error.message})"
+            ) from None
         if root is None:
             root = Node("scalar", 0, 0, "tag:yaml.org,2002:null")
         return self._put(path, Source(text, root))
@@ -161,7 +163,9 @@ class YamlDocument:
             return Step(holder, places[-1])
         for name, value in holder.children:
             source = self._reading.target(value)
-            for mapping in [child.value for child in source.children] if source.kind == "seq" else [source]:
+            for mapping in (
+                [child.value for child in source.children] if source.kind == "seq" else [source]
+            ):
                 merged = self._reading.target(mapping)
                 if is_merge(name) and merged not in seen:
                     step = self._step(merged, key, (*seen, holder))
@@ -175,7 +179,9 @@ class YamlDocument:
         depths = [len(line) - len(line.lstrip(" ")) for line in lines if line.strip()]
         block = node.children and not node.flow
         margin = self._edits.column(node.start) if block else max(0, min(depths, default=0) - 2)
-        return "\n".join([first, *(line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines)])
+        return "\n".join(
+            [first, *(line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines)]
+        )
 
     def _reading_of(self, source: str) -> Reading:
         """A value's own source text, read as if it stood in this document."""
@@ -196,11 +202,15 @@ class YamlDocument:
             message = f"{name} is the alias *{node.text}, so an edit would change another place"
             raise self._error("unsupported_yaml", message, node.start, hint)
         if node.anchor in self._reading.aliased:
-            message = f"{name} is used elsewhere as *{node.anchor}, so an edit would change that too"
+            message = (
+                f"{name} is used elsewhere as *{node.anchor}, so an edit would change that too"
+            )
             raise self._error("unsupported_yaml", message, node.start, hint)
         merge = next((key for key, _ in node.children if is_merge(key)), None)
         if merge:
-            message = f"{name} takes members of another mapping in here (<<), which an edit could hide"
+            message = (
+                f"{name} takes members of another mapping in here (<<), which an edit could hide"
+            )
             raise self._error("unsupported_yaml", message, merge.start, hint)
 
     def _error(self, code: str, message: str, offset: int, hint: str) -> HookctlError:
@@ -213,7 +223,9 @@ class YamlDocument:
         try:
             return tree_of(value)
         except (KeyError, TypeError, ValueError) as error:
-            raise unexpected(self, path, f"the new value cannot be written as YAML ({error!r})") from None
+            raise unexpected(
+                self, path, f"the new value cannot be written as YAML ({error!r})"
+            ) from None
 
     def _put(self, path: Path, value: Any) -> YamlDocument:
         self.check_path(path)
@@ -281,5 +293,10 @@ def _edited(above: Sequence[Step], step: Step, new: _Pair | None) -> Tree:
     for outer in reversed(above):
         kind, anchor, tag, children = outer.holder.tree()
         key = outer.child.key
-        tree = (kind, anchor, tag, (*children[: outer.at], (key and key.tree(), tree), *children[outer.at + 1 :]))
+        tree = (
+            kind,
+            anchor,
+            tag,
+            (*children[: outer.at], (key and key.tree(), tree), *children[outer.at + 1 :]),
+        )
     return tree

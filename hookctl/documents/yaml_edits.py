@@ -49,7 +49,11 @@ class Edits:
         end = len(self._text)
         lines = self._style.line_end.join(block(value, 0, self._style))
         begun = end > line_start(self._text, end) and self._text[-1] != "\ufeff"
-        return [Splice(end, end, self._style.line_end + lines if begun else lines + self._style.line_end)]
+        return [
+            Splice(
+                end, end, self._style.line_end + lines if begun else lines + self._style.line_end
+            )
+        ]
 
     def insertion(self, found: Found, key: str | None, value: Any) -> list[Splice]:
         """A new member behind the last one of a collection."""
@@ -86,12 +90,19 @@ class Edits:
     def _unfolded(self, step: Step | None, key: str | None, value: Any) -> list[Splice] | None:
         """Where an empty `{}` or `[]` stands right behind its key, the new member goes below in lines of its own."""
         colon = self._colon(step) if step and not step.holder.flow else None
-        if step is None or colon is None or self._text[colon : step.child.value.end] not in (" {}", " []"):
+        if (
+            step is None
+            or colon is None
+            or self._text[colon : step.child.value.end] not in (" {}", " []")
+        ):
             return None
         assert step.child.key is not None
         further = self._style.dash if key is None else self._style.unit
         lines = member(key, value, self.column(step.child.key.start) + further, self._style)
-        return [Splice(colon, step.child.value.end, ""), self._new_lines(step.child.value.end, lines)]
+        return [
+            Splice(colon, step.child.value.end, ""),
+            self._new_lines(step.child.value.end, lines),
+        ]
 
     def _flow_insertion(self, holder: Node, key: str | None, value: Any) -> list[Splice]:
         if isinstance(value, Source) and (value.stands_alone or value.node.block):
@@ -120,7 +131,11 @@ class Edits:
         if below:
             colon = self._indicator_end(step)
             return [Splice(colon, colon, " " + text), *self._cut(old.start, end, None)]
-        lead = " " if old.start == old.end and self._text[old.start - 1 : old.start] not in (" ", "") else ""
+        lead = (
+            " "
+            if old.start == old.end and self._text[old.start - 1 : old.start] not in (" ", "")
+            else ""
+        )
         return [Splice(old.start, end, lead + text)]
 
     def _below_its_key(self, step: Step, value: Source, end: int) -> list[Splice]:
@@ -128,7 +143,11 @@ class Edits:
         old, colon = step.child.value, self._indicator_end(step)
         further = self._style.dash if value.node.kind == "seq" else self._style.unit
         there = bool(old.children) and not old.flow
-        column = self.column(old.start) if there and old.kind == value.node.kind else self._indent(step) + further
+        column = (
+            self.column(old.start)
+            if there and old.kind == value.node.kind
+            else self._indent(step) + further
+        )
         lines = block(value, column, self._style)
         if there:
             return [self._new_lines(colon, lines), *self._cut(old.start, end, None)]
@@ -141,7 +160,11 @@ class Edits:
             return self._flow_removal(step)
         start, end = self._start(step), self.content_end(step.child.value)
         if len(holder.children) > 1:
-            following = self._start(Step(holder, step.at + 1)) if step.at + 1 < len(holder.children) else None
+            following = (
+                self._start(Step(holder, step.at + 1))
+                if step.at + 1 < len(holder.children)
+                else None
+            )
             return self._cut(start, end, following)
         if not above:
             return self._cut(start, end, None)
@@ -200,7 +223,9 @@ class Edits:
         message = "this part of the file is written in a way that cannot be edited without loss"
         hint = "Write it in plain lines (key: value, - item), then run the command again."
         line, column = position_of(self._text, offset)
-        return HookctlError("unsupported_yaml", message, path=self._where, line=line, column=column, hint=hint)
+        return HookctlError(
+            "unsupported_yaml", message, path=self._where, line=line, column=column, hint=hint
+        )
 
     # The file's style
 
@@ -214,7 +239,12 @@ class Edits:
             holder = pending.pop()
             pending += [value for _, value in reversed(holder.children)]
             for key, value in holder.children if not holder.flow else ():
-                if key and value.children and not value.flow and line_start(self._text, value.start) > key.start:
+                if (
+                    key
+                    and value.children
+                    and not value.flow
+                    and line_start(self._text, value.start) > key.start
+                ):
                     further = self.column(value.start) - self.column(key.start)
                     if value.kind == "map":
                         unit = unit or further
@@ -251,7 +281,11 @@ class Edits:
         last = node
         while not last.flow and last.children:
             last = last.children[-1].value
-        return node.start + len(self._text[node.start : node.end].rstrip(" \t\r\n")) if last.block else node.end
+        return (
+            node.start + len(self._text[node.start : node.end].rstrip(" \t\r\n"))
+            if last.block
+            else node.end
+        )
 
     def _start(self, step: Step) -> int:
         """Where a child of a block collection begins: its key, or its dash."""
@@ -278,7 +312,9 @@ class Edits:
     def _colon(self, step: Step) -> int | None:
         """Behind the colon of a member whose key stands before it on the same line, and not behind a `?`."""
         key = step.child.key
-        if key is None or self._text[line_start(self._text, key.start) : key.start].rstrip().endswith("?"):
+        if key is None or self._text[
+            line_start(self._text, key.start) : key.start
+        ].rstrip().endswith("?"):
             return None
         found = re.compile(r"[ \t]*:").match(self._text, key.end)
         return found.end() if found else None

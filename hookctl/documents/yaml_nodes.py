@@ -61,7 +61,11 @@ class Node:
         """The places of the children under a key; it may stand more than once in a mapping."""
         if isinstance(key, int):
             return [key] if self.kind == "seq" and 0 <= key < len(self.children) else []
-        return [at for at, (name, _) in enumerate(self.children) if name and (name.tag, name.text) == (STRING, key)]
+        return [
+            at
+            for at, (name, _) in enumerate(self.children)
+            if name and (name.tag, name.text) == (STRING, key)
+        ]
 
     def tree(self) -> Tree:
         """What the node says, to be compared."""
@@ -113,7 +117,9 @@ def _loader() -> Any:
                 return super().construct_object(node, deep)
             except (ValueError, TypeError, LookupError, ArithmeticError) as error:
                 problem = f"this value cannot be read ({error})"
-                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+                raise yaml.constructor.ConstructorError(
+                    None, None, problem, node.start_mark
+                ) from None
 
     return Loader
 
@@ -151,7 +157,9 @@ def _read(text: str, where: str, yaml: Any, anchors: dict[str, Node]) -> Reading
             documents += 1
             if documents > 1:
                 start = event.start_mark.index + text.startswith(BOM)
-                raise _error(text, where, start, "a second document begins here", "Make it one document.")
+                raise _error(
+                    text, where, start, "a second document begins here", "Make it one document."
+                )
         elif isinstance(event, yaml.CollectionEndEvent):
             _close(stack.pop(), event.end_mark.index + text.startswith(BOM))
             keys.pop()
@@ -195,7 +203,14 @@ def _nodes(text: str, yaml: Any) -> Iterator[tuple[Any, Node | None]]:
             node = Node("scalar", start, end, tag, event.value, event.anchor or "", block=block)
         elif isinstance(event, yaml.CollectionStartEvent):
             kind = "map" if isinstance(event, yaml.MappingStartEvent) else "seq"
-            node = Node(kind, start, -1, event.tag or "", anchor=event.anchor or "", flow=bool(event.flow_style))
+            node = Node(
+                kind,
+                start,
+                -1,
+                event.tag or "",
+                anchor=event.anchor or "",
+                flow=bool(event.flow_style),
+            )
         yield event, node
 
 
@@ -223,6 +238,14 @@ def _unparsable(text: str, where: str, error: Any) -> HookctlError:
         return _error(text, where, offset, message, _AGAIN)
     offset = mark.index + text.startswith(BOM)
     said = error.problem or error.context or "it cannot be read"
-    kind = "no reader takes this" if isinstance(error, reader().constructor.ConstructorError) else "not valid YAML"
-    hint = "Indent with blanks, then run the command again." if text[offset : offset + 1] == "\t" else _AGAIN
+    kind = (
+        "no reader takes this"
+        if isinstance(error, reader().constructor.ConstructorError)
+        else "not valid YAML"
+    )
+    hint = (
+        "Indent with blanks, then run the command again."
+        if text[offset : offset + 1] == "\t"
+        else _AGAIN
+    )
     return _error(text, where, offset, f"{kind}: {said}", hint)

@@ -20,7 +20,9 @@ class Style(NamedTuple):
 
     line_end: str = "\n"
     unit: int = 2  # blanks by which a mapping inside a mapping is indented
-    dash: int = 2  # blanks by which a list inside a mapping is indented; some write it below its key
+    dash: int = (
+        2  # blanks by which a list inside a mapping is indented; some write it below its key
+    )
 
 
 class Source(NamedTuple):
@@ -47,7 +49,12 @@ def tree_of(value: Any) -> Tree:
     if isinstance(value, Source):
         return value.node.tree()
     if isinstance(value, dict):
-        return ("map", "", "", tuple((tree_of(key), tree_of(inner)) for key, inner in value.items()))
+        return (
+            "map",
+            "",
+            "",
+            tuple((tree_of(key), tree_of(inner)) for key, inner in value.items()),
+        )
     if isinstance(value, list | tuple):
         return ("seq", "", "", tuple((None, tree_of(inner)) for inner in value))
     if isinstance(value, str):
@@ -74,7 +81,9 @@ def flow(value: Any) -> str:
     if isinstance(value, Source):
         return value.text
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key_text(key)}: {flow(inner)}" for key, inner in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{key_text(key)}: {flow(inner)}" for key, inner in value.items()) + "}"
+        )
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(flow, value)) + "]"
     return scalar(value)
@@ -85,7 +94,9 @@ def block(value: Any, column: int, style: Style) -> list[str]:
     if isinstance(value, Source):
         return indented(value.lines, column)
     lines = []
-    for key, inner in value.items() if isinstance(value, dict) else ((None, inner) for inner in value):
+    for key, inner in (
+        value.items() if isinstance(value, dict) else ((None, inner) for inner in value)
+    ):
         lines += member(key, inner, column, style)
     return lines
 
@@ -93,13 +104,19 @@ def block(value: Any, column: int, style: Style) -> list[str]:
 def member(key: str | None, value: Any, column: int, style: Style) -> list[str]:
     """The lines of a mapping's member, or of a sequence's item."""
     pad = " " * column
-    alone = value.stands_alone if isinstance(value, Source) else isinstance(value, dict | list | tuple) and value
+    alone = (
+        value.stands_alone
+        if isinstance(value, Source)
+        else isinstance(value, dict | list | tuple) and value
+    )
     if key is None and alone:
         lines = block(value, column + 2, style)
         return [f"{pad}- {lines[0].lstrip(' ')}", *lines[1:]]
     head = pad + ("-" if key is None else key_text(key) + ":")
     if alone:
-        is_list = value.node.kind == "seq" if isinstance(value, Source) else not isinstance(value, dict)
+        is_list = (
+            value.node.kind == "seq" if isinstance(value, Source) else not isinstance(value, dict)
+        )
         return [head, *block(value, column + (style.dash if is_list else style.unit), style)]
     first, *more = value.lines if isinstance(value, Source) else [flow(value)]
     return [f"{head} {first}", *indented(more, column + style.unit)]

@@ -15,9 +15,16 @@ from hookctl.model import Path
 
 SCOPES = ("user", "project", "local")
 EVENTS = (
-    "session-start", "prompt", "pre-tool", "post-tool", "stop", "subagent-stop", "pre-compact", "notification",
+    "session-start",
+    "prompt",
+    "pre-tool",
+    "post-tool",
+    "stop",
+    "subagent-stop",
+    "pre-compact",
+    "notification",
     "session-end",
-)  # fmt: skip
+)
 
 _FOLDER = os.path.dirname(__file__)
 _HUGE = 1e300  # no number any more, for the hook neither
@@ -97,15 +104,22 @@ def _host(data: dict[str, Any], stands: str) -> Host:
 
 def _shape(registration: dict[str, Any]) -> Shape:
     said = {name: registration[name] for name in Shape._fields if name in registration}
-    return Shape(**{name: tuple(value) if isinstance(value, list) else value for name, value in said.items()})
+    return Shape(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
+    )
 
 
 def variants(host: Host) -> list[tuple[str, Host]]:
     """The host with each other way in which its settings may stand, and where they do, in the words of the schema."""
     found = []
     for variant in host.data.get("variants", ()):
-        merged = {key: {**host.data.get(key, {}), **value} if isinstance(value, dict) and key != "events" else value
-                  for key, value in variant.items() if key not in ("stands", "where")}  # fmt: skip
+        merged = {
+            key: {**host.data.get(key, {}), **value}
+            if isinstance(value, dict) and key != "events"
+            else value
+            for key, value in variant.items()
+            if key not in ("stands", "where")
+        }
         found.append((variant["where"], _host({**host.data, **merged}, variant["stands"])))
     return found
 
@@ -114,8 +128,11 @@ def config_folder(host: Host, environ: Mapping[str, str]) -> str:
     """The host's own settings folder for this user; its variable wins over the one in HOME."""
     config = host.data["config"]
     named = environ.get(config.get("variable", ""), "")
-    return os.path.abspath(os.path.join(named, config.get("inside", "")) if named
-                           else os.path.join(home(environ), config["home"]))  # fmt: skip
+    return os.path.abspath(
+        os.path.join(named, config.get("inside", ""))
+        if named
+        else os.path.join(home(environ), config["home"])
+    )
 
 
 def home(environ: Mapping[str, str]) -> str:
@@ -125,12 +142,18 @@ def home(environ: Mapping[str, str]) -> str:
 
 def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> str:
     """The settings file of a scope, links not yet followed."""
-    return host.data["files"][scope].format(config=config_folder(host, environ), project=project.rstrip("/"))
+    return host.data["files"][scope].format(
+        config=config_folder(host, environ), project=project.rstrip("/")
+    )
 
 
 def client(host: Host, environ: Mapping[str, str]) -> str:
     """The client's program on PATH; empty if there is none. A project must not be able to bring one: no "." there."""
-    path = [folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    path = [
+        folder
+        for folder in environ.get("PATH", os.defpath).split(os.pathsep)
+        if os.path.isabs(folder)
+    ]
     found = (shutil.which(name, path=os.pathsep.join(path)) for name in commands(host))
     return next(filter(None, found), "")
 
@@ -159,7 +182,9 @@ def read_cap(host: Host, text: str) -> float:
     number = float(int(number)) if abs(number) < _HUGE else float(cap["default"])
     if "most" not in cap:
         return number
-    return float(max(1, min(number or cap["default"], cap["most"])) - cap.get("overrides_last", False))
+    return float(
+        max(1, min(number or cap["default"], cap["most"])) - cap.get("overrides_last", False)
+    )
 
 
 def timeout(host: Host, seconds: int) -> int:

@@ -18,7 +18,10 @@ from hookctl.model import Path
 
 APPROVALS = ("hooks", "state")  # where config.toml has the state of hooks
 DEFAULT_TIMEOUT = 600  # seconds
-_SHORT = {"SessionEnd": (1, 3), "Interrupt": (1, 3)}  # seconds that the client gives unasked, and at most
+_SHORT = {
+    "SessionEnd": (1, 3),
+    "Interrupt": (1, 3),
+}  # seconds that the client gives unasked, and at most
 _WITHOUT_MATCHER = ("Stop", "UserPromptSubmit", "Interrupt", "PreModelRequest", "PostModelRequest")
 
 
@@ -48,7 +51,9 @@ def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> 
     return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def approvals(shape: Shape, file: str, root: Any, paths: Container[Path]) -> Iterator[tuple[Path, str]]:
+def approvals(
+    shape: Shape, file: str, root: Any, paths: Container[Path]
+) -> Iterator[tuple[Path, str]]:
     """For each hook at these paths of a settings file: where its approval stands, and the hash that approves it."""
     for path, handler, group in shapes.handlers(shape, root):
         if path in paths and _is_loaded(handler):

@@ -22,7 +22,9 @@ def stops_client(host: Host) -> bool:
 def refusal(host: Host, document: Document) -> HookctlError | None:
     """Why the host does not read a document that we can read; None if it does."""
     if not host.data.get("byte_order_mark", True) and document.data.startswith(_MARK):
-        return _refused(host, document, "there is a byte order mark, which this host does not read", 1, 1)
+        return _refused(
+            host, document, "there is a byte order mark, which this host does not read", 1, 1
+        )
     try:
         document.require_strict(comments=host.comments, trailing_commas=host.trailing_commas)
     except HookctlError as error:
@@ -45,5 +47,11 @@ def is_refused_as_empty(host: Host, document: Document) -> bool:
 def _refused(host: Host, document: Document, message: str, line: int, column: int) -> HookctlError:
     hint = f"Remove it, then run the command again: {host.title} {cost(host)}."
     return HookctlError(
-        "strict_host", message, path=document.where, line=line, column=column, hint=hint, exit_code=UNREADABLE
+        "strict_host",
+        message,
+        path=document.where,
+        line=line,
+        column=column,
+        hint=hint,
+        exit_code=UNREADABLE,
     )

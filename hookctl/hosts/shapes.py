@@ -26,8 +26,12 @@ _GAP: dict[str, Any] = {"hooks": []}  # a group that keeps the place of those be
 class Shape(NamedTuple):
     """What a host's file says of its registrations."""
 
-    root: tuple[str, ...] = ("hooks",)  # where the map of events is; a key with {pack} stands for one a pack
-    flat: tuple[str, ...] = ()  # events whose list holds the handlers themselves; "*" stands for all
+    root: tuple[str, ...] = (
+        "hooks",
+    )  # where the map of events is; a key with {pack} stands for one a pack
+    flat: tuple[
+        str, ...
+    ] = ()  # events whose list holds the handlers themselves; "*" stands for all
     shell: bool = True  # whether the host runs commands with a shell
     positions: bool = False  # whether what stands behind an element must keep its place
 
@@ -55,7 +59,8 @@ def is_event_path(shape: Shape, path: Path) -> bool:
     """Whether a pack's elements of some event may stand in the list at a path."""
     pairs = zip(shape.root, path, strict=False)
     return len(path) == len(shape.root) + 1 and all(
-        key == there or (_ANY in key and re.fullmatch(key.replace(_ANY, "[a-z0-9{}-]+"), str(there)))
+        key == there
+        or (_ANY in key and re.fullmatch(key.replace(_ANY, "[a-z0-9{}-]+"), str(there)))
         for key, there in pairs
     )
 
@@ -88,14 +93,23 @@ def _handlers(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any], d
 def gaps(shape: Shape, root: Any) -> list[Path]:
     """The event's list of every empty group that keeps the place of others, where a host knows hooks by their place."""
     maps = event_maps(shape, root) if shape.positions else ()
-    return [(*above, event) for above, events in maps for event, listed in events.items()
-            for one in (listed if isinstance(listed, list) else ()) if one == _GAP]  # fmt: skip
+    return [
+        (*above, event)
+        for above, events in maps
+        for event, listed in events.items()
+        for one in (listed if isinstance(listed, list) else ())
+        if one == _GAP
+    ]
 
 
 def gaps_at_the_end(document: Document, path: Path) -> int:
     """How many groups of an event's list keep the place of nothing, since they are its last and empty."""
     listed = document.get(path)
-    return len(list(itertools.takewhile(_GAP.__eq__, reversed(listed)))) if isinstance(listed, list) else 0
+    return (
+        len(list(itertools.takewhile(_GAP.__eq__, reversed(listed))))
+        if isinstance(listed, list)
+        else 0
+    )
 
 
 def event_maps(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -103,7 +117,9 @@ def event_maps(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any]]]
     yield from _event_maps(shape.root, (), root)
 
 
-def _event_maps(keys: tuple[str, ...], above: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _event_maps(
+    keys: tuple[str, ...], above: Path, value: Any
+) -> Iterator[tuple[Path, dict[str, Any]]]:
     if not isinstance(value, dict):
         return
     if not keys:
@@ -155,14 +171,20 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
             document = _edit_element(shape, document, edit)
     for edit in edits:
         if isinstance(edit, Put):
-            put = document.set(edit.path, edit.value) if edit.raw is None else document.set_raw(edit.path, edit.raw)
+            put = (
+                document.set(edit.path, edit.value)
+                if edit.raw is None
+                else document.set_raw(edit.path, edit.raw)
+            )
             document = put
         elif isinstance(edit, DropLeaf):
             document = document.remove(edit.path)
         elif isinstance(edit, AddElement):
             document = document.append(edit.path, _entry(shape, edit))
     removals = [edit.element.path for edit in edits if isinstance(edit, Removal)]
-    for path in sorted(removals, key=lambda path: [(isinstance(key, int), key) for key in path], reverse=True):
+    for path in sorted(
+        removals, key=lambda path: [(isinstance(key, int), key) for key in path], reverse=True
+    ):
         document = _remove_element(shape, document, path)
     for edit in edits:
         if isinstance(edit, CloseGap):
@@ -184,13 +206,18 @@ def _entry(shape: Shape, edit: AddElement) -> dict[str, Any]:
     if shape.is_flat(event_of(shape, edit.path)):
         return fields
     matcher = {"matcher": fields["matcher"]} if "matcher" in fields else {}
-    return {**matcher, "hooks": [{name: value for name, value in fields.items() if name != "matcher"}]}
+    return {
+        **matcher,
+        "hooks": [{name: value for name, value in fields.items() if name != "matcher"}],
+    }
 
 
 def _edit_element(shape: Shape, document: Document, edit: EditElement) -> Document:
     path = edit.element.path
     grouped = not shape.is_flat(event_of(shape, path))
-    shared = grouped and len(document.get(path[:-1])) > 1  # then the matcher is that of the operator's hooks too
+    shared = (
+        grouped and len(document.get(path[:-1])) > 1
+    )  # then the matcher is that of the operator's hooks too
     for name, value in _as_written(shape, edit.fields).items():
         if name == "matcher" and shared:
             continue
@@ -211,5 +238,7 @@ def _remove_element(shape: Shape, document: Document, path: Path) -> Document:
         return document
     listed = document.get(path[:-3])
     if shape.positions and path[-3] != len(listed) - 1:
-        return document.remove((*path[:-2], "matcher"))  # an empty group keeps the place of those behind it
+        return document.remove(
+            (*path[:-2], "matcher")
+        )  # an empty group keeps the place of those behind it
     return document.remove(path[:-2])

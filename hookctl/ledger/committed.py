@@ -22,7 +22,16 @@ from hookctl.ledger import store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.digests import content_digest
 from hookctl.model import Entry, PackRecord, Path, Record
-from hookctl.settings.targets import GUARD, OWN, Target, of_file, pack_folder, read_inside, require_inside, top
+from hookctl.settings.targets import (
+    GUARD,
+    OWN,
+    Target,
+    of_file,
+    pack_folder,
+    read_inside,
+    require_inside,
+    top,
+)
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
@@ -116,10 +125,16 @@ def _state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
 
 def _known(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
     here = project_folder.find(folders.cwd, folders.environ)
-    return list(dict.fromkeys([here, *(store.real_path(page.project) for page in stubs.values() if page.project)]))
+    return list(
+        dict.fromkeys(
+            [here, *(store.real_path(page.project) for page in stubs.values() if page.project)]
+        )
+    )
 
 
-def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]) -> dict[str, Record]:
+def load(
+    folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]
+) -> dict[str, Record]:
     """The pages in the bytes of a project's ledger, each with what its stub says of this machine."""
     file = path(project)
     _require_merged(data or b"", file)
@@ -130,7 +145,10 @@ def load(folders: Folders, project: str, data: bytes | None, stubs: Mapping[str,
         if page.keys() != {"files"}:
             raise TypeError("the ledger has other keys than it should")
         pages = _without_end(page["files"])
-        return dict(_load_page(folders, project, stubs, name, found, version) for name, found in pages.items())
+        return dict(
+            _load_page(folders, project, stubs, name, found, version)
+            for name, found in pages.items()
+        )
 
 
 def _load_page(
@@ -146,7 +164,11 @@ def _load_page(
     if version == 1:
         page, beginnings = version1.committed_page(page)
     else:
-        page = {**page, "packs": _without_end(page["packs"]), "entries": _entries_without_end(page["entries"])}
+        page = {
+            **page,
+            "packs": _without_end(page["packs"]),
+            "entries": _entries_without_end(page["entries"]),
+        }
     record = _whole(folders, target, from_json(CommittedPage, page, name))
     store.check(record)
     _check_entries(target, record)
@@ -232,7 +254,10 @@ def _require_merged(data: bytes, file: str) -> None:
     marks = re.search(rb"(?m)^<{7} ", data)
     if marks:
         line = data.count(b"\n", 0, marks.start()) + 1
-        message, hint = "the ledger has merge-conflict marks", "Resolve the conflict, then run the command again."
+        message, hint = (
+            "the ledger has merge-conflict marks",
+            "Resolve the conflict, then run the command again.",
+        )
         raise HookctlError("ledger_unreadable", message, path=file, line=line, column=1, hint=hint)
 
 
@@ -240,8 +265,16 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
     """The bytes of a project's ledger with these pages, an entry a line; None where there are none."""
     if not records:
         return None
-    lines = ["{", f' "ledger_version": {store.VERSION},', f' "needs": "{store.NEEDS}",', ' "files": {']
-    pages = {os.path.relpath(record.known_as, project): _page_of(project, record) for record in records.values()}
+    lines = [
+        "{",
+        f' "ledger_version": {store.VERSION},',
+        f' "needs": "{store.NEEDS}",',
+        ' "files": {',
+    ]
+    pages = {
+        os.path.relpath(record.known_as, project): _page_of(project, record)
+        for record in records.values()
+    }
     for name in sorted(pages):
         lines += [f"  {_in_line(name)}: {{", *_page_lines(pages[name]), "  },"]
     lines += [f'  "": {_in_line(_END)}', " }", "}", ""]
@@ -272,7 +305,9 @@ def _page_of(project: str, record: Record) -> CommittedPage:
     packs = {}
     for name, pack in record.packs.items():
         source = os.path.relpath(pack.source, project) if pack.source else ""
-        packs[name] = CommittedPack(pack.version, pack.settings, tuple(sorted(pack.files)), pack.digest, source)
+        packs[name] = CommittedPack(
+            pack.version, pack.settings, tuple(sorted(pack.files)), pack.digest, source
+        )
     dirs = tuple(os.path.relpath(folder, project) for folder in record.created_dirs)
     entries = tuple(sorted(record.entries, key=_order))
     return CommittedPage(dirs, record.created_file, entries, packs, record.format, record.gaps)
@@ -292,16 +327,29 @@ def merged(base: Record | None, ours: Record | None, theirs: Record | None) -> R
     if page is None or theirs is None:
         return ours
     packs = _changed(*(one.packs if one else {} for one in (base, ours, theirs)))
-    entries = _changed(*({(e.kind == "container", e.id or e.path): e for e in one.entries} if one else {}
-                         for one in (base, ours, theirs)))  # fmt: skip
+    entries = _changed(
+        *(
+            {(e.kind == "container", e.id or e.path): e for e in one.entries} if one else {}
+            for one in (base, ours, theirs)
+        )
+    )
     dirs = dict.fromkeys((*theirs.created_dirs, *(ours.created_dirs if ours else ())))
-    return page._replace(packs=packs, entries=tuple(entries.values()), created_dirs=tuple(dirs)) if packs else None
+    return (
+        page._replace(packs=packs, entries=tuple(entries.values()), created_dirs=tuple(dirs))
+        if packs
+        else None
+    )
 
 
 def _changed(base: dict[Any, Any], ours: dict[Any, Any], theirs: dict[Any, Any]) -> dict[Any, Any]:
     """Theirs, with the keys that differ between base and ours as ours has them."""
-    found = {key: ours.get(key) if ours.get(key) != base.get(key) else value for key, value in theirs.items()}
-    found |= {key: value for key, value in ours.items() if key not in theirs and value != base.get(key)}
+    found = {
+        key: ours.get(key) if ours.get(key) != base.get(key) else value
+        for key, value in theirs.items()
+    }
+    found |= {
+        key: value for key, value in ours.items() if key not in theirs and value != base.get(key)
+    }
     return {key: value for key, value in found.items() if value is not None}
 
 
@@ -324,9 +372,19 @@ def _whole(folders: Folders, target: Target, page: CommittedPage) -> Record:
     packs = {name: _whole_pack(folders, target, name, pack) for name, pack in page.packs.items()}
     dirs = tuple(_whole_folder(target, folder) for folder in page.created_dirs)
     return Record(
-        target.host.name, "project", page.format, page.created_file, dirs, packs, "", "", page.entries, target.path,
-        target.project, page.gaps,
-    )  # fmt: skip
+        target.host.name,
+        "project",
+        page.format,
+        page.created_file,
+        dirs,
+        packs,
+        "",
+        "",
+        page.entries,
+        target.path,
+        target.project,
+        page.gaps,
+    )
 
 
 def _whole_pack(folders: Folders, target: Target, name: str, pack: CommittedPack) -> PackRecord:
@@ -336,11 +394,20 @@ def _whole_pack(folders: Folders, target: Target, name: str, pack: CommittedPack
         raise ValueError("a pack's digest is not one")
     folder = pack_folder(folders, target, name, {}, "")
     for file in pack.files:
-        if not re.fullmatch(_FILE_NAME, file) or file.startswith("/") or {"", ".", ".."} & set(file.split("/")):
+        if (
+            not re.fullmatch(_FILE_NAME, file)
+            or file.startswith("/")
+            or {"", ".", ".."} & set(file.split("/"))
+        ):
             raise ValueError("a pack's file is not in its folder")
         require_inside(target.project, os.path.join(folder, file))
     return PackRecord(
-        pack.version, pack.settings, folder, dict.fromkeys(pack.files, ""), _source(target, pack), pack.digest
+        pack.version,
+        pack.settings,
+        folder,
+        dict.fromkeys(pack.files, ""),
+        _source(target, pack),
+        pack.digest,
     )
 
 
@@ -357,10 +424,14 @@ def _source(target: Target, pack: CommittedPack) -> str:
 def _whole_folder(target: Target, name: str) -> str:
     """A folder that an install made: hookctl's own, or one above the settings."""
     folder = os.path.normpath(os.path.join(target.project, name))
-    above = any(file.startswith(f"{folder}/") for file in (target.path, store.real_path(target.path)))
+    above = any(
+        file.startswith(f"{folder}/") for file in (target.path, store.real_path(target.path))
+    )
     own = folder == os.path.join(target.project, OWN)
     if not own and (not above or not folder.startswith(top(target.project))):
-        raise ValueError("a folder to remove is neither hookctl's own nor one above the settings, in the project")
+        raise ValueError(
+            "a folder to remove is neither hookctl's own nor one above the settings, in the project"
+        )
     return folder
 
 
@@ -373,7 +444,9 @@ def _check_entries(target: Target, record: Record) -> None:
         if not all(isinstance(key, str) for key in entry.path):
             raise TypeError("an entry's path is not one of keys")
         if entry.kind == "container":
-            fits = entry.path == host.env_path[: len(entry.path)] or _is_above_hooks(host, entry.path)
+            fits = entry.path == host.env_path[: len(entry.path)] or _is_above_hooks(
+                host, entry.path
+            )
         elif entry.kind == "leaf":
             in_env = bool(host.env_path) and entry.path[:-1] == host.env_path
             fits = (in_env or _is_at_the_top(host, entry)) and not entry.id
@@ -402,7 +475,11 @@ def _check_content(target: Target, record: Record, entry: Entry) -> None:
         raise ValueError("an entry is nobody's")
     for value in (entry.written, *(claim.value for claim in entry.owners.values())):
         json.dumps(value, allow_nan=False)
-        if entry.kind == "leaf" and not isinstance(value, str) and not _is_at_the_top(target.host, entry):
+        if (
+            entry.kind == "leaf"
+            and not isinstance(value, str)
+            and not _is_at_the_top(target.host, entry)
+        ):
             raise TypeError("an env value is not of type str")
         if entry.kind == "element" and not value["command"].startswith(head(entry.id)):
             raise ValueError("a command has not the name of its entry")

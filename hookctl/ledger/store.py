@@ -21,7 +21,9 @@ from hookctl.system import files
 
 VERSION = 2
 NEEDS = "0.2.0"  # the first hookctl that can read this version
-MOVE_AWAY = "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
+MOVE_AWAY = (
+    "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
+)
 
 
 class Ledger(NamedTuple):
@@ -41,7 +43,9 @@ def read(path: str) -> Ledger:
     ledger = parse(files.read(path).data, path)
     approvals = approvals_of_0_1_0(path)
     if os.path.lexists(approvals):
-        return ledger._replace(files=version1.with_approvals(ledger.files, files.read(approvals).data))
+        return ledger._replace(
+            files=version1.with_approvals(ledger.files, files.read(approvals).data)
+        )
     return ledger
 
 
@@ -56,7 +60,9 @@ def parse(data: bytes | None, path: str) -> Ledger:
         return Ledger("", {})
     with refusals("the ledger", path, MOVE_AWAY):
         version, page = open_page(data, "ledger_version", path)
-        found = from_json(Ledger, version1.ledger_page(page) if version == 1 else page, "the ledger")
+        found = from_json(
+            Ledger, version1.ledger_page(page) if version == 1 else page, "the ledger"
+        )
         for record in found.files.values():
             check(record)
         return found
@@ -87,15 +93,23 @@ def open_page(data: bytes, key: str, path: str) -> tuple[int, dict[str, Any]]:
 def _newer(needs: Any, path: str) -> HookctlError:
     named = isinstance(needs, str) and re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", needs)
     version = f"hookctl {needs} or later" if named else "a later hookctl"
-    return HookctlError("ledger_newer", f"{version} is needed to read this record", path=path,
-                        hint=f"Upgrade to {version}.")  # fmt: skip
+    return HookctlError(
+        "ledger_newer",
+        f"{version} is needed to read this record",
+        path=path,
+        hint=f"Upgrade to {version}.",
+    )
 
 
 def unreadable(what: str, error: Exception, path: str, hint: str) -> HookctlError:
     """The refusal of a file of hookctl's own, with the place where there is one."""
-    line, column = (error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else (0, 0)
+    line, column = (
+        (error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else (0, 0)
+    )
     message = f"{what} cannot be read: {_wrong(error)}"
-    return HookctlError("ledger_unreadable", message, path=path, line=line, column=column, hint=hint)
+    return HookctlError(
+        "ledger_unreadable", message, path=path, line=line, column=column, hint=hint
+    )
 
 
 def _wrong(error: Exception) -> str:
@@ -115,13 +129,19 @@ def _no_constant(name: str) -> None:
 
 def stub(record: Record) -> Record:
     """What of a page of project scope holds on this machine only: hashes, and where it is."""
-    packs = {name: PackRecord(pack.version, {}, "", pack.files, "", pack.digest) for name, pack in record.packs.items()}
+    packs = {
+        name: PackRecord(pack.version, {}, "", pack.files, "", pack.digest)
+        for name, pack in record.packs.items()
+    }
     return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
 
 
 def shared(record: Record) -> Record:
     """What of a page of project scope is everybody's."""
-    packs = {name: pack._replace(files=dict.fromkeys(pack.files, "")) for name, pack in record.packs.items()}
+    packs = {
+        name: pack._replace(files=dict.fromkeys(pack.files, ""))
+        for name, pack in record.packs.items()
+    }
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
 
 
@@ -131,7 +151,9 @@ def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | Non
     if target in records:
         return target, records[target]
     for key, record in records.items():
-        if real_path(key) == target or (record.known_as == path and (not os.path.lexists(key) or holds(path, record))):
+        if real_path(key) == target or (
+            record.known_as == path and (not os.path.lexists(key) or holds(path, record))
+        ):
             return key, record
     return target, None
 
@@ -149,7 +171,11 @@ def holds(path: str, record: Record) -> bool:
     except HookctlError:
         return False
     commands = [entry.written["command"] for entry in record.entries if entry.kind == "element"]
-    return any(json.dumps(command, ensure_ascii=ascii)[1:-1] in text for command in commands for ascii in (True, False))
+    return any(
+        json.dumps(command, ensure_ascii=ascii)[1:-1] in text
+        for command in commands
+        for ascii in (True, False)
+    )
 
 
 def real_path(path: str) -> str:

@@ -14,7 +14,11 @@ _COMMITTED = {"format", "created_file", "created_dirs", "packs", "entries"}
 
 def ledger_page(page: dict[str, Any]) -> dict[str, Any]:
     """The ledger of the state folder; under which HOME it was written is not known."""
-    return {**page, "home": "", "files": {name: record(found) for name, found in page["files"].items()}}
+    return {
+        **page,
+        "home": "",
+        "files": {name: record(found) for name, found in page["files"].items()},
+    }
 
 
 def journal_page(page: dict[str, Any]) -> dict[str, Any]:
@@ -81,9 +85,13 @@ def with_approvals(records: Mapping[str, Record], data: bytes | None) -> dict[st
     found = dict(records)
     approved, made = _approvals(data)
     for path in sorted(approved):
-        page = found.get(path) or Record("codex", "user", "toml", created_file=path in made, known_as=path)
+        page = found.get(path) or Record(
+            "codex", "user", "toml", created_file=path in made, known_as=path
+        )
         known = {entry.path for entry in page.entries}
-        entries = [entry for entry in _approval_entries(records, approved[path]) if entry.path not in known]
+        entries = [
+            entry for entry in _approval_entries(records, approved[path]) if entry.path not in known
+        ]
         if entries:
             found[path] = page._replace(entries=(*page.entries, *entries))
     return found
@@ -115,7 +123,9 @@ def _approval_entries(records: Mapping[str, Record], approved: dict[str, Any]) -
             version = page.packs[pack].version if page and pack in page.packs else ""
             for key, digest in sorted(keys.items()):
                 path = (*_STATE, key, "trusted_hash")
-                leaves[path] = Entry(path, "leaf", written=digest, owners={pack: Claim(digest, version)})
+                leaves[path] = Entry(
+                    path, "leaf", written=digest, owners={pack: Claim(digest, version)}
+                )
     if not leaves:
         return []
     tables = [path[:-1] for path in leaves]

@@ -40,7 +40,9 @@ def load(name: str) -> Pack:
         from hookctl.packs.pack import load_file
 
         return load_file(name)
-    hint = f"Built-in packs: {', '.join(names())}. Or give the path of a pack file, as ./{name}.toml."
+    hint = (
+        f"Built-in packs: {', '.join(names())}. Or give the path of a pack file, as ./{name}.toml."
+    )
     raise HookctlError("usage", f"unknown pack {name!r}", hint=hint, exit_code=USAGE)
 
 

@@ -28,7 +28,9 @@ def _remarks(host: Host, settings: Settings, cap: str) -> Iterator[str]:
     yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective, cap)
 
 
-def in_the_way(host: Host, mode: str, limit: int, knobs: Mapping[str, Any], cap: str = "") -> Iterator[str]:
+def in_the_way(
+    host: Host, mode: str, limit: int, knobs: Mapping[str, Any], cap: str = ""
+) -> Iterator[str]:
     """What keeps the guard from what its mode and its knobs say, where the operator's own cap is `cap`."""
     most, dialect = _most(host, cap), host.data["dialect"]
     limit = int(UNLIMITED_CAP) if mode == "keepalive" else limit

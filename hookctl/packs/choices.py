@@ -45,15 +45,24 @@ class Settings:
     """What the operator has chosen so far, as the ledger records it, and what follows from it; nobody changes it."""
 
     def __init__(
-        self, mode: str = "breaker", knobs: dict[str, Any] | None = None, python: str = "", preset: str = ""
+        self,
+        mode: str = "breaker",
+        knobs: dict[str, Any] | None = None,
+        python: str = "",
+        preset: str = "",
     ) -> None:
         self.mode = mode
         self.knobs = knobs or {}
         self.python = python
         self.preset = preset
         pinned = {name: value for name, value in PRESETS.get(preset, {}).items() if name != "mode"}
-        self.effective = {**pinned, **self.knobs}  # the knobs chosen one by one, over those of the preset
-        self.events = _events(mode, self.effective)  # canonical ones; none where the guard has nothing to do
+        self.effective = {
+            **pinned,
+            **self.knobs,
+        }  # the knobs chosen one by one, over those of the preset
+        self.events = _events(
+            mode, self.effective
+        )  # canonical ones; none where the guard has nothing to do
 
     def with_python(self, python: str) -> Settings:
         """The same choices with another interpreter for the hook."""
@@ -73,7 +82,9 @@ def settings_from(recorded: dict[str, Any]) -> Settings:
     values = {name: recorded.get(name, default) for name, default in defaults.items()}
     if not (_are_well_formed(values, defaults) and isinstance(recorded.get("config", {}), dict)):
         hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
-        raise HookctlError("ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint)
+        raise HookctlError(
+            "ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint
+        )
     return Settings(**values)
 
 
@@ -100,7 +111,12 @@ def choose(settings: Settings, request: Request) -> Settings:
         # A mode that came with the preset before goes with it.
         left = PRESETS.get(settings.preset, {}).get("mode") == settings.mode
         mode = PRESETS.get(preset, {}).get("mode", "breaker" if left else settings.mode)
-    knobs = {**settings.knobs, **_assigned(request.assignments), **_nudge(request), **_dispatch(request.dispatch)}
+    knobs = {
+        **settings.knobs,
+        **_assigned(request.assignments),
+        **_nudge(request),
+        **_dispatch(request.dispatch),
+    }
     return Settings(mode, knobs, settings.python, preset)
 
 
@@ -108,17 +124,28 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
     """What somebody may not expect of these settings."""
     knobs, found = settings.effective, []
     pinned = PRESETS.get(request.preset, {})
-    over = [name for name in settings.knobs if name in pinned and settings.knobs[name] != pinned[name]]
+    over = [
+        name for name in settings.knobs if name in pinned and settings.knobs[name] != pinned[name]
+    ]
     if over:
-        found.append(f"{', '.join(over)}, set by hand, stays over {request.preset}'s own; --reset leaves it out")
+        found.append(
+            f"{', '.join(over)}, set by hand, stays over {request.preset}'s own; --reset leaves it out"
+        )
     if settings.preset == "rockbot" and not knobs.get("dispatch_tools"):
-        found.append("rockbot counts no tool's calls yet: name the tools with --dispatch TOOL, or --dispatch '*'")
+        found.append(
+            "rockbot counts no tool's calls yet: name the tools with --dispatch TOOL, or --dispatch '*'"
+        )
     # It is no error: Cursor's own names of MCP tools have a colon, others may.
     tools = _dispatch(request.dispatch).get("dispatch_tools", ())
     odd = [tool for tool in tools if ":" in tool.removeprefix("MCP:")]
     if odd:
-        found.append(f"{', '.join(odd)} is taken for a tool's whole name; a limit is as in Task:30/300")
-    if knobs.get("dispatch_tools") and min(knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)) <= 0:
+        found.append(
+            f"{', '.join(odd)} is taken for a tool's whole name; a limit is as in Task:30/300"
+        )
+    if (
+        knobs.get("dispatch_tools")
+        and min(knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)) <= 0
+    ):
         found.append("a limit or a window of 0 switches dispatch off")
     if settings.mode == "off" and knobs.get("required_tools"):
         found.append("mode off gives no reminder of tools either")
@@ -156,7 +183,11 @@ def _assigned(assignments: tuple[str, ...]) -> dict[str, Any]:
             message, hint = "the mode is no --set", f"Say --mode {text or 'breaker'}."
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         if not equals or name not in known:
-            message = f"unknown setting {assignment!r}" if name not in known else f"{assignment} needs a value"
+            message = (
+                f"unknown setting {assignment!r}"
+                if name not in known
+                else f"{assignment} needs a value"
+            )
             meant = "" if name in known else nearest(key, [*known, LIMIT_KEY])
             hint = f"{meant}Give KEY=VALUE with one of: {', '.join(sorted(known))}."
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
@@ -168,12 +199,16 @@ def _nudge(request: Request) -> dict[str, Any]:
     """The knobs of --nudge and --nudge-env; an empty text switches off."""
     knobs: dict[str, Any] = {}
     if request.nudge is not None:
-        knobs["required_tools"] = _parse("required_tools", request.nudge, _knobs()["required_tools"])
+        knobs["required_tools"] = _parse(
+            "required_tools", request.nudge, _knobs()["required_tools"]
+        )
     if request.nudge_env is not None:
         name = request.nudge_env.strip()
         if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             hint = "The reminder comes only where this variable is set: --nudge-env HERMES_KANBAN_TASK."
-            raise HookctlError("usage", f"--nudge-env {name!r} is no variable's name", hint=hint, exit_code=USAGE)
+            raise HookctlError(
+                "usage", f"--nudge-env {name!r} is no variable's name", hint=hint, exit_code=USAGE
+            )
         knobs["required_scope_env"] = name
     return knobs
 
@@ -185,15 +220,23 @@ def _dispatch(claims: tuple[str, ...]) -> dict[str, Any]:
         match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", claim.strip())
         tool = match[1].strip() if match else ""
         odd = re.search(r"[\s,]|:[0-9/]|:$", tool)  # several tools, or a limit that is none
-        if not tool.isprintable() or odd or (not tool and (len(claims) > 1 or match is None or match[2])):
-            hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
+        if (
+            not tool.isprintable()
+            or odd
+            or (not tool and (len(claims) > 1 or match is None or match[2]))
+        ):
+            hint = (
+                "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
+            )
             message = f"--dispatch {claim!r} names no tool, or a limit that is none"
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
         tools += [tool] if tool else []
         limits |= {(int(match[2]), int(match[3]))} if match and match[2] else set()
     if len(limits) > 1:
         hint = "Give the same MAX/SECONDS to each, or to one of them."
-        raise HookctlError("usage", "all dispatch tools share one limit", hint=hint, exit_code=USAGE)
+        raise HookctlError(
+            "usage", "all dispatch tools share one limit", hint=hint, exit_code=USAGE
+        )
     knobs: dict[str, Any] = {"dispatch_tools": list(dict.fromkeys(tools))} if claims else {}
     for most, seconds in limits:
         knobs |= {"dispatch_max": most, "dispatch_window_s": seconds}

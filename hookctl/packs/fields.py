@@ -9,9 +9,15 @@ from hookctl.model import Wanted
 
 
 def fields_of(
-    host: Host, pack: str, command: str, seconds: int | None, *, matcher: str | None = None,
-    env: dict[str, str] | None = None, cap: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    host: Host,
+    pack: str,
+    command: str,
+    seconds: int | None,
+    *,
+    matcher: str | None = None,
+    env: dict[str, str] | None = None,
+    cap: int | None = None,
+) -> dict[str, Any]:
     """The fields of a hook element; `seconds` before the host ends it, `cap` only where the host has one a hook."""
     about = host.data["registration"]
     fields: dict[str, Any] = {
@@ -32,4 +38,7 @@ def fields_of(
 
 def top_wants(host: Host) -> list[Wanted]:
     """The keys that the host's settings file must have at its top, whoever wants a hook there."""
-    return [Wanted((key,), "leaf", value) for key, value in host.data["registration"].get("top", {}).items()]
+    return [
+        Wanted((key,), "leaf", value)
+        for key, value in host.data["registration"].get("top", {}).items()
+    ]

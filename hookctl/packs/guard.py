@@ -23,7 +23,13 @@ HOSTS = "hosts"  # the key of config.json with what hookctl knows of hosts; the 
 CEILING = 200  # blocks a prompt, whatever settings and progress say
 ARMED_CEILING = 5000  # the same while keepalive is armed
 UNLIMITED_CAP = "5000"  # where the guard's own limit is as high, or there is none
-_CAP = ("key", "default", "most", "overrides_last", "counts_anew")  # of a host's cap, what the hook counts by
+_CAP = (
+    "key",
+    "default",
+    "most",
+    "overrides_last",
+    "counts_anew",
+)  # of a host's cap, what the hook counts by
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 
 
@@ -38,7 +44,9 @@ def command(id: str, target: Target, folder: str, python: str, event: str) -> st
 
 def command_forms(id: str, event: str, host: Host) -> str:
     """A regular expression for every command that a released version wrote for this hook, with any paths."""
-    shared = re.escape(f"{host.data['environment']['in_command']}/{OWN}/{GUARD}/{host.name}/hook.py")
+    shared = re.escape(
+        f"{host.data['environment']['in_command']}/{OWN}/{GUARD}/{host.name}/hook.py"
+    )
     call = rf"-I -S (?P=hook) {re.escape(event)} --host {re.escape(host.name)}; exit 0"
     hook = rf"\[ -f (?P<hook>{_QUOTED}|{shared}) \] && \[ -r (?P=hook) \]"
     python = rf"(?:\[ -x (?P<python>{_QUOTED}) \] && (?P=python)|command -v python3 >/dev/null 2>&1 && python3)"
@@ -51,11 +59,17 @@ def hook_path(text: str, id: str, event: str, target: Target) -> str:
     if not match:
         return ""
     if match["python"] is None:
-        return os.path.join(target.project, OWN, GUARD, target.host.name, "hook.py") if target.project else ""
+        return (
+            os.path.join(target.project, OWN, GUARD, target.host.name, "hook.py")
+            if target.project
+            else ""
+        )
     return "".join(shlex.split(match["hook"]))
 
 
-def wants(settings: Settings, target: Target, pack: Pack, folder: str, limit: str, cap: str = "") -> list[Wanted]:
+def wants(
+    settings: Settings, target: Target, pack: Pack, folder: str, limit: str, cap: str = ""
+) -> list[Wanted]:
     """The guard's entries in a host's settings file; `limit` is the one in effect there, which the cap follows.
 
     `cap` is the operator's own cap, where it stands somewhere that ours would beat: then ours says the same.
@@ -68,15 +82,21 @@ def wants(settings: Settings, target: Target, pack: Pack, folder: str, limit: st
         id = f"{GUARD}/{hook.id}"
         stop = hook.event == "stop"
         fields = fields_of(
-            host, GUARD, command(id, target, folder, settings.python, hook.event), hook.timeout or 10,
+            host,
+            GUARD,
+            command(id, target, folder, settings.python, hook.event),
+            hook.timeout or 10,
             matcher=_matcher(settings) if hook.event == "pre-tool" else None,
-            env=shared if stop else None, cap=_cap_of_a_hook(settings, host, limit) if stop else None,
-        )  # fmt: skip
+            env=shared if stop else None,
+            cap=_cap_of_a_hook(settings, host, limit) if stop else None,
+        )
         path = host.event_path(host.events[hook.event], GUARD)
         found.append(Wanted(path, "element", fields, id, command_forms(id, hook.event, host)))
     found = [*top_wants(host), *found] if found else []
     env = {**shared, **{key: cap or value for key, value in variables.items()}}
-    return found + [Wanted((*host.env_path, key), "leaf", value) for key, value in env.items() if host.env_path]
+    return found + [
+        Wanted((*host.env_path, key), "leaf", value) for key, value in env.items() if host.env_path
+    ]
 
 
 def events(settings: Settings, host: Host) -> tuple[str, ...]:
@@ -89,7 +109,9 @@ def events(settings: Settings, host: Host) -> tuple[str, ...]:
 
 def can_refuse(host: Host) -> bool:
     """Whether a tool call may be left to the guard there: it can refuse one, and its silence lets the others run."""
-    return bool(host.data["dialect"]["refuse"]) and "pre-tool" not in host.data.get("guard", {}).get("without", ())
+    return bool(host.data["dialect"]["refuse"]) and "pre-tool" not in host.data.get(
+        "guard", {}
+    ).get("without", ())
 
 
 def cap_variables(settings: Settings, host: Host, limit: str = "") -> dict[str, str]:
@@ -107,13 +129,17 @@ def _cap_of_a_hook(settings: Settings, host: Host, limit: str) -> int | None:
 
 
 def _wanted_cap(settings: Settings, host: Host, limit: str) -> str:
-    cap = UNLIMITED_CAP if settings.mode == "keepalive" else cap_for(limit or wanted_limit(settings))
+    cap = (
+        UNLIMITED_CAP if settings.mode == "keepalive" else cap_for(limit or wanted_limit(settings))
+    )
     return str(min(int(cap), host.cap.get("most", int(cap))))
 
 
 def everything(settings: Settings) -> Settings:
     """The settings under which the guard wants all that it could ever want."""
-    return Settings("breaker", {**settings.knobs, "dispatch_tools": ["*"]}, settings.python, settings.preset)
+    return Settings(
+        "breaker", {**settings.knobs, "dispatch_tools": ["*"]}, settings.python, settings.preset
+    )
 
 
 def _matcher(settings: Settings) -> str | None:
@@ -146,7 +172,9 @@ def live_configuration(page: PackRecord) -> dict[str, Any]:
     """What config.json beside an installed hook says now; nothing where it cannot be read."""
     path = os.path.join(page.folder, "config.json")
     try:
-        value = JsonDocument.parse(files.read(path).data or b"", comments=False, trailing_commas=False).value
+        value = JsonDocument.parse(
+            files.read(path).data or b"", comments=False, trailing_commas=False
+        ).value
     except HookctlError:
         return {}
     return value if isinstance(value, dict) else {}

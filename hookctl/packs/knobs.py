@@ -18,7 +18,11 @@ _KINDS = {"integer": int, "boolean": bool, "array": list, "string": str}
 def schema() -> dict[str, Any]:
     """Every knob's JSON Schema, by its name."""
     with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
-        return {name: about for name, about in json.load(stream)["properties"].items() if name not in _NO_KNOBS}
+        return {
+            name: about
+            for name, about in json.load(stream)["properties"].items()
+            if name not in _NO_KNOBS
+        }
 
 
 def in_effect(config: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:

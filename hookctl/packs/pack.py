@@ -44,8 +44,13 @@ class _Source(NamedTuple):
         return self.error_at(_offset(self.text, place), message, hint)
 
     def error_at(self, offset: int, message: str, hint: str) -> HookctlError:
-        line, column = self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
-        return HookctlError("bad_pack", message, path=self.path, line=line, column=column, hint=hint)
+        line, column = (
+            self.text.count("\n", 0, offset) + 1,
+            offset - self.text.rfind("\n", 0, offset),
+        )
+        return HookctlError(
+            "bad_pack", message, path=self.path, line=line, column=column, hint=hint
+        )
 
 
 def _offset(text: str, place: Path) -> int:
@@ -96,9 +101,14 @@ def _find(path: str) -> str:
         names = sorted(name for name in os.listdir(path) if name.endswith(".toml"))
     except (FileNotFoundError, NotADirectoryError, ValueError):
         hint = "Give a pack file, or a folder that has one."
-        raise HookctlError("usage", "there is no such pack", path=path, hint=hint, exit_code=USAGE) from None
+        raise HookctlError(
+            "usage", "there is no such pack", path=path, hint=hint, exit_code=USAGE
+        ) from None
     except OSError as error:
-        message, hint = f"the pack cannot be read ({error.strerror})", "Give yourself read access to it."
+        message, hint = (
+            f"the pack cannot be read ({error.strerror})",
+            "Give yourself read access to it.",
+        )
         raise HookctlError("unreadable", message, path=path, hint=hint) from None
     folder = os.path.abspath(path)
     if MANIFEST in names:
@@ -114,7 +124,9 @@ def _only_pack(folder: str, names: list[str]) -> str:
         return found[0]
     message, hint = "the folder has no pack", "A pack is a .toml file with a [pack] table."
     if found:
-        message = f"the folder has several packs: {', '.join(os.path.basename(path) for path in found)}"
+        message = (
+            f"the folder has several packs: {', '.join(os.path.basename(path) for path in found)}"
+        )
         hint = f"Give the path of one of them, or name one {MANIFEST}."
     raise HookctlError("usage", message, path=folder, hint=hint, exit_code=USAGE)
 
@@ -131,15 +143,26 @@ def _text(path: str) -> _Source:
     """The text of a pack file, free of characters that nobody sees."""
     if os.path.isfile(path) and os.path.getsize(path) > MANIFEST_LIMIT:
         hint = "Is it a pack file? Put long texts into files of the pack."
-        raise HookctlError("bad_pack", "the pack file is larger than 64 KiB", path=path, line=1, column=1, hint=hint)
+        raise HookctlError(
+            "bad_pack",
+            "the pack file is larger than 64 KiB",
+            path=path,
+            line=1,
+            column=1,
+            hint=hint,
+        )
     data = files.read(path).data
     if data is None:
-        raise HookctlError("unreadable", "the pack's file is not there", path=path, hint="Put it back.")
+        raise HookctlError(
+            "unreadable", "the pack's file is not there", path=path, hint="Put it back."
+        )
     try:
         source = _Source(path, data.decode("utf-8-sig").replace("\r\n", "\n"), data)
     except UnicodeDecodeError as error:
         before = _Source(path, data[: error.start].decode("utf-8-sig"))
-        raise before.error_at(len(before.text), "this is not UTF-8", "Save the file as UTF-8.") from None
+        raise before.error_at(
+            len(before.text), "this is not UTF-8", "Save the file as UTF-8."
+        ) from None
     for match in _HIDDEN.finditer(source.text):
         if match[0] >= "\x7f":  # those of ASCII are the parser's business
             message = f"{_character(match[0])} is a character that nobody sees"
@@ -161,7 +184,9 @@ def _parse(source: _Source) -> dict[str, Any]:
 
     # The parser's time and memory grow with the square of a key's length.
     if match := _LONG_KEY.search(source.text):
-        raise source.error_at(match.start(), "a key has too many parts", "A pack needs four at most.")
+        raise source.error_at(
+            match.start(), "a key has too many parts", "A pack needs four at most."
+        )
     try:
         return tomllib.loads(source.text)
     except ValueError as error:
@@ -176,7 +201,9 @@ def _syntax_error(source: _Source, text: str) -> HookctlError:
         return source.error_at(digits.start(), "a number has too many digits", hint)
     numbers = [int(number) for number in re.findall("[0-9]+", where)]
     if len(numbers) != 2:
-        return source.error_at(len(source.text.rstrip()), message, hint)  # at the end of the document
+        return source.error_at(
+            len(source.text.rstrip()), message, hint
+        )  # at the end of the document
     line, column = numbers
     return HookctlError("bad_pack", message, path=source.path, line=line, column=column, hint=hint)
 
@@ -209,7 +236,9 @@ def _pack(path: str, data: dict[str, Any]) -> Pack:
         _env(data),
         tuple(_hook(table) for table in data.get("hooks", ())),
         {
-            name: Part(_env(part), tuple(_hook(table, native=True) for table in part.get("hooks", ())))
+            name: Part(
+                _env(part), tuple(_hook(table, native=True) for table in part.get("hooks", ()))
+            )
             for name, part in data.get("host", {}).items()
         },
     )
@@ -217,7 +246,10 @@ def _pack(path: str, data: dict[str, Any]) -> Pack:
 
 def _env(table: dict[str, Any]) -> dict[str, EnvClaim]:
     claims = table.get("env", {}).items()
-    return {key: EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim) for key, claim in claims}
+    return {
+        key: EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim)
+        for key, claim in claims
+    }
 
 
 def _hook(table: dict[str, Any], *, native: bool = False) -> Hook:
@@ -236,8 +268,14 @@ def _check_text(source: _Source, data: dict[str, Any]) -> None:
         for text in (value, place[-1] if place else ""):
             match = _HIDDEN.search(text) if isinstance(text, str) else None
             if match:
-                what = "a line break" if match[0] == "\n" else f"the control character {_character(match[0])}"
-                raise source.error(place, f"{_dotted(place)} has {what}", "Keep it on one line, of plain text.")
+                what = (
+                    "a line break"
+                    if match[0] == "\n"
+                    else f"the control character {_character(match[0])}"
+                )
+                raise source.error(
+                    place, f"{_dotted(place)} has {what}", "Keep it on one line, of plain text."
+                )
 
 
 def _dotted(place: Path) -> str:
@@ -258,7 +296,12 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-_TYPES = {"string": "a string", "integer": "a whole number", "object": "a table", "array": "an array"}
+_TYPES = {
+    "string": "a string",
+    "integer": "a whole number",
+    "object": "a table",
+    "array": "an array",
+}
 
 
 def _check_structure(source: _Source, data: dict[str, Any]) -> None:
@@ -268,7 +311,9 @@ def _check_structure(source: _Source, data: dict[str, Any]) -> None:
     with open(asset("schemas", "pack.schema.json"), encoding="utf-8") as stream:
         schema = json.load(stream)
     base = jsonschema.Draft202012Validator
-    integer = base.TYPE_CHECKER.redefine("integer", lambda checker, value: type(value) is int)  # 10.0 is none
+    integer = base.TYPE_CHECKER.redefine(
+        "integer", lambda checker, value: type(value) is int
+    )  # 10.0 is none
     validator = jsonschema.validators.extend(base, type_checker=integer)(schema)
     found = [problem for error in validator.iter_errors(data) for problem in _problems(error)]
     if found:
@@ -285,16 +330,28 @@ def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
     elif error.validator == "additionalProperties":
         known = list(error.schema["properties"])
         for key in (key for key in value if key not in known):
-            yield (*place, key), f"{_table(place)} has an unknown key {_shown(key)}", f"Known keys: {', '.join(known)}."
+            yield (
+                (*place, key),
+                f"{_table(place)} has an unknown key {_shown(key)}",
+                f"Known keys: {', '.join(known)}.",
+            )
     elif error.validator == "required":
         for key in (key for key in rule if key not in value):
             yield place, f"{_table(place)} has no {key if place else '[pack] table'}", "Add it."
     elif error.validator == "type":
         kinds = " or ".join(_TYPES[kind] for kind in ([rule] if isinstance(rule, str) else rule))
-        yield place, f"{_dotted(place)} is {_shown(value)}, not {kinds}", hint or f"Make it {kinds}."
+        yield (
+            place,
+            f"{_dotted(place)} is {_shown(value)}, not {kinds}",
+            hint or f"Make it {kinds}.",
+        )
     elif error.validator == "uniqueItems":
         number = next(n for n, item in enumerate(value) if item in value[:n])
-        yield (*place, number), f"{_dotted(place)} names {_shown(value[number])} twice", "Name it once."
+        yield (
+            (*place, number),
+            f"{_dotted(place)} names {_shown(value[number])} twice",
+            "Name it once.",
+        )
     else:
         hint = f"One of: {', '.join(rule)}." if error.validator == "enum" else hint
         yield place, f"{_dotted(place)} cannot be {_shown(value)}", hint
@@ -303,7 +360,11 @@ def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
 def _check_meaning(source: _Source, pack: Pack) -> None:
     """What no schema can say."""
     if pack.name in RESERVED:
-        raise source.error(("pack", "name"), f"the name {pack.name!r} is taken by a built-in pack", "Choose another.")
+        raise source.error(
+            ("pack", "name"),
+            f"the name {pack.name!r} is taken by a built-in pack",
+            "Choose another.",
+        )
     _check_env(source, ("env",), pack.env)
     _check_hooks(source, ("hooks",), pack, pack.hooks)
     for hook, place in _placed(("hooks",), pack.hooks):
@@ -325,7 +386,9 @@ def _check_env(source: _Source, place: Path, env: dict[str, EnvClaim]) -> None:
     for key, claim in env.items():
         if claim.merge in ("max", "min") and not re.fullmatch(r"-?[0-9]{1,18}", claim.value):
             message = f"{key} cannot be {_shown(claim.value)} with merge = {claim.merge!r}"
-            raise source.error((*place, key, "value"), message, "The rule compares decimal integers.")
+            raise source.error(
+                (*place, key, "value"), message, "The rule compares decimal integers."
+            )
 
 
 def _check_hooks(source: _Source, place: Path, pack: Pack, hooks: tuple[Hook, ...]) -> None:
@@ -348,7 +411,9 @@ def _check_command(source: _Source, place: Path, hook: Hook, pack: Pack) -> None
     for slot in found:
         if slot.inside:
             message = f"the command of {hook.id} has {{{slot.name}}} inside {slot.inside}"
-            raise source.error(place, message, "Take it out of there; it is quoted when it is replaced.")
+            raise source.error(
+                place, message, "Take it out of there; it is quoted when it is replaced."
+            )
         if slot.name == "files" and not pack.files:
             message = f"the command of {hook.id} has {{files}}, but the pack has no files"
             raise source.error(place, message, "Name them: [files] include = [...].")
@@ -361,13 +426,19 @@ def _check_native(source: _Source, place: Path, hook: Hook, host: str) -> None:
         message = f"{hook.event!r} is not {host}'s own name of an event"
         raise source.error((*place, "event"), message, f"Write {events[hook.event]!r}.")
     tools = [events.get(event) for event in TOOL_EVENTS]
-    if hook.matcher is not None and hook.event not in tools and not re.search("(?i)tool|permission", hook.event):
+    if (
+        hook.matcher is not None
+        and hook.event not in tools
+        and not re.search("(?i)tool|permission", hook.event)
+    ):
         _refuse_matcher(source, place, hook)
 
 
 def _refuse_matcher(source: _Source, place: Path, hook: Hook) -> None:
     message = f"the hook {hook.id} has a matcher, but {hook.event} is no tool event"
-    raise source.error((*place, "matcher"), message, f"Leave it out, or use {' or '.join(TOOL_EVENTS)}.")
+    raise source.error(
+        (*place, "matcher"), message, f"Leave it out, or use {' or '.join(TOOL_EVENTS)}."
+    )
 
 
 # The pack's files
@@ -379,18 +450,26 @@ def _check_files(source: _Source, pack: Pack) -> None:
         total += _look(source, number, name)[1].st_size
         if total > TOTAL_LIMIT:
             message = f"the files up to {name!r} are larger than 64 MiB together"
-            raise source.error(("files", "include", number), message, "Leave out what no hook needs.")
+            raise source.error(
+                ("files", "include", number), message, "Leave out what no hook needs."
+            )
 
 
 def _look(source: _Source, number: int, name: str) -> tuple[str, os.stat_result]:
     """Where a file of the pack really lies; refused if it is not a regular file inside the pack's folder."""
-    folder = os.path.dirname(os.path.realpath(source.path))  # the pack file may be linked to from elsewhere
+    folder = os.path.dirname(
+        os.path.realpath(source.path)
+    )  # the pack file may be linked to from elsewhere
     target = os.path.realpath(os.path.join(folder, name))
     problem, hint, about = "", "Name the files that lie in the pack's folder.", None
     try:
         about = os.lstat(target)
     except OSError as error:
-        problem = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+        problem = (
+            "does not exist"
+            if isinstance(error, FileNotFoundError)
+            else f"cannot be read ({error.strerror})"
+        )
     if os.path.commonpath([folder, target]) != folder:
         problem, hint = "is a link that leads out of the pack's folder", "Put a copy there."
     elif about and stat.S_ISDIR(about.st_mode):

@@ -29,7 +29,12 @@ PRESETS: dict[str, dict[str, Any]] = {
         "end_foreign_chains": False,
     },
     # OpenHands: the fifth stop in a row that another hook denies ends the turn, unless a tool was called in between.
-    "openhands": {"mode": "guard", "count": "attempts", "max_stop_blocks": 5, "action_novelty": False},
+    "openhands": {
+        "mode": "guard",
+        "count": "attempts",
+        "max_stop_blocks": 5,
+        "action_novelty": False,
+    },
     # RockBot: 30 identical tool calls in five minutes; which tools, --dispatch says.
     "rockbot": {"dispatch_max": 30, "dispatch_window_s": 300, "dispatch_scope": "project"},
     # Hermes: one reminder to close the task, in a worker that has one.

@@ -21,7 +21,9 @@ class Programs(NamedTuple):
     """The guard's program files by their names in its folder, in the order to write them."""
 
     package: dict[str, bytes]
-    launchers: dict[str, bytes]  # what a registration calls; the hook, which names the package, comes last
+    launchers: dict[
+        str, bytes
+    ]  # what a registration calls; the hook, which names the package, comes last
 
     @property
     def all(self) -> dict[str, bytes]:
@@ -62,7 +64,9 @@ def _modules(folder: str) -> dict[str, bytes]:
 
 
 def _module_names(folder: str) -> list[str]:
-    return sorted(name for name in os.listdir(os.path.join(folder, _PACKAGE)) if name.endswith(".py"))
+    return sorted(
+        name for name in os.listdir(os.path.join(folder, _PACKAGE)) if name.endswith(".py")
+    )
 
 
 def _package_name(sources: dict[str, bytes]) -> str:

@@ -22,7 +22,9 @@ def sentence(mode: str, knobs: dict[str, Any], limit: int, cap: float, host: str
 
 def _breaker(knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
     own = limit - (knobs.get("count") == "attempts") if limit > 0 else 0
-    blocks = 0 if own == 0 < limit else min(number for number in (own, int(cap), CEILING) if number > 0)
+    blocks = (
+        0 if own == 0 < limit else min(number for number in (own, int(cap), CEILING) if number > 0)
+    )
     run = " in a run that `hookctl run start` has armed" if knobs.get("require_arm") is True else ""
     return f"blocks at most {_count(blocks, 'stop')} without progress while work remains{run}, then lets go"
 
@@ -35,7 +37,11 @@ def _keepalive(knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
 
 
 def _guard(knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
-    end = f"after {_count(limit, 'stop')} without progress" if limit > 0 else f"where {host} would cut it off"
+    end = (
+        f"after {_count(limit, 'stop')} without progress"
+        if limit > 0
+        else f"where {host} would cut it off"
+    )
     return f"never blocks by itself, and ends a chain of stops that other hooks force {end}"
 
 

@@ -14,7 +14,9 @@ from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Hook, Pack
 
 # What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.
-_FILES = r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
+_FILES = (
+    r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
+)
 
 
 class Slot(NamedTuple):
@@ -39,9 +41,14 @@ def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[s
     found = [*top_wants(host), *found] if found else []
     env = _env(pack, host)
     if host.env_path:
-        found += [Wanted((*host.env_path, key), "leaf", claim.value, merge=claim.merge) for key, claim in env.items()]
+        found += [
+            Wanted((*host.env_path, key), "leaf", claim.value, merge=claim.merge)
+            for key, claim in env.items()
+        ]
     elif env and not host.env_field:
-        messages.append(f"{pack.name}: {host.title} has no env channel, so {', '.join(env)} is not set there")
+        messages.append(
+            f"{pack.name}: {host.title} has no env channel, so {', '.join(env)} is not set there"
+        )
     return found, messages
 
 
@@ -62,7 +69,9 @@ def _element(pack: Pack, hook: Hook, host: Host, event: str, files_text: str) ->
     command = "".join(_command(pack, hook, host, files_text))
     env = {key: claim.value for key, claim in _env(pack, host).items()}
     fields = fields_of(host, pack.name, command, hook.timeout, matcher=hook.matcher, env=env)
-    return Wanted(host.event_path(event, pack.name), "element", fields, id, _forms(pack, hook, host))
+    return Wanted(
+        host.event_path(event, pack.name), "element", fields, id, _forms(pack, hook, host)
+    )
 
 
 def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[str]:
@@ -70,7 +79,13 @@ def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[st
     yield head(f"{pack.name}/{hook.id}")
     if pack.files:
         first = pack.files[0]
-        yield from ("[ -f ", files_text, f"/{first} ] && [ -r ", files_text, f"/{first} ] || exit 0; ")
+        yield from (
+            "[ -f ",
+            files_text,
+            f"/{first} ] && [ -r ",
+            files_text,
+            f"/{first} ] || exit 0; ",
+        )
     values = {"files": files_text, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
     at = 0
     for slot in slots(hook.command):
@@ -83,14 +98,18 @@ def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[st
 def _forms(pack: Pack, hook: Hook, host: Host) -> str:
     """A regular expression for every command that this pack writes for this hook, wherever its files lie."""
     mark = "\0"  # stands in no command
-    pieces = [_FILES if piece == mark else re.escape(piece) for piece in _command(pack, hook, host, mark)]
+    pieces = [
+        _FILES if piece == mark else re.escape(piece) for piece in _command(pack, hook, host, mark)
+    ]
     first, found, rest = "".join(pieces).partition(_FILES)
     return first + found + rest.replace(_FILES, "(?P=files)")
 
 
 # The quotes of sh, as far as it takes to know what stands inside them.
 
-_NAME = re.compile(r"(?<!\$)\{(files|host|event)\}")  # ${host} is the shell's, also where it is not expanded
+_NAME = re.compile(
+    r"(?<!\$)\{(files|host|event)\}"
+)  # ${host} is the shell's, also where it is not expanded
 _TOKEN = re.compile(rf"""{_NAME.pattern}|\$[$({{']|\\?.""", re.DOTALL)
 _CASE = re.compile(r"case[ \t]")
 _BREAKS = frozenset(" \t;&|<>()")  # behind these a word begins, or a comment
@@ -134,14 +153,24 @@ def _slots(command: str) -> Iterator[Slot]:
             at = _end_of(command, "'", at)
             yield from _within(command, start, at, "single quotes")
         elif token == "#" and top.runs and not word:
-            at = _end_of(command, "`", at) - 1 if any(o.kind == "`" for o in stack) else len(command)
+            at = (
+                _end_of(command, "`", at) - 1 if any(o.kind == "`" for o in stack) else len(command)
+            )
             yield from _within(command, start, at, "a comment")
         elif token == "$'" and not top.quoted:
             raise Unreadable("$'...' means different things to different shells")
         elif named and token == "'" and top.kind == "${":
             raise Unreadable('\' inside "${...}" means different things to different shells')
-        elif named and top.inside and top.kind in ("(", "$(") and not word and _CASE.match(command, start):
-            raise Unreadable(f"a case inside {top.inside} cannot be followed")  # its patterns end in ")"
+        elif (
+            named
+            and top.inside
+            and top.kind in ("(", "$(")
+            and not word
+            and _CASE.match(command, start)
+        ):
+            raise Unreadable(
+                f"a case inside {top.inside} cannot be followed"
+            )  # its patterns end in ")"
         else:
             word = _turn(stack, token)
             continue

@@ -42,7 +42,9 @@ def command(original: str, target: Target, folder: str, python: str) -> str:
 
 def original_of(text: str) -> str | None:
     """The hook's own command, out of a command of ours wherever its files lie; None if it is not one word for word."""
-    file = rf'\[ -f (?P<file>{_WORD}|"\$\w+"/{OWN}/{GUARD}/[a-z]+/{PROGRAM}) \] && \[ -r (?P=file) \]'
+    file = (
+        rf'\[ -f (?P<file>{_WORD}|"\$\w+"/{OWN}/{GUARD}/[a-z]+/{PROGRAM}) \] && \[ -r (?P=file) \]'
+    )
     on_path = "command -v python3 >/dev/null 2>&1; then exec python3"
     python = rf"(?:\[ -x (?P<python>{_WORD}) \]; then exec (?P=python)|{on_path})"
     call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(_ALONE)}; fi'

@@ -25,7 +25,9 @@ _WRITTEN = ("write", "replace", "remove")
 class Approvals:
     """The approvals that one run writes and takes out, beside its drafts of settings files."""
 
-    def __init__(self, sources: Sources, records: Mapping[str, Record], drafts: Iterable[Draft]) -> None:
+    def __init__(
+        self, sources: Sources, records: Mapping[str, Record], drafts: Iterable[Draft]
+    ) -> None:
         self.sources = sources
         self._records = records
         self._drafts = list(drafts)
@@ -42,7 +44,9 @@ class Approvals:
         about = draft.host.data.get("trust")
         if about is None or draft.target.scope not in about.get("scopes", [draft.target.scope]):
             if ask:
-                draft.messages.append(f"{draft.host.title} asks for no approval of hooks here, so --trust does nothing")
+                draft.messages.append(
+                    f"{draft.host.title} asks for no approval of hooks here, so --trust does nothing"
+                )
             return
         step = f"{about['gate']}: {about['action']}"
         if "config" not in about:
@@ -57,8 +61,12 @@ class Approvals:
         if ask or _keeps_up(config, draft, pack):
             _approve(config, draft, pack, needed)
         if ask:
-            draft.messages += [f"{other.id} is not as {pack} wants it, so it is not approved" for other in others]
-        is_missing = any(codex.approved(config.document, path) != digest for path, digest in needed.items())
+            draft.messages += [
+                f"{other.id} is not as {pack} wants it, so it is not approved" for other in others
+            ]
+        is_missing = any(
+            codex.approved(config.document, path) != digest for path, digest in needed.items()
+        )
         if is_missing or (ask and others):
             draft.messages.append(step)
 
@@ -88,14 +96,18 @@ class Approvals:
         """Whether an approval that only the host takes is missing; where nobody can tell, after every edit."""
         host, environ = draft.host, self.sources.folders.environ
         if "memory" in host.data["trust"]:
-            return bool(approval.closed(host, draft.target.path, draft.document.value or {}, environ))
+            return bool(
+                approval.closed(host, draft.target.path, draft.document.value or {}, environ)
+            )
         folder = draft.target.project or self.sources.folders.cwd
         return draft.is_edited or approval.is_untrusted(host, draft.target.scope, folder, environ)
 
     def _config_of(self, draft: Draft, *, must: bool) -> Draft | None:
         """The file with the approvals; None, or a refusal where it must be edited, if it cannot be read."""
         folder = config_folder(draft.host, self.sources.folders.environ)
-        return self._config_at(draft, draft.host.data["trust"]["config"].format(config=folder), must=must)
+        return self._config_at(
+            draft, draft.host.data["trust"]["config"].format(config=folder), must=must
+        )
 
     def _config_at(self, draft: Draft, path: str, *, must: bool) -> Draft | None:
         ignored = () if must else (HookctlError,)
@@ -116,7 +128,10 @@ class Approvals:
 def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
     """What approvals are kept up for: what this machine wrote, and not what a committed ledger says."""
     elements = [entry for entry in entries if entry.kind == "element" and not target.shared]
-    return frozenset((shapes.event_of(target.host.shape, entry.path), entry.written["command"]) for entry in elements)
+    return frozenset(
+        (shapes.event_of(target.host.shape, entry.path), entry.written["command"])
+        for entry in elements
+    )
 
 
 def _needed(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
@@ -137,7 +152,9 @@ def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Ent
     known_as = draft.record.known_as if draft.record else ""
     names = {draft.target.path, draft.snapshot.path, draft.key, known_as} - {""}
     prefixes = tuple(f"{name}:" for name in names)
-    approvals = [entry for entry in entries if entry.path[:2] == codex.APPROVALS and pack in entry.owners]
+    approvals = [
+        entry for entry in entries if entry.path[:2] == codex.APPROVALS and pack in entry.owners
+    ]
     return [entry for entry in approvals if str(entry.path[2]).startswith(prefixes)]
 
 
@@ -156,7 +173,9 @@ def _approve(config: Draft, draft: Draft, pack: str, needed: dict[Path, str]) ->
     visible = _with_containers(config, _approvals_of(config.entries, draft, pack))
     version = draft.packs[pack].version
     # The operator was asked, or agreed before: nobody else's word stands in the place of a hook of ours.
-    decision = engine.install(visible, config.look(wants, visible), pack, version, wants, force=True)
+    decision = engine.install(
+        visible, config.look(wants, visible), pack, version, wants, force=True
+    )
     config.take(_for_people(decision, pack), visible)
 
 

@@ -13,7 +13,15 @@ from hookctl.ledger.digests import content_digest
 from hookctl.model import Entry, PackRecord, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
-from hookctl.packs.choices import LIMIT_KEY, Request, Settings, choose, remarks, require_portable, settings_from
+from hookctl.packs.choices import (
+    LIMIT_KEY,
+    Request,
+    Settings,
+    choose,
+    remarks,
+    require_portable,
+    settings_from,
+)
 from hookctl.packs.model import Pack
 from hookctl.planner import runtime_files
 from hookctl.planner.draft import Draft
@@ -40,7 +48,9 @@ class Content(NamedTuple):
     settings: dict[str, Any]
     source: str  # the pack's own file, as it is recorded
     digest: str
-    visible: tuple[Entry, ...]  # the entries that are decided on: hooks of others that we wrap are not among them
+    visible: tuple[
+        Entry, ...
+    ]  # the entries that are decided on: hooks of others that we wrap are not among them
 
 
 def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
@@ -76,15 +86,24 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     text = "" if choice.reset and choice.settings.wrap is None else choice.settings.wrap
     wrapped = wrap(draft, Asked(text, pack.version, folder, settings.python, choice.force))
     visible = entries_but_wraps(draft)
-    wanted_config = guard.configuration(settings, "" if draft.target.shared else draft.folders.state, draft.host)
+    wanted_config = guard.configuration(
+        settings, "" if draft.target.shared else draft.folders.state, draft.host
+    )
     wants, files = [], {}
     if settings.events or wrapped:
         before = known.settings.get("config", {}) if known else {}
         path = os.path.join(folder, CONFIG)
         config = runtime_files.configuration(path, before, wanted_config, draft.host, choice.force)
         files = runtime_files.guards_files(config, wrapper=wrapped)
-        wants = _guard_wants(draft, visible, pack, choice, folder, settings, json.loads(config.data))
-    recorded = {"mode": settings.mode, "knobs": settings.knobs, "python": settings.python, "config": wanted_config}
+        wants = _guard_wants(
+            draft, visible, pack, choice, folder, settings, json.loads(config.data)
+        )
+    recorded = {
+        "mode": settings.mode,
+        "knobs": settings.knobs,
+        "python": settings.python,
+        "config": wanted_config,
+    }
     if settings.preset:
         recorded["preset"] = settings.preset
     return Content(wants, files, recorded, pack.source, guard_digest(files), visible)
@@ -115,9 +134,14 @@ def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
 
 
 def _guard_wants(
-    draft: Draft, visible: tuple[Entry, ...], pack: Pack, choice: Choice, folder: str, settings: Settings,
+    draft: Draft,
+    visible: tuple[Entry, ...],
+    pack: Pack,
+    choice: Choice,
+    folder: str,
+    settings: Settings,
     config: Mapping[str, Any],
-) -> list[Wanted]:  # fmt: skip
+) -> list[Wanted]:
     """The guard's wants, with the host's cap derived from the limit that will be in effect in this file."""
     own_cap, wanted_limit = _own_cap(draft), guard.wanted_limit(settings)
     wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, own_cap)
@@ -128,8 +152,13 @@ def _guard_wants(
 
 
 def _limit_in_effect(
-    draft: Draft, visible: tuple[Entry, ...], wants: list[Wanted], config: Mapping[str, Any], *, force: bool
-) -> str:  # fmt: skip
+    draft: Draft,
+    visible: tuple[Entry, ...],
+    wants: list[Wanted],
+    config: Mapping[str, Any],
+    *,
+    force: bool,
+) -> str:
     """The limit after this install: that of the settings file if it has one for every hook, else of config.json."""
     path = (*draft.host.env_path, LIMIT_KEY)
     if not draft.host.env_path:

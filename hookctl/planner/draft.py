@@ -43,16 +43,26 @@ class Draft:
     """A settings file as it is, and step by step as it will be."""
 
     def __init__(
-        self, sources: Sources, target: Target, snapshot: files.Snapshot, document: Document, key: str,
-        record: Record | None, orphaned: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        sources: Sources,
+        target: Target,
+        snapshot: files.Snapshot,
+        document: Document,
+        key: str,
+        record: Record | None,
+        orphaned: str = "",
+    ) -> None:
         self.sources, self.folders = sources, sources.folders
         self.target, self.host = target, target.host
         self.snapshot, self.before = snapshot, document
         self.key, self.record = key, record
         self.orphaned = orphaned  # the folder of a guard that the ledger does not know
         # Nobody else has written the file since our first write, so its first backup is what was there.
-        self.is_exact = record is not None and bool(record.sha256_before) and snapshot.sha == record.sha256_after
+        self.is_exact = (
+            record is not None
+            and bool(record.sha256_before)
+            and snapshot.sha == record.sha256_after
+        )
         # As they will be:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
@@ -60,7 +70,9 @@ class Draft:
         self.placeholders: tuple[Path, ...] = record.gaps if record else ()
         self.adds_files = False  # whether hookctl's own folders may be made for it
         self.made_anew = False  # somebody made the file again, without anything of ours
-        self.restored: tuple[bytes, Record | None] | None = None  # an earlier text, and the record that is true of it
+        self.restored: tuple[bytes, Record | None] | None = (
+            None  # an earlier text, and the record that is true of it
+        )
         # What is done and said on the way:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -70,12 +82,18 @@ class Draft:
         self.changes: list[Change] = []
         self.file_actions: list[tuple[str, Action]] = []
         self.rmdirs: list[str] = []
-        self._looked: tuple[Document, list[tuple[Path, str]], Current] | None = None  # the last look, and what it was for
-        self.commands: frozenset[tuple[str, str]] = frozenset()  # event and command of each hook that we want here
+        self._looked: tuple[Document, list[tuple[Path, str]], Current] | None = (
+            None  # the last look, and what it was for
+        )
+        self.commands: frozenset[tuple[str, str]] = (
+            frozenset()
+        )  # event and command of each hook that we want here
 
     def own_entries(self) -> tuple[Entry, ...]:
         """The entries of packs' hooks and values; approvals in the same file are decided by themselves."""
-        return self.visible_entries([entry for entry in self.entries if entry.path[:2] != APPROVALS])
+        return self.visible_entries(
+            [entry for entry in self.entries if entry.path[:2] != APPROVALS]
+        )
 
     def visible_entries(self, chosen: list[Entry]) -> tuple[Entry, ...]:
         """The chosen entries as a decision may see them: without the containers that only other entries are in.
@@ -83,7 +101,9 @@ class Draft:
         So no decision takes a container out of the record that an entry it does not see is still in; `take` puts the
         hidden ones back beside what was decided.
         """
-        others = [entry for entry in self.entries if entry not in chosen and entry.kind != "container"]
+        others = [
+            entry for entry in self.entries if entry not in chosen and entry.kind != "container"
+        ]
         if not others:
             return tuple(chosen)
         inside, elsewhere = _containers_of(chosen), _containers_of(others)
@@ -169,7 +189,7 @@ class Draft:
 
 def settle(
     sources: Sources, records: Records, target: Target, decide: Callable[[Draft], None]
-) -> Draft:  # fmt: skip
+) -> Draft:
     """Open a settings file and let a verb decide on it; errors name the file, and nothing is written."""
     snapshot, document = sources.read(target.path, target.host.format)
     key, record, orphaned = find_record(sources.folders, records, target, snapshot, document)
@@ -182,16 +202,34 @@ def finish(records: Records, draft: Draft) -> FilePlan:
     """What becomes of the file and of its record; of a file with conflicts, nothing."""
     if draft.conflicts:
         decision = Decision(entries=draft.entries, conflicts=tuple(draft.conflicts))
-        return FilePlan(draft.target, draft.before, draft.snapshot.data, draft.snapshot.path, draft.snapshot.data,
-                        draft.record, decision, key=draft.key)  # fmt: skip
+        return FilePlan(
+            draft.target,
+            draft.before,
+            draft.snapshot.data,
+            draft.snapshot.path,
+            draft.snapshot.data,
+            draft.record,
+            decision,
+            key=draft.key,
+        )
     after, record = draft.restored or _result(records, draft)
     if draft.record and record is None and not draft.restored:
         draft.rmdirs += sorted(draft.record.created_dirs, key=len, reverse=True)
     decision = Decision(tuple(draft.edits), draft.entries, tuple(draft.actions), tuple(draft.kept))
     return FilePlan(
-        draft.target, draft.before, after, draft.snapshot.path, draft.snapshot.data, record, decision,
-        tuple(draft.changes), tuple(draft.file_actions), draft.key, tuple(draft.rmdirs), tuple(draft.messages),
-    )  # fmt: skip
+        draft.target,
+        draft.before,
+        after,
+        draft.snapshot.path,
+        draft.snapshot.data,
+        record,
+        decision,
+        tuple(draft.changes),
+        tuple(draft.file_actions),
+        draft.key,
+        tuple(draft.rmdirs),
+        tuple(draft.messages),
+    )
 
 
 def _result(records: Records, draft: Draft) -> tuple[bytes | None, Record | None]:
@@ -203,10 +241,19 @@ def _result(records: Records, draft: Draft) -> tuple[bytes | None, Record | None
     if draft.record is None:
         record = first_record(draft.target, draft.snapshot, after, draft.entries, draft.packs)
         if record.created_file and draft.adds_files:
-            record = with_folders_above(draft.folders, records, draft.target, record, draft.snapshot.path)
+            record = with_folders_above(
+                draft.folders, records, draft.target, record, draft.snapshot.path
+            )
     else:
-        record = next_record(draft.record, draft.target, draft.snapshot, after, draft.entries, draft.packs,
-                             anew=draft.made_anew)  # fmt: skip
+        record = next_record(
+            draft.record,
+            draft.target,
+            draft.snapshot,
+            after,
+            draft.entries,
+            draft.packs,
+            anew=draft.made_anew,
+        )
     record = record._replace(gaps=draft.placeholders)
     is_new_project = draft.target.shared and draft.record is None
     if draft.adds_files and (draft.changes or was_lost or is_new_project):
@@ -221,13 +268,17 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
     if snapshot.data is None:
         return edited
     if record is None:
-        is_ours_alone = not edited and draft.host.format == "plugin"  # nobody but us writes such a file
+        is_ours_alone = (
+            not edited and draft.host.format == "plugin"
+        )  # nobody but us writes such a file
         return None if is_ours_alone else edited
     if draft.is_exact:
         backup = files.find_backup(draft.folders.state, record.sha256_before)
         if backup is not None and _says_the_same(record.format, backup, draft.document):
             return backup
-    is_as_we_left_it = draft.is_edited or snapshot.sha == record.sha256_after  # else somebody has made it anew
+    is_as_we_left_it = (
+        draft.is_edited or snapshot.sha == record.sha256_after
+    )  # else somebody has made it anew
     if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
         return None
     return edited
@@ -250,14 +301,21 @@ def _keep_top_keys(host: Host, document: Document, decision: Decision) -> Decisi
     root = document.value if isinstance(document.value, dict) else {}
     if not stays or all(path in going for path, *_ in shapes.handlers(host.shape, root)):
         return decision
-    edits = tuple(edit for edit in decision.edits if not (isinstance(edit, Drop) and edit.path in stays))
+    edits = tuple(
+        edit for edit in decision.edits if not (isinstance(edit, Drop) and edit.path in stays)
+    )
     actions = tuple(action for action in decision.actions if action.path not in stays)
     reason = f"without it {host.title} may load no hook of this file, and hooks of yours are left"
-    kept = [Action("keep", path, from_state="owned", to_state="free", reason=reason) for path in sorted(stays)]
+    kept = [
+        Action("keep", path, from_state="owned", to_state="free", reason=reason)
+        for path in sorted(stays)
+    ]
     return decision._replace(edits=edits, actions=actions, kept=(*decision.kept, *kept))
 
 
-def _join(decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]) -> tuple[Entry, ...]:
+def _join(
+    decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
+) -> tuple[Entry, ...]:
     """All entries again, in the order in which they were known; a container that only hidden ones are in stays."""
     entries = {_name_of(entry): entry for entry in (*decided, *hidden)}
     used_by_hidden = _containers_of(hidden)
@@ -279,5 +337,3 @@ def _containers_of(entries: Iterable[Entry]) -> set[Path]:
         if entry.kind != "container":
             paths |= {entry.path[:length] for length in range(1, len(entry.path) + 1)}
     return paths
-
-

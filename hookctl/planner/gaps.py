@@ -16,7 +16,10 @@ from hookctl.model import CloseGap, Decision, Path
 
 def left(known: Iterable[Path], host: Host, before: Document, after: Document) -> tuple[Path, ...]:
     """Our gaps after an edit, by the arrays that they are in: those of before, and those that it has made."""
-    there, then = Counter(shapes.gaps(host.shape, before.value)), Counter(shapes.gaps(host.shape, after.value))
+    there, then = (
+        Counter(shapes.gaps(host.shape, before.value)),
+        Counter(shapes.gaps(host.shape, after.value)),
+    )
     return tuple(sorted(((Counter(known) + then - there) & then).elements()))
 
 

@@ -27,12 +27,17 @@ from hookctl.settings.targets import GUARD, Target, all_files, pack_folder, requ
 
 
 def plan_install(
-    sources: Sources, pack: Pack, targets: Iterable[Target], choice: Choice,
+    sources: Sources,
+    pack: Pack,
+    targets: Iterable[Target],
+    choice: Choice,
     looking: Callable[[Target], None] | None = None,
-) -> Plan:  # fmt: skip
+) -> Plan:
     """What an install of the pack at these places would do; `looking` hears of each place before it is read."""
     targets = tuple(targets)
-    records = committed.read(sources.folders, [target.project for target in targets if target.shared])
+    records = committed.read(
+        sources.folders, [target.project for target in targets if target.shared]
+    )
     decide = partial(_decide, records, pack, choice)
     drafts = []
     for target in targets:
@@ -47,7 +52,12 @@ def plan_install(
             for other in draft.packs:
                 if other != pack.name:
                     approvals.follow(draft, other)
-    return assemble(sources.folders, records, [finish(records, draft) for draft in approvals.drafts], install=True)
+    return assemble(
+        sources.folders,
+        records,
+        [finish(records, draft) for draft in approvals.drafts],
+        install=True,
+    )
 
 
 def check(pack: Pack, request: Request) -> None:
@@ -64,7 +74,9 @@ def _require_the_others_readable(sources: Sources, target: Target) -> None:
     """Refuse where another file of the scope is broken: what it says decides which of them our hooks go into."""
     if not target.host.data.get("variants"):
         return  # such a host has one file a scope
-    for other, path in all_files(load(target.host.name), target.scope, sources.folders.environ, target.project):
+    for other, path in all_files(
+        load(target.host.name), target.scope, sources.folders.environ, target.project
+    ):
         if path != target.path and os.path.lexists(path):
             sources.read(path, other.format)
 
@@ -77,7 +89,11 @@ def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     folder = _folder(records, pack, draft)
     if target.shared:
         require_inside(target.project, os.path.join(folder, CONFIG))
-    content = guard_content(draft, pack, choice, folder) if pack.name == GUARD else pack_content(draft, pack, folder)
+    content = (
+        guard_content(draft, pack, choice, folder)
+        if pack.name == GUARD
+        else pack_content(draft, pack, folder)
+    )
     wraps_more = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
@@ -87,8 +103,10 @@ def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
         _require_own_programs(pack, runtime)
     installed = PackRecord(
         pack.version, content.settings, folder, runtime.written, content.source, content.digest
-    )  # fmt: skip
-    draft.packs[pack.name] = version1.unless_it_says_the_same(known, installed) if known else installed
+    )
+    draft.packs[pack.name] = (
+        version1.unless_it_says_the_same(known, installed) if known else installed
+    )
     others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]
     draft.commands = _commands(target, content.wants) | written_hooks(target, others)
     draft.messages = [*notices(draft, pack), *draft.messages]
@@ -101,25 +119,29 @@ def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: boo
     own = not draft.target.shared or (draft.record is not None and bool(draft.record.sha256_after))
     decision = engine.install(
         content.visible, current, pack.name, pack.version, content.wants, force=force, others=own
-    )  # fmt: skip
+    )
     draft.take(decision, content.visible)
     draft.made_anew = draft.was_written_since and engine.wiped(content.visible, current)
 
 
-def _install_files(draft: Draft, pack: Pack, content: Content, folder: str, *, force: bool) -> runtime_files.Runtime:
+def _install_files(
+    draft: Draft, pack: Pack, content: Content, folder: str, *, force: bool
+) -> runtime_files.Runtime:
     """What becomes of the files that the hooks run, and of the code around the settings where there is any."""
     known = draft.packs.get(pack.name)
     upgrade = known is not None and known.version != pack.version
     runtime = runtime_files.install(
         draft.folders, draft.target, folder, known, content.files, force, upgrade=upgrade
-    )  # fmt: skip
+    )
     draft.use_files(runtime)
     draft.adds_files = True
     if draft.host.format == "plugin":
         draft.document = formats.renewed(draft.document)
         if draft.is_edited and not draft.edits:
             path = draft.snapshot.path
-            action = runtime_files.file_action("replace-file", path, "its code was an earlier version's")
+            action = runtime_files.file_action(
+                "replace-file", path, "its code was an earlier version's"
+            )
             draft.file_actions.append((path, action))
     return runtime
 
@@ -136,7 +158,9 @@ def _folder(records: Records, pack: Pack, draft: Draft) -> str:
 
 def _commands(target: Target, wants: list[Wanted]) -> frozenset[tuple[str, str]]:
     shape = target.host.shape
-    return frozenset((shapes.event_of(shape, want.path), want.value["command"]) for want in wants if want.id)
+    return frozenset(
+        (shapes.event_of(shape, want.path), want.value["command"]) for want in wants if want.id
+    )
 
 
 def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
@@ -144,4 +168,6 @@ def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
     if runtime.foreign:
         message = f"{pack.name} would run this file, which hookctl has not written"
         hint = "Look at it, then remove it, or install with --force: either puts ours there."
-        raise HookctlError("conflict", message, path=runtime.foreign[0], hint=hint, exit_code=FAILED)
+        raise HookctlError(
+            "conflict", message, path=runtime.foreign[0], hint=hint, exit_code=FAILED
+        )

@@ -53,15 +53,23 @@ class Plan(NamedTuple):
         return not self.changes and not self.records and not self.rmdirs
 
 
-def assemble(folders: Folders, records: Mapping[str, Record], plans: list[FilePlan], *, install: bool) -> Plan:
+def assemble(
+    folders: Folders, records: Mapping[str, Record], plans: list[FilePlan], *, install: bool
+) -> Plan:
     """One plan of all files: a pack's files before their registrations on install, after them on uninstall."""
     changed: dict[str, Record | None] = {plan.key: None for plan in plans if plan.key != plan.path}
     changed |= {plan.path: plan.record for plan in plans}
     changed = {path: record for path, record in changed.items() if records.get(path) != record}
     own: list[Change] = []
     for project in dict.fromkeys(plan.target.project for plan in plans if plan.target.shared):
-        number = next(n for n, plan in enumerate(plans) if plan.target.project == project and plan.target.shared)
-        extra = project_files.plan(folders, records, changed, plans[number].target, _paths_going(plans))
+        number = next(
+            n
+            for n, plan in enumerate(plans)
+            if plan.target.project == project and plan.target.shared
+        )
+        extra = project_files.plan(
+            folders, records, changed, plans[number].target, _paths_going(plans)
+        )
         own += extra.changes
         plans[number] = plans[number]._replace(
             runtime_actions=(*plans[number].runtime_actions, *extra.actions),
@@ -73,7 +81,9 @@ def assemble(folders: Folders, records: Mapping[str, Record], plans: list[FilePl
         if change:
             settings.append(change)
         if change and plan.target.project:
-            require_inside(plan.target.project, plan.path)  # a link may have come after the place was found
+            require_inside(
+                plan.target.project, plan.path
+            )  # a link may have come after the place was found
     runtime = [change for plan in plans for change in plan.runtime]
     # The project's ledger comes last: what an interrupted run left is told by the settings first.
     order = (*runtime, *settings, *own) if install else (*settings, *runtime, *own)

@@ -15,9 +15,12 @@ IGNORED = b"run/\n"  # a run is nobody else's business
 
 
 def plan(
-    folders: Folders, records: Mapping[str, Record], changed: Mapping[str, Record | None], target: Target,
+    folders: Folders,
+    records: Mapping[str, Record],
+    changed: Mapping[str, Record | None],
+    target: Target,
     going: Container[str],
-) -> Runtime:  # fmt: skip
+) -> Runtime:
     """The ledger of the place's project with the changed pages; `going` is what else of ours is to be removed."""
     old = _pages(records, target.project)
     new = _pages({**old, **changed}, target.project)
@@ -32,7 +35,9 @@ def plan(
     data = committed.dump(target.project, new)
     if there.data == data:
         return Runtime()
-    word = "remove-file" if data is None else "create-file" if there.data is None else "replace-file"
+    word = (
+        "remove-file" if data is None else "create-file" if there.data is None else "replace-file"
+    )
     change = Change(there.path, there.data, data, target.new_file_mode)
     ignore = _new_ignore(target)
     if data is None:
@@ -43,7 +48,11 @@ def plan(
 
 
 def _pages(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
-    return {key: page for key, page in records.items() if page and page.scope == "project" and page.project == project}
+    return {
+        key: page
+        for key, page in records.items()
+        if page and page.scope == "project" and page.project == project
+    }
 
 
 def _new_ignore(target: Target) -> Runtime:
@@ -52,7 +61,10 @@ def _new_ignore(target: Target) -> Runtime:
     require_inside(target.project, path)
     if os.path.lexists(os.path.dirname(path)):
         return Runtime()
-    return Runtime((Change(path, None, IGNORED, target.new_file_mode),), ((path, file_action("create-file", path)),))
+    return Runtime(
+        (Change(path, None, IGNORED, target.new_file_mode),),
+        ((path, file_action("create-file", path)),),
+    )
 
 
 def _ignore(target: Target, ledger_path: str, going: Container[str]) -> Runtime:
@@ -60,9 +72,13 @@ def _ignore(target: Target, ledger_path: str, going: Container[str]) -> Runtime:
     folder = os.path.join(target.project, OWN)
     path = os.path.join(folder, ".gitignore")
     there = read_inside(target.project, path)
-    if there.data != IGNORED or any(name not in (path, ledger_path) and name not in going for name in _ends(folder)):
+    if there.data != IGNORED or any(
+        name not in (path, ledger_path) and name not in going for name in _ends(folder)
+    ):
         return Runtime()
-    return Runtime((Change(there.path, there.data, None),), ((path, file_action("remove-file", path)),))
+    return Runtime(
+        (Change(there.path, there.data, None),), ((path, file_action("remove-file", path)),)
+    )
 
 
 def _ends(folder: str) -> Iterator[str]:

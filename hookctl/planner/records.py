@@ -35,13 +35,19 @@ def find_record(
         _require_same_scope(own, target)
     folder = runtime_files.folder_of_orphan(folders, document, target)
     for other, known in records.items():
-        if folder and not os.path.lexists(other) and any(pack.folder == folder for pack in known.packs.values()):
+        if (
+            folder
+            and not os.path.lexists(other)
+            and any(pack.folder == folder for pack in known.packs.values())
+        ):
             _require_same_scope(known, target)
             return other, _moved(known, target), ""
     other = _moved_from(records, target, snapshot)
     if other:
         return other, _moved(records[other], target), ""
-    taken = any(pack.folder == folder for known in records.values() for pack in known.packs.values())
+    taken = any(
+        pack.folder == folder for known in records.values() for pack in known.packs.values()
+    )
     return key, None, "" if taken else folder
 
 
@@ -54,7 +60,9 @@ def _moved_from(records: Mapping[str, Record], target: Target, snapshot: files.S
         for key, record in records.items()
         if (record.host, record.scope) == (target.host.name, target.scope) and _is_gone(key, record)
     }
-    candidates = [key for key, record in gone.items() if snapshot.sha and record.sha256_after == snapshot.sha]
+    candidates = [
+        key for key, record in gone.items() if snapshot.sha and record.sha256_after == snapshot.sha
+    ]
     if not candidates:
         candidates = [key for key, record in gone.items() if store.holds(target.path, record)]
     return candidates[0] if len(candidates) == 1 else ""
@@ -77,14 +85,20 @@ def _moved(record: Record, target: Target) -> Record:
     if record.project == target.project:
         return record
     old, new = top(record.project), top(target.project)
-    dirs = tuple(new + folder.removeprefix(old) if folder.startswith(old) else folder for folder in record.created_dirs)
+    dirs = tuple(
+        new + folder.removeprefix(old) if folder.startswith(old) else folder
+        for folder in record.created_dirs
+    )
     return record._replace(project=target.project, created_dirs=dirs)
 
 
 def first_record(
-    target: Target, snapshot: files.Snapshot, after: bytes | None, entries: tuple[Entry, ...],
+    target: Target,
+    snapshot: files.Snapshot,
+    after: bytes | None,
+    entries: tuple[Entry, ...],
     packs: dict[str, PackRecord],
-) -> Record:  # fmt: skip
+) -> Record:
     """The record of a settings file that had none."""
     created = snapshot.data is None and after is not None
     return Record(
@@ -92,7 +106,9 @@ def first_record(
         scope=target.scope,
         format=target.host.format,
         created_file=created,
-        created_dirs=tuple(files.missing_folders(os.path.dirname(snapshot.path))) if created else (),
+        created_dirs=tuple(files.missing_folders(os.path.dirname(snapshot.path)))
+        if created
+        else (),
         packs=packs,
         sha256_before=snapshot.sha,
         sha256_after=files.digest(after),
@@ -103,16 +119,26 @@ def first_record(
 
 
 def next_record(
-    record: Record, target: Target, snapshot: files.Snapshot, after: bytes | None, entries: tuple[Entry, ...],
-    packs: dict[str, PackRecord], *, anew: bool,
-) -> Record:  # fmt: skip
+    record: Record,
+    target: Target,
+    snapshot: files.Snapshot,
+    after: bytes | None,
+    entries: tuple[Entry, ...],
+    packs: dict[str, PackRecord],
+    *,
+    anew: bool,
+) -> Record:
     """The record after a write; the first backup stays good only while nobody else writes in between.
 
     With `anew`, somebody made the file again without anything of ours: it is theirs, and as if never written by us.
     """
     if anew and snapshot.data is not None:
-        dirs = tuple(folder for folder in record.created_dirs if not snapshot.path.startswith(f"{folder}/"))
-        record = record._replace(created_file=False, created_dirs=dirs, sha256_before="", sha256_after="")
+        dirs = tuple(
+            folder for folder in record.created_dirs if not snapshot.path.startswith(f"{folder}/")
+        )
+        record = record._replace(
+            created_file=False, created_dirs=dirs, sha256_before="", sha256_after=""
+        )
     result = record._replace(packs=packs, entries=entries, known_as=target.path)
     if snapshot.data == after:
         return result
@@ -124,13 +150,20 @@ def next_record(
     elif snapshot.sha != record.sha256_after:
         before = ""
     if snapshot.data is None and after is not None:
-        dirs = dict.fromkeys((*files.missing_folders(os.path.dirname(snapshot.path)), *record.created_dirs))
+        dirs = dict.fromkeys(
+            (*files.missing_folders(os.path.dirname(snapshot.path)), *record.created_dirs)
+        )
         result = result._replace(created_file=True, created_dirs=tuple(dirs))
     return result._replace(sha256_before=before, sha256_after=files.digest(after))
 
 
 def with_own_folders(
-    folders: Folders, records: Mapping[str, Record], target: Target, record: Record, *, lost: bool = False
+    folders: Folders,
+    records: Mapping[str, Record],
+    target: Target,
+    record: Record,
+    *,
+    lost: bool = False,
 ) -> Record:
     """The record with the folders around hookctl's own files that are made now, or that another install made.
 
@@ -138,20 +171,27 @@ def with_own_folders(
     ledger did not know what lies there and is ours: then so is the folder that is for nothing else.
     """
     top_folder = runtime_files.own_top(folders, target)
-    others = (folder for known in records.values() for folder in known.created_dirs
-              if f"{top_folder}/".startswith(f"{folder}/"))  # fmt: skip
+    others = (
+        folder
+        for known in records.values()
+        for folder in known.created_dirs
+        if f"{top_folder}/".startswith(f"{folder}/")
+    )
     ours = [top_folder] if lost else []
     made = dict.fromkeys((*record.created_dirs, *others, *files.missing_folders(top_folder), *ours))
     return record._replace(created_dirs=tuple(made))
 
 
-def with_folders_above(folders: Folders, records: Mapping[str, Record], target: Target, record: Record,
-                       path: str) -> Record:  # fmt: skip
+def with_folders_above(
+    folders: Folders, records: Mapping[str, Record], target: Target, record: Record, path: str
+) -> Record:
     """The record with the folders above its file that another install made: the last record to go removes them."""
     known, inside = list(records.values()), top(target.project)
     if target.project and not target.shared:
         with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
             known += committed.read(folders, [target.project]).values()
     made = [folder for other in known for folder in other.created_dirs]
-    above = [folder for folder in made if folder.startswith(inside) and path.startswith(f"{folder}/")]
+    above = [
+        folder for folder in made if folder.startswith(inside) and path.startswith(f"{folder}/")
+    ]
     return record._replace(created_dirs=tuple(dict.fromkeys((*record.created_dirs, *above))))

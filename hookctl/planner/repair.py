@@ -18,7 +18,17 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import reading, shapes
 from hookctl.ledger import committed
 from hookctl.ledger.committed import Records
-from hookctl.model import Action, Current, Decision, DropElement, EditElement, Entry, HookEntry, PackRecord, Wanted
+from hookctl.model import (
+    Action,
+    Current,
+    Decision,
+    DropElement,
+    EditElement,
+    Entry,
+    HookEntry,
+    PackRecord,
+    Wanted,
+)
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
@@ -48,7 +58,9 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
     for draft in drafts:
         for pack in draft.packs if draft.commands else ():
             approvals.install(draft, pack, ask=False)
-    return assemble(folders, records, [finish(records, draft) for draft in approvals.drafts], install=True)
+    return assemble(
+        folders, records, [finish(records, draft) for draft in approvals.drafts], install=True
+    )
 
 
 def _records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Target]]:
@@ -59,7 +71,9 @@ def _records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Tar
             records |= committed.read(folders, [project])
         except HookctlError:
             hopeless.add(project)
-    return records, [target for target in targets if not (target.shared and target.project in hopeless)]
+    return records, [
+        target for target in targets if not (target.shared and target.project in hopeless)
+    ]
 
 
 def _decide(records: Records, draft: Draft) -> None:
@@ -82,7 +96,9 @@ def _decide(records: Records, draft: Draft) -> None:
 # Entries
 
 
-def _repair_entries(draft: Draft, current: Current, orphan: Mapping[str, tuple[str, list[Wanted]]]) -> None:
+def _repair_entries(
+    draft: Draft, current: Current, orphan: Mapping[str, tuple[str, list[Wanted]]]
+) -> None:
     """Wiped entries, doubled ones, a Python that is gone; nothing in a read-only file."""
     python, commands = _new_commands(draft)
     visible = entries = draft.own_entries()
@@ -91,7 +107,11 @@ def _repair_entries(draft: Draft, current: Current, orphan: Mapping[str, tuple[s
             return
         entries = tuple(_wishing(entry, commands) for entry in entries)
     decision = _recalled(engine.repair(entries, current, orphan), current, commands)
-    if decision.edits and draft.snapshot.data is not None and files.is_read_only(draft.snapshot.path):
+    if (
+        decision.edits
+        and draft.snapshot.data is not None
+        and files.is_read_only(draft.snapshot.path)
+    ):
         draft.packs = dict(draft.record.packs) if draft.record else {}
         return
     if commands and any(_calls(entry, commands) for entry in decision.entries):
@@ -112,8 +132,12 @@ def _are_all_ours(draft: Draft) -> bool:
     limit = guard.wanted_limit(settings)
     wants = guard.wants(settings, draft.target, packs.load(GUARD), known.folder, limit)
     good = [(want.path, want.value) for want in wants]
-    entries = [entry for entry in draft.own_entries() if entry.kind != "container" and not wraps(entry.id)]
-    return all((entry.path, claim.value) in good for entry in entries for claim in entry.owners.values())
+    entries = [
+        entry for entry in draft.own_entries() if entry.kind != "container" and not wraps(entry.id)
+    ]
+    return all(
+        (entry.path, claim.value) in good for entry in entries for claim in entry.owners.values()
+    )
 
 
 def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
@@ -124,10 +148,17 @@ def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
     for entry in draft.own_entries():
         if wraps(entry.id):
             wrapped[entry.id] = wrapping.original_of(entry.written["command"])
-    if page is None or not (settings.events or wrapped) or draft.target.shared or interpreter.runs(settings.python):
+    if (
+        page is None
+        or not (settings.events or wrapped)
+        or draft.target.shared
+        or interpreter.runs(settings.python)
+    ):
         return "", {}
     python, _ = draft.sources.python()
-    wants = guard.wants(settings.with_python(python), draft.target, packs.load(GUARD), page.folder, "")
+    wants = guard.wants(
+        settings.with_python(python), draft.target, packs.load(GUARD), page.folder, ""
+    )
     found = {want.id: want.value["command"] for want in wants if want.id}
     for id, original in wrapped.items():
         if original is not None:
@@ -154,14 +185,20 @@ def _recalled(decision: Decision, current: Current, commands: Mapping[str, str])
             edits.append(EditElement(element, command))
             entry = _wishing(entry, commands)._replace(written={**entry.written, **command})
             states = ("owned", "owned", "its Python was gone")
-            actions.append(Action("replace", entry.path, "element", entry.id, *states, tuple(entry.owners)))
+            actions.append(
+                Action("replace", entry.path, "element", entry.id, *states, tuple(entry.owners))
+            )
         entries.append(entry)
     return decision._replace(edits=tuple(edits), entries=tuple(entries), actions=tuple(actions))
 
 
 def _still_ours(entry: Entry, current: Current, going: list[HookEntry]) -> HookEntry | None:
     command = entry.written["command"]
-    same = (e for e in current.elements if e.id == entry.id and e.fields.get("command") == command and e not in going)
+    same = (
+        e
+        for e in current.elements
+        if e.id == entry.id and e.fields.get("command") == command and e not in going
+    )
     return next(same, None)
 
 
@@ -172,7 +209,9 @@ def _calls(entry: Entry, commands: Mapping[str, str]) -> bool:
 def _python_of(command: str, target: Target) -> str:
     """The interpreter that a command of the guard's names."""
     for hook in packs.load(GUARD).hooks:
-        match = re.fullmatch(guard.command_forms(f"{GUARD}/{hook.id}", hook.event, target.host), command)
+        match = re.fullmatch(
+            guard.command_forms(f"{GUARD}/{hook.id}", hook.event, target.host), command
+        )
         if match:
             return "".join(shlex.split(match["python"] or ""))
     return ""
@@ -187,12 +226,20 @@ def _orphan(records: Records, draft: Draft) -> dict[str, tuple[str, list[Wanted]
     events = {f"{GUARD}/{hook.id}": hook.event for hook in pack.hooks}
     for element in shapes.elements(draft.target.host.shape, root):
         command = str(element.fields.get("command"))
-        hook = guard.hook_path(command, element.id, events[element.id], draft.target) if element.id in events else ""
+        hook = (
+            guard.hook_path(command, element.id, events[element.id], draft.target)
+            if element.id in events
+            else ""
+        )
         if hook and _is_own_folder(records, draft, os.path.dirname(hook)):
-            page = _new_page(draft, os.path.dirname(hook), _python_of(command, draft.target), pack.version)
+            page = _new_page(
+                draft, os.path.dirname(hook), _python_of(command, draft.target), pack.version
+            )
             settings, limit = settings_from(page.settings), _limit(draft)
             draft.packs[GUARD] = page
-            return {GUARD: (pack.version, guard.wants(settings, draft.target, pack, page.folder, limit))}
+            return {
+                GUARD: (pack.version, guard.wants(settings, draft.target, pack, page.folder, limit))
+            }
     return {}
 
 
@@ -201,14 +248,18 @@ def _is_own_folder(records: Records, draft: Draft, folder: str) -> bool:
     if draft.target.shared:
         return folder == pack_folder(draft.folders, draft.target, GUARD, {}, "")
     taken = {page.folder for record in records.values() for page in record.packs.values()}
-    return os.path.dirname(folder) == os.path.join(draft.folders.data, GUARD) and folder not in taken
+    return (
+        os.path.dirname(folder) == os.path.join(draft.folders.data, GUARD) and folder not in taken
+    )
 
 
 def _new_page(draft: Draft, folder: str, python: str, version: str) -> PackRecord:
     """A page from what is there; the knobs that were chosen are not known any more, and stay in config.json."""
     found = guard.live_configuration(PackRecord("", {}, folder)).get("mode")
     chosen = found if found in MODES and found != "off" else Settings().mode
-    return PackRecord(version, {"mode": chosen, "knobs": {}, "python": python, "config": {}}, folder)
+    return PackRecord(
+        version, {"mode": chosen, "knobs": {}, "python": python, "config": {}}, folder
+    )
 
 
 def _limit(draft: Draft) -> str:

@@ -43,11 +43,17 @@ def _put_back(draft: Draft, name: str, pack: PackRecord, wanted: Mapping[str, Fi
             if files.read(os.path.join(pack.folder, file_name)).data in (None, file.data):
                 fitting[file_name] = file
     unknown = pack._replace(files={})
-    runtime = runtime_files.install(draft.folders, draft.target, pack.folder, unknown, fitting, False)
-    _note(draft, name, pack, runtime, {**dict.fromkeys(wanted, ""), **pack.files, **runtime.written})
+    runtime = runtime_files.install(
+        draft.folders, draft.target, pack.folder, unknown, fitting, False
+    )
+    _note(
+        draft, name, pack, runtime, {**dict.fromkeys(wanted, ""), **pack.files, **runtime.written}
+    )
 
 
-def _note(draft: Draft, name: str, pack: PackRecord, runtime: Runtime, recorded: dict[str, str]) -> None:
+def _note(
+    draft: Draft, name: str, pack: PackRecord, runtime: Runtime, recorded: dict[str, str]
+) -> None:
     if runtime.actions or (name == GUARD and not pack.files):
         draft.packs[name] = pack._replace(files=recorded)
     draft.use_files(Runtime(runtime.changes, runtime.actions, rmdirs=runtime.rmdirs))
@@ -64,7 +70,9 @@ def _repair_guard(draft: Draft, pack: PackRecord) -> None:
     is_current = hook.data in (None, wanted[HOOK].data)
     is_ours = is_current or runtime_files.is_ours(hook, pack.files.get(HOOK, ""))
     if not is_ours or draft.target.shared:
-        _put_back(draft, GUARD, pack, {n: file for n, file in wanted.items() if _belongs(n, hook.data)})
+        _put_back(
+            draft, GUARD, pack, {n: file for n, file in wanted.items() if _belongs(n, hook.data)}
+        )
         return
     needed = {*pack.files, *wanted} if is_current else set(pack.files)
     if pack.files and not _is_of_0_1_0(pack) and not _misses_any(pack, needed):
@@ -94,7 +102,9 @@ def _current_config(draft: Draft, pack: PackRecord) -> File | None:
     """config.json with what the operator changed in it; None where it cannot be read."""
     with contextlib.suppress(HookctlError):
         path, before = os.path.join(pack.folder, CONFIG), pack.settings.get("config", {})
-        return runtime_files.configuration(path, before, _configuration(draft, pack), draft.host, False)
+        return runtime_files.configuration(
+            path, before, _configuration(draft, pack), draft.host, False
+        )
     return None
 
 
@@ -126,7 +136,9 @@ def _files_of_pack(draft: Draft, name: str, pack: PackRecord) -> dict[str, File]
     if (loaded.name, loaded.version) != (name, pack.version):
         return {}
     found = {file: File(*content) for file, content in read_files(loaded).items()}
-    return {file: one for file, one in found.items() if files.digest(one.data) == pack.files.get(file)}
+    return {
+        file: one for file, one in found.items() if files.digest(one.data) == pack.files.get(file)
+    }
 
 
 def _misses_any(pack: PackRecord, names: Iterable[str]) -> bool:

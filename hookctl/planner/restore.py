@@ -27,7 +27,9 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     folders, record_then = sources.folders, store.parse_page(backup.page)
     try:
         records = committed.read(folders, [project.find(os.path.dirname(path), folders.environ)])
-    except HookctlError:  # a stranger's ledger that is none must not keep anybody from an earlier text
+    except (
+        HookctlError
+    ):  # a stranger's ledger that is none must not keep anybody from an earlier text
         records, record_then = committed.read(folders), None
     key, record = store.page_of(records, path)
     target = _target(folders, records, key, record or record_then, path)
@@ -37,22 +39,36 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     return assemble(folders, records, [finish(records, draft)], install=False)
 
 
-def _decide(records: Mapping[str, Record], draft: Draft, data: bytes, record_then: Record | None) -> None:
+def _decide(
+    records: Mapping[str, Record], draft: Draft, data: bytes, record_then: Record | None
+) -> None:
     """Keep what the restored text has of ours on record, and take out the files of packs that it has not."""
     record = draft.record
     known = _as_known_then(record, record_then, draft.snapshot) if record_then else record
     current = _live(data, draft.target, known)
     kept = _entries(draft.target, known, current)
     staying = _standing(kept, current)
-    kept = tuple(entry for entry in kept if entry.kind == "container" or entry.owners.keys() & staying)
-    kept = tuple(entry._replace(owners={p: w for p, w in entry.owners.items() if p in staying}) for entry in kept)
-    in_use = {pack.folder for name, other in records.items() if name != draft.key for pack in other.packs.values()}
+    kept = tuple(
+        entry for entry in kept if entry.kind == "container" or entry.owners.keys() & staying
+    )
+    kept = tuple(
+        entry._replace(owners={p: w for p, w in entry.owners.items() if p in staying})
+        for entry in kept
+    )
+    in_use = {
+        pack.folder
+        for name, other in records.items()
+        if name != draft.key
+        for pack in other.packs.values()
+    }
     for name, pack in draft.packs.items():
         if name not in staying:
             draft.use_files(runtime_files.uninstall(draft.folders, draft.target, pack, in_use))
     result = None
     if known and staying:
-        result = known._replace(packs={n: pack for n, pack in known.packs.items() if n in staying}, entries=kept)
+        result = known._replace(
+            packs={n: pack for n, pack in known.packs.items() if n in staying}, entries=kept
+        )
         if record_then is None:
             # Who wrote it is not known: the text from before our first write is not what an uninstall may put back.
             result = result._replace(sha256_before="", sha256_after=files.digest(data))
@@ -68,13 +84,21 @@ def _standing(entries: tuple[Entry, ...], current: Current) -> set[str]:
     """The packs of which something that we wrote stands in the text; what they only adopted does not keep a pack."""
     ours = [entry for entry in entries if entry.kind != "container" and entry.mode == "owned"]
     elements = {owner for entry in ours if entry.id for owner in entry.owners}
-    values = [entry for entry in ours if engine.state(entry, current, entry.path, entry.id) == "owned"]
+    values = [
+        entry for entry in ours if engine.state(entry, current, entry.path, entry.id) == "owned"
+    ]
     return elements | {owner for entry in values for owner in entry.owners}
 
 
-def _target(folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str) -> Target:
+def _target(
+    folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str
+) -> Target:
     if record is not None:
-        return of_page(hosts.load(record.host), record, store.place_of(records, key) if key in records else path)
+        return of_page(
+            hosts.load(record.host),
+            record,
+            store.place_of(records, key) if key in records else path,
+        )
     root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):
         for scope in host.scopes:
@@ -105,10 +129,17 @@ def _as_known_then(now: Record | None, then: Record, there: Snapshot) -> Record:
     """The page that lies beside the backup, with what does not go back in time: where things are, packs as chosen."""
     if now is None:  # uninstalled since: what stands there now is somebody else's
         dirs = tuple(folder for folder in then.created_dirs if not os.path.isdir(folder))
-        return then._replace(created_file=then.created_file and there.data is None, created_dirs=dirs)
+        return then._replace(
+            created_file=then.created_file and there.data is None, created_dirs=dirs
+        )
     packs = {name: now.packs.get(name, page) for name, page in then.packs.items()}
-    return then._replace(packs=packs, created_file=now.created_file, created_dirs=now.created_dirs,
-                         known_as=now.known_as, project=now.project)  # fmt: skip
+    return then._replace(
+        packs=packs,
+        created_file=now.created_file,
+        created_dirs=now.created_dirs,
+        known_as=now.known_as,
+        project=now.project,
+    )
 
 
 def _stands(entry: Entry, current: Current) -> bool:
@@ -122,24 +153,49 @@ def _entries(target: Target, record: Record | None, current: Current) -> tuple[E
     kept = [_as_of_then(target, entry, current) for entry in ours if _stands(entry, current)]
     for container in record.entries if record else ():
         above = container.path
-        if container.kind == "container" and any(entry.path[: len(above)] == above for entry in kept):
+        if container.kind == "container" and any(
+            entry.path[: len(above)] == above for entry in kept
+        ):
             kept.append(container)
     return tuple(kept)
 
 
-def _actions(record: Record | None, kept: tuple[Entry, ...], current: Current) -> tuple[Action, ...]:
+def _actions(
+    record: Record | None, kept: tuple[Entry, ...], current: Current
+) -> tuple[Action, ...]:
     """A line for each entry that is not ours any more, and for each that is again."""
-    before, after = ({entry.id or entry.path: entry for entry in entries if entry.kind != "container"}
-                     for entries in (record.entries if record else (), kept))  # fmt: skip
+    before, after = (
+        {entry.id or entry.path: entry for entry in entries if entry.kind != "container"}
+        for entries in (record.entries if record else (), kept)
+    )
     actions = []
     for entry in (entry for name, entry in before.items() if name not in after):
         at = engine.state(entry, current, entry.path, entry.id)
-        reason = "it was not ours then" if _stands(entry, current) else "the restored text does not have it"
-        actions.append(Action("drop", entry.path, entry.kind, entry.id, at, "free", reason, tuple(entry.owners)))
+        reason = (
+            "it was not ours then"
+            if _stands(entry, current)
+            else "the restored text does not have it"
+        )
+        actions.append(
+            Action(
+                "drop", entry.path, entry.kind, entry.id, at, "free", reason, tuple(entry.owners)
+            )
+        )
     for entry in (entry for name, entry in after.items() if name not in before):
         at = engine.state(entry, current, entry.path, entry.id)
         owners = tuple(entry.owners)
-        actions.append(Action("take-back", entry.path, entry.kind, entry.id, "free", at, "it was ours then", owners))
+        actions.append(
+            Action(
+                "take-back",
+                entry.path,
+                entry.kind,
+                entry.id,
+                "free",
+                at,
+                "it was ours then",
+                owners,
+            )
+        )
     return tuple(actions)
 
 
@@ -148,7 +204,9 @@ def _as_of_then(target: Target, entry: Entry, current: Current) -> Entry:
     if not entry.id.startswith(f"{GUARD}/"):
         return entry
     fields = next(element.fields for element in current.elements if element.id == entry.id)
-    hook = next((hook for hook in packs.load(GUARD).hooks if f"{GUARD}/{hook.id}" == entry.id), None)
+    hook = next(
+        (hook for hook in packs.load(GUARD).hooks if f"{GUARD}/{hook.id}" == entry.id), None
+    )
     forms = guard.command_forms(entry.id, hook.event, target.host) if hook else ""
     if forms and re.fullmatch(forms, str(fields.get("command"))):
         return entry._replace(written={**entry.written, "command": fields["command"]})
@@ -160,11 +218,19 @@ def _orphans(current: Current, kept: tuple[Entry, ...]) -> tuple[str, ...]:
     ids = sorted({element.id for element in current.elements if element.id not in known})
     if not ids:
         return ()
-    return (f"the restored text has {', '.join(ids)}, which is not installed any more; `hookctl doctor` says more",)
+    return (
+        f"the restored text has {', '.join(ids)}, which is not installed any more; `hookctl doctor` says more",
+    )
 
 
 def _without_files(record: Record | None, result: Record | None) -> tuple[str, ...]:
     """Packs that were uninstalled since come back with their registrations only."""
     known = record.packs if record else {}
-    names = [name for name, page in (result.packs if result else {}).items() if name not in known and page.files]
-    return tuple(f"{name} is registered again, without its files: install or uninstall it" for name in names)
+    names = [
+        name
+        for name, page in (result.packs if result else {}).items()
+        if name not in known and page.files
+    ]
+    return tuple(
+        f"{name} is registered again, without its files: install or uninstall it" for name in names
+    )

@@ -66,4 +66,6 @@ def _look_again(plan: Plan, say: Callable[[str], None]) -> None:
         with contextlib.suppress(HookctlError):
             there = files.read(change.path)
         if there is None or there.data != change.after:
-            say(f"{change.path}: another program wrote it right behind us; run `hookctl doctor` to see what is left")
+            say(
+                f"{change.path}: another program wrote it right behind us; run `hookctl doctor` to see what is left"
+            )

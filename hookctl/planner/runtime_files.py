@@ -50,9 +50,15 @@ class File(NamedTuple):
 
 
 def install(
-    folders: Folders, target: Target, folder: str, known: PackRecord | None, wanted: Mapping[str, File], force: bool,
-    *, upgrade: bool = False,
-) -> Runtime:  # fmt: skip
+    folders: Folders,
+    target: Target,
+    folder: str,
+    known: PackRecord | None,
+    wanted: Mapping[str, File],
+    force: bool,
+    *,
+    upgrade: bool = False,
+) -> Runtime:
     """What has to be written into the folder; files of an earlier version that are not wanted any more go.
 
     A copy that is written anew, and with `upgrade` any, is executable where the pack's own file is.
@@ -64,7 +70,9 @@ def install(
         path, there = os.path.join(folder, name), current[name]
         kept += file.edits
         if name != CONFIG and not force and _is_foreign(there, file, recorded.get(name, "")):
-            kept.append(file_action("keep", path, "edited by hand, so it stays; --force puts ours back"))
+            kept.append(
+                file_action("keep", path, "edited by hand, so it stays; --force puts ours back")
+            )
             written[name] = recorded.get(name, "")
             foreign.append(path)
             continue
@@ -76,7 +84,9 @@ def install(
             new_mode = _executable(mode) if file.executable else mode
             changes[name] = Change(there.path, there.data, file.data, new_mode, chmod)
     dropped = {name: sha for name, sha in recorded.items() if name not in wanted}
-    if os.path.join(folder, HOOK) in foreign:  # an edited launcher still starts the package that it names
+    if (
+        os.path.join(folder, HOOK) in foreign
+    ):  # an edited launcher still starts the package that it names
         stay = {name: sha for name, sha in dropped.items() if package_of(name)}
         written |= stay
         dropped = {name: sha for name, sha in dropped.items() if name not in stay}
@@ -84,12 +94,18 @@ def install(
     in_use = {os.path.dirname(name) for name in written}
     gone = _remove(folders, target, before._replace(folder=folder, files=dropped), in_use)
     return Runtime(
-        (*changes.values(), *gone.changes), (*_actions(folder, changes), *gone.actions), (*kept, *gone.kept),
-        written, gone.rmdirs, tuple(foreign),
-    )  # fmt: skip
+        (*changes.values(), *gone.changes),
+        (*_actions(folder, changes), *gone.actions),
+        (*kept, *gone.kept),
+        written,
+        gone.rmdirs,
+        tuple(foreign),
+    )
 
 
-def uninstall(folders: Folders, target: Target, known: PackRecord, others: Container[str] = ()) -> Runtime:
+def uninstall(
+    folders: Folders, target: Target, known: PackRecord, others: Container[str] = ()
+) -> Runtime:
     """The files that we wrote and nobody edited go, and their folders if they are empty then.
 
     `others` are the folders that other registrations use too.
@@ -109,12 +125,16 @@ def _remove(folders: Folders, target: Target, known: PackRecord, in_use: Contain
             changes[name] = Change(there.path, there.data, None)
         else:
             path = os.path.join(known.folder, name)
-            kept.append(file_action("keep", path, "edited by hand, so it stays; nothing runs it any more"))
+            kept.append(
+                file_action("keep", path, "edited by hand, so it stays; nothing runs it any more")
+            )
     caches = [] if target.shared else _caches(known.folder, in_use)
     bytecode = [change for cache in caches for change in _bytecode(cache)]
     # Also where somebody has removed the files already.
     file_paths = [os.path.join(known.folder, name) for name in known.files]
-    rmdirs = _own_folders(folders, target, [*file_paths, *(os.path.join(cache, "") for cache in caches)])
+    rmdirs = _own_folders(
+        folders, target, [*file_paths, *(os.path.join(cache, "") for cache in caches)]
+    )
     going = (*changes.values(), *bytecode)
     return Runtime(going, _actions(known.folder, changes), tuple(kept), {}, rmdirs)
 
@@ -135,8 +155,14 @@ def _read_all(target: Target, folder: str, names: Iterable[str]) -> dict[str, fi
 def _caches(folder: str, packages: Container[str]) -> list[str]:
     """Where Python keeps the bytecode of every package but these; a call that still runs may add to it."""
     names = os.listdir(folder) if os.path.isdir(folder) else []
-    gone = [os.path.join(folder, name) for name in sorted(names) if is_package(name) and name not in packages]
-    caches = [os.path.join(package, "__pycache__") for package in gone if not os.path.islink(package)]
+    gone = [
+        os.path.join(folder, name)
+        for name in sorted(names)
+        if is_package(name) and name not in packages
+    ]
+    caches = [
+        os.path.join(package, "__pycache__") for package in gone if not os.path.islink(package)
+    ]
     return [cache for cache in caches if os.path.isdir(cache) and not os.path.islink(cache)]
 
 
@@ -182,7 +208,11 @@ def _own_folders(folders: Folders, target: Target, file_paths: Iterable[str]) ->
 def _is_judged_by_meaning(target: Target, path: str) -> bool:
     """A committed record has no hash of the guard's configuration: it has the settings that it was made from."""
     folder, name = os.path.split(path)
-    return target.shared and name == CONFIG and os.path.dirname(folder) == os.path.join(target.project, OWN, GUARD)
+    return (
+        target.shared
+        and name == CONFIG
+        and os.path.dirname(folder) == os.path.join(target.project, OWN, GUARD)
+    )
 
 
 def is_ours(there: files.Snapshot, digest: str) -> bool:
@@ -206,7 +236,9 @@ def is_as_recorded(there: files.Snapshot, known: PackRecord, name: str) -> bool:
 def _says(there: files.Snapshot) -> Any:
     """What a configuration says; None where it cannot be read."""
     try:
-        return JsonDocument.parse(there.data or b"", where=there.path, comments=False, trailing_commas=False).value
+        return JsonDocument.parse(
+            there.data or b"", where=there.path, comments=False, trailing_commas=False
+        ).value
     except HookctlError:
         return None
 
@@ -235,14 +267,22 @@ def guards_files(config: File, *, wrapper: bool) -> dict[str, File]:
 
 
 def configuration(
-    path: str, written: dict[str, Any], wanted: dict[str, Any], host: Host, force: bool, *, fresh: bool = False
+    path: str,
+    written: dict[str, Any],
+    wanted: dict[str, Any],
+    host: Host,
+    force: bool,
+    *,
+    fresh: bool = False,
 ) -> File:
     """config.json with what is wanted, knob by knob, except what the operator changed in it; the hosts are our own."""
     there = files.Snapshot(path, None) if fresh else files.read(path)
     current: dict[str, Any] = {}
     if there.data is not None and not force:
         try:
-            value = JsonDocument.parse(there.data, where=there.path, comments=False, trailing_commas=False).value
+            value = JsonDocument.parse(
+                there.data, where=there.path, comments=False, trailing_commas=False
+            ).value
         except HookctlError as error:
             error.hint = "Mend it; or remove it, or install with --force: either writes it anew."
             raise
@@ -251,8 +291,14 @@ def configuration(
     edited = {name for name in current if not engine.same(current[name], written.get(name))}
     edited -= {name for name in edited if engine.same(current[name], wanted.get(name))}
     if not written:
-        edited -= {"mode", "state_dir"}  # left over from an earlier install: these two are hookctl's own
-    values = {name: current[name] if name in edited else wanted[name] for name in {**wanted, **dict.fromkeys(edited)}}
+        edited -= {
+            "mode",
+            "state_dir",
+        }  # left over from an earlier install: these two are hookctl's own
+    values = {
+        name: current[name] if name in edited else wanted[name]
+        for name in {**wanted, **dict.fromkeys(edited)}
+    }
     shown = {name: json.dumps(masked(current[name], name)) for name in sorted(edited)}
     kept = tuple(
         file_action("keep", there.path, f"kept your {name}={text}; --force takes it over")
@@ -276,7 +322,9 @@ def unknown_page(folders: Folders, target: Target, folder: str) -> PackRecord:
     wanted = guard.configuration(Settings(), state, target.host)
     config = configuration("", {}, wanted, target.host, False, fresh=True)
     content = guards_files(config, wrapper=True)
-    return PackRecord("", {}, folder, {name: files.digest(file.data) for name, file in content.items()})
+    return PackRecord(
+        "", {}, folder, {name: files.digest(file.data) for name, file in content.items()}
+    )
 
 
 def folder_of_orphan(folders: Folders, document: Document, target: Target) -> str:

@@ -38,7 +38,10 @@ class Leaving(NamedTuple):
 
 
 def plan_uninstall(
-    sources: Sources, leaving: Iterable[Leaving], loaded: Mapping[str, Pack], projects: Iterable[str] = ()
+    sources: Sources,
+    leaving: Iterable[Leaving],
+    loaded: Mapping[str, Pack],
+    projects: Iterable[str] = (),
 ) -> Plan:
     """What taking packs out of these places would do; `loaded` are those whose file is at hand, for orphans of them."""
     folders = sources.folders
@@ -48,12 +51,14 @@ def plan_uninstall(
     approvals = Approvals(sources, records, drafts)
     for draft, each in zip(drafts, leaving, strict=True):
         approvals.uninstall(draft, each.packs)
-    return assemble(folders, records, [finish(records, draft) for draft in approvals.drafts], install=False)
+    return assemble(
+        folders, records, [finish(records, draft) for draft in approvals.drafts], install=False
+    )
 
 
 def _draft(
     sources: Sources, records: Records, leaving: Leaving, loaded: Mapping[str, Pack]
-) -> Draft:  # fmt: skip
+) -> Draft:
     """The draft of one settings file without the packs; a refusal names what to remove by hand."""
     target = leaving.target
     decide = partial(_decide, records, leaving.packs, loaded)
@@ -61,7 +66,14 @@ def _draft(
     if leaving.key and key != leaving.key:
         # The file of another record stands where this one's was: there is nothing left to edit.
         document = formats.parse(target.host.format, b"", where=leaving.key)
-        draft = Draft(sources, target, files.Snapshot(leaving.key, None), document, leaving.key, records[leaving.key])
+        draft = Draft(
+            sources,
+            target,
+            files.Snapshot(leaving.key, None),
+            document,
+            leaving.key,
+            records[leaving.key],
+        )
         decide(draft)
         return draft
     try:
@@ -73,7 +85,7 @@ def _draft(
 
 def _decide(
     records: Records, packs: tuple[str, ...], loaded: Mapping[str, Pack], draft: Draft
-) -> None:  # fmt: skip
+) -> None:
     """Take the packs out, the last one in the file first, and then their files."""
     known = dict(draft.packs)
     if GUARD in packs:
@@ -126,14 +138,22 @@ def _places_kept_empty(draft: Draft) -> list[Action]:
     gone = [edit.element for edit in draft.edits if isinstance(edit, DropElement)]
     stays = [element for element in gone if draft.document.get(element.path[:-2]) is not MISSING]
     reason = f"an empty place stays, since {draft.host.title} trusts the hooks behind it by their position"
-    return [Action("keep", element.path, "element", element.id, "owned", "free", reason) for element in stays]
+    return [
+        Action("keep", element.path, "element", element.id, "owned", "free", reason)
+        for element in stays
+    ]
 
 
 def _remove_files(
     records: Records, packs: tuple[str, ...], known: Mapping[str, PackRecord], draft: Draft
-) -> None:  # fmt: skip
+) -> None:
     """The packs' files go, unless another registration uses them."""
-    in_use = {pack.folder for key, record in records.items() if key != draft.key for pack in record.packs.values()}
+    in_use = {
+        pack.folder
+        for key, record in records.items()
+        if key != draft.key
+        for pack in record.packs.values()
+    }
     for name in packs:
         installed = known.get(name)
         if installed is None and name == GUARD and draft.edits:
@@ -145,9 +165,15 @@ def _remove_files(
             draft.use_files(runtime_files.uninstall(draft.folders, draft.target, installed, in_use))
 
 
-def _by_hand(error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]) -> HookctlError:
+def _by_hand(
+    error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]
+) -> HookctlError:
     """The same refusal with what to remove by hand: what nobody but these packs has in the file."""
-    going = [entry for entry in entries if entry.kind != "container" and entry.owners.keys() <= set(packs)]
+    going = [
+        entry
+        for entry in entries
+        if entry.kind != "container" and entry.owners.keys() <= set(packs)
+    ]
     ours = [
         f"in {'.'.join(map(str, entry.path))}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
         + (f", and put back {masked_text(entry.before or '')}" if wraps(entry.id) else "")

@@ -23,7 +23,9 @@ from hookctl.settings.targets import GUARD, Target
 class Asked(NamedTuple):
     """What is asked of an install."""
 
-    text: str | None  # part of the command that is to be wrapped; empty: none any more; None: as it is
+    text: (
+        str | None
+    )  # part of the command that is to be wrapped; empty: none any more; None: as it is
     version: str
     folder: str
     python: str
@@ -37,16 +39,26 @@ def unwrap(draft: Draft) -> None:
     edits, actions, kept = [], [], []
     elements = _elements(draft.host, draft.document)
     for element in elements:
-        original, entry = wrapping.original_of(str(element.fields["command"])), known.get(element.id)
+        original, entry = (
+            wrapping.original_of(str(element.fields["command"])),
+            known.get(element.id),
+        )
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
-            kept.append(_line("keep", element.path[:2], element.id, "edited copy", "edited copy", reason))
+            kept.append(
+                _line("keep", element.path[:2], element.id, "edited copy", "edited copy", reason)
+            )
         else:
             edits.append(Put((*element.path, "command"), raw=_source(entry, original)))
             reason = f"back to {masked_text(original)}"
-            actions.append(_line("replace", element.path[:2], element.id, "owned", "foreign", reason))
+            actions.append(
+                _line("replace", element.path[:2], element.id, "owned", "foreign", reason)
+            )
     gone = known.keys() - {element.id for element in elements}
-    actions += [_line("drop", known[id].path, id, "missing", "free", "it was gone already") for id in sorted(gone)]
+    actions += [
+        _line("drop", known[id].path, id, "missing", "free", "it was gone already")
+        for id in sorted(gone)
+    ]
     draft.take(Decision(tuple(edits), (), tuple(actions), tuple(kept)), visible)
 
 
@@ -73,13 +85,17 @@ def wrap(draft: Draft, claim: Asked) -> bool:
     if claim.text:
         wraps.add(claim.text)
     entries = tuple(wraps.entries.values())
-    draft.take(Decision(tuple(wraps.edits), entries, tuple(wraps.actions), tuple(wraps.kept)), visible)
+    draft.take(
+        Decision(tuple(wraps.edits), entries, tuple(wraps.actions), tuple(wraps.kept)), visible
+    )
     return bool(entries)
 
 
 def entries_but_wraps(draft: Draft) -> tuple[Entry, ...]:
     """The entries that are a pack's own, without those of other tools' hooks."""
-    return draft.visible_entries([entry for entry in draft.own_entries() if not wrapping.wraps(entry.id)])
+    return draft.visible_entries(
+        [entry for entry in draft.own_entries() if not wrapping.wraps(entry.id)]
+    )
 
 
 def _wraps(draft: Draft) -> tuple[Entry, ...]:
@@ -89,7 +105,9 @@ def _wraps(draft: Draft) -> tuple[Entry, ...]:
 class _Wraps:
     """The entries and edits of one settings file while its wraps are being planned."""
 
-    def __init__(self, document: Document, target: Target, claim: Asked, known: dict[str, Entry]) -> None:
+    def __init__(
+        self, document: Document, target: Target, claim: Asked, known: dict[str, Entry]
+    ) -> None:
         self.document, self.target, self.claim, self.known = document, target, claim, known
         self.foreign = _foreign(document, target.host)
         self.entries: dict[str, Entry] = {}
@@ -104,8 +122,12 @@ class _Wraps:
         if original is None and entry and self.claim.force:
             original = wrapping.original_of(entry.written["command"])
         if original is None:
-            reason = "its command was edited, so it stays" + ("; --force puts ours back" if entry else "")
-            self.kept.append(_line("keep", element.path[:2], element.id, "overridden", "overridden", reason))
+            reason = "its command was edited, so it stays" + (
+                "; --force puts ours back" if entry else ""
+            )
+            self.kept.append(
+                _line("keep", element.path[:2], element.id, "overridden", "overridden", reason)
+            )
             if entry:
                 self.entries.setdefault(element.id, entry)
             return
@@ -131,8 +153,12 @@ class _Wraps:
 
     def add(self, text: str) -> None:
         """Wrap the one hook that a text names, unless it is wrapped."""
-        wrapped = [wrapping.original_of(entry.written["command"]) for entry in self.entries.values()]
-        there = list(dict.fromkeys([*(command for _, command in self.foreign), *filter(None, wrapped)]))
+        wrapped = [
+            wrapping.original_of(entry.written["command"]) for entry in self.entries.values()
+        ]
+        there = list(
+            dict.fromkeys([*(command for _, command in self.foreign), *filter(None, wrapped)])
+        )
         hits = [text] if text in there else [command for command in there if text in command]
         if len(hits) != 1:
             raise self._ambiguous(text, there, "several hooks" if hits else "no hook")
@@ -144,7 +170,11 @@ class _Wraps:
 
     def _plain(self, original: str) -> list[tuple[Path, str]]:
         """Each place of a command that a shell's command line can stand in for, with the command."""
-        return [one for one in self.foreign if one[1] == original and not _odd(self.document.get(one[0]), original)]
+        return [
+            one
+            for one in self.foreign
+            if one[1] == original and not _odd(self.document.get(one[0]), original)
+        ]
 
     def _put_on(self, original: str, why: str) -> None:
         """The guard's command in place of a hook's own, everywhere that stands on the event."""
@@ -159,7 +189,9 @@ class _Wraps:
 
     def _entry(self, path: Path, original: str, raw: str) -> Entry:
         """Of the element only the command is ours, so nothing else of it is on record."""
-        written = {"command": wrapping.command(original, self.target, self.claim.folder, self.claim.python)}
+        written = {
+            "command": wrapping.command(original, self.target, self.claim.folder, self.claim.python)
+        }
         owners = {GUARD: Claim(written, self.claim.version)}
         return Entry(path[:2], "element", "owned", raw, written, owners, wrapping.id_of(original))
 
@@ -175,11 +207,15 @@ class _Wraps:
 
     def _not_plain(self, original: str) -> HookctlError:
         path = next(path for path, command in self.foreign if command == original)
-        message = f"this hook cannot be wrapped, because of its {_odd(self.document.get(path), original)}"
+        message = (
+            f"this hook cannot be wrapped, because of its {_odd(self.document.get(path), original)}"
+        )
         line, column = self.document.position(path)
         where = self.document.where
         hint = "Wrap plain commands only."
-        return HookctlError("usage", message, path=where, line=line, column=column, hint=hint, exit_code=USAGE)
+        return HookctlError(
+            "usage", message, path=where, line=line, column=column, hint=hint, exit_code=USAGE
+        )
 
 
 def _elements(host: Host, document: Document) -> list[HookEntry]:
@@ -194,7 +230,11 @@ def _foreign(document: Document, host: Host) -> list[tuple[Path, str]]:
     for path, handler, _ in shapes.handlers(host.shape, root):
         text = handler.get("command")
         plain = isinstance(text, str) and handler.get("type", "command") == "command"
-        if plain and shapes.event_of(host.shape, path) == host.events["stop"] and not shapes.is_ours(text):
+        if (
+            plain
+            and shapes.event_of(host.shape, path) == host.events["stop"]
+            and not shapes.is_ours(text)
+        ):
             found.append((path, text))
     return found
 

@@ -12,7 +12,11 @@ from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.settings.words import is_true
 
-UNKNOWN, CHANGED, OFF = "unknown", "changed", "off"  # nobody approved it; since then it was changed; switched off
+UNKNOWN, CHANGED, OFF = (
+    "unknown",
+    "changed",
+    "off",
+)  # nobody approved it; since then it was changed; switched off
 
 
 class Closed(NamedTuple):
@@ -23,7 +27,9 @@ class Closed(NamedTuple):
     state: Path = ()  # where the host has the word on it
 
 
-def closed(host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings) -> list[Closed]:
+def closed(
+    host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
+) -> list[Closed]:
     """The hooks of ours in a settings file that wait for an approval, by its path and what it says."""
     about, root = host.data.get("trust", {}), {} if root is MISSING else root
     ours = {element.path: element for element in shapes.elements(host.shape, root)}
@@ -52,7 +58,9 @@ def _not_agreed(
     """Each hook against the commands that were agreed to, unless the host agrees by itself."""
     about = host.data["trust"]
     said = about.get("unasked", {})
-    if is_true(environ.get(said.get("variable", ""), "")) or is_true(str(root.get(said.get("key")))):
+    if is_true(environ.get(said.get("variable", ""), "")) or is_true(
+        str(root.get(said.get("key")))
+    ):
         return
     memory = _read(host, about["memory"], "json", environ, read)
     listed = memory.get(("approvals",)) if memory else ()
@@ -63,7 +71,9 @@ def _not_agreed(
             yield Closed(ours[path], UNKNOWN)
 
 
-def is_untrusted(host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings) -> bool:
+def is_untrusted(
+    host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings
+) -> bool:
     """Whether the host runs no hook of a scope in a folder, since nobody told it to trust that."""
     about = host.data.get("folder_trust")
     if not about or scope not in about["scopes"] or not _is_on(host, about, environ, read):
@@ -72,7 +82,9 @@ def is_untrusted(host: Host, scope: str, folder: str, environ: Mapping[str, str]
     return document is None or not _is_trusted(about, _words(about, document), folder)
 
 
-def _read(host: Host, name: str, format: str, environ: Mapping[str, str], read: Read) -> Document | None:
+def _read(
+    host: Host, name: str, format: str, environ: Mapping[str, str], read: Read
+) -> Document | None:
     return readable(name.format(config=config_folder(host, environ)), format, read)
 
 
@@ -91,7 +103,9 @@ def _words(about: Mapping[str, Any], document: Document) -> dict[str, Any]:
     found = document.get(tuple(about.get("folders", ())))
     words = found if isinstance(found, dict) else {}
     if "level" in about:
-        return {name: one.get(about["level"]) for name, one in words.items() if isinstance(one, dict)}
+        return {
+            name: one.get(about["level"]) for name, one in words.items() if isinstance(one, dict)
+        }
     return words
 
 

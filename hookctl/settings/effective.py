@@ -58,7 +58,11 @@ def variables(found: Sequence[Source]) -> dict[str, str]:
     for source in reversed(found):
         path = env_path(source)
         values = source.document.get(path) if path else {}
-        texts |= {name: precedence.text(source, (*path, name)) for name in values} if isinstance(values, dict) else {}
+        texts |= (
+            {name: precedence.text(source, (*path, name)) for name in values}
+            if isinstance(values, dict)
+            else {}
+        )
     return texts
 
 
@@ -70,7 +74,9 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
     if "setting" in host.cap:
         return _setting(host, found)
     field = host.cap.get("field", "")
-    source, hook = next(((source, hook) for source in found if (hook := hook_of(source))), (None, None))
+    source, hook = next(
+        ((source, hook) for source in found if (hook := hook_of(source))), (None, None)
+    )
     if field and hook and field in hook.fields:
         return Value(json.dumps(hook.fields[field]), source, True)
     return Value("", source if field else None, False)
@@ -99,7 +105,9 @@ class Switch(NamedTuple):
     @property
     def said(self) -> str:
         """The key with its value, as people write it."""
-        return f"{'.'.join(map(str, self.path))} is {json.dumps(self.source.document.get(self.path))}"
+        return (
+            f"{'.'.join(map(str, self.path))} is {json.dumps(self.source.document.get(self.path))}"
+        )
 
 
 def switch_files(folders: Folders, host: Host, start: str) -> Iterator[tuple[str, str]]:
@@ -130,7 +138,9 @@ def switches(found: Sequence[Source]) -> Iterator[tuple[Switch, bool]]:
     """Every switch that stands somewhere, those first whose word counts, and whether it says off."""
     for source in found:
         about = source.host.data["switches"]
-        for path in map(tuple, ([about["disable"]] if "disable" in about else []) + about.get("also", [])):
+        for path in map(
+            tuple, ([about["disable"]] if "disable" in about else []) + about.get("also", [])
+        ):
             if source.document.get(path) is not MISSING:
                 yield Switch(source, path), source.document.get(path) is about["disabled_by"]
 

@@ -28,7 +28,9 @@ class Source(NamedTuple):
     host: Host  # in the variant that this file stands in
 
 
-def sources(folders: Folders, host: Host, user: str, start: str, read: Read = read_settings) -> list[Source]:
+def sources(
+    folders: Folders, host: Host, user: str, start: str, read: Read = read_settings
+) -> list[Source]:
     """The files that the host reads when started in a folder, those first whose values win; `user` is the user's."""
     found = list(_read(folders, host, user, start, read))
     return found[:1] if host.data["scopes"].get("first_only") else found
@@ -48,7 +50,9 @@ def _read(folders: Folders, host: Host, user: str, start: str, read: Read) -> It
                 yield Source(scope, path, document, variant)
 
 
-def _paths(folders: Folders, host: Host, scope: str, user: str, start: str, read: Read) -> list[tuple[Host, str]]:
+def _paths(
+    folders: Folders, host: Host, scope: str, user: str, start: str, read: Read
+) -> list[tuple[Host, str]]:
     if scope == "user":
         return _with_others(folders, (of_file(host, user, read), user), scope, "", read)
     if scope != "managed":
@@ -57,7 +61,9 @@ def _paths(folders: Folders, host: Host, scope: str, user: str, start: str, read
         found = standing(host, scope, folders.environ, start, read)
         return _with_others(folders, found, scope, start, read)
     patterns = host.data["files"].get("managed", {}).get(sys.platform, [])
-    matches = [path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)]
+    matches = [
+        path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)
+    ]
     return [(host, path) for path in matches]
 
 
@@ -69,7 +75,9 @@ def _with_others(
     every = []
     if host.data.get("variants"):
         every = all_files(load(host.name), scope, folders.environ, start, read)
-    merged = any(where != "wrapped" for where, _ in variants(host)) and path in [other for _, other in every]
+    merged = any(where != "wrapped" for where, _ in variants(host)) and path in [
+        other for _, other in every
+    ]
     found = [file, *(one for one in every if merged and one[1] != path)]
     beside = host.data["files"].get("beside")
     if beside:
@@ -92,5 +100,14 @@ def text(source: Source | None, path: Path) -> str:
 def hidden_events(found: list[Source], source: Source) -> set[str]:
     """The events of a file that the host takes from another file of the same scope instead."""
     laid = [variant.stands for where, variant in variants(source.host) if where == "overlays"]
-    over = [one for one in found if one.scope == source.scope and one.host.stands in laid and one.path != source.path]
-    return {event for one in over for _, events in event_maps(one.host.shape, one.document.value) for event in events}
+    over = [
+        one
+        for one in found
+        if one.scope == source.scope and one.host.stands in laid and one.path != source.path
+    ]
+    return {
+        event
+        for one in over
+        for _, events in event_maps(one.host.shape, one.document.value)
+        for event in events
+    }

@@ -66,7 +66,9 @@ def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
     raise AssertionError("not reached")
 
 
-def look(host: Host, document: Document, wants: Iterable[Wanted], entries: Iterable[Entry]) -> Current:
+def look(
+    host: Host, document: Document, wants: Iterable[Wanted], entries: Iterable[Entry]
+) -> Current:
     """The live values at the places that concern us; refuses shapes and doubled keys that an edit would meet."""
     root = {} if document.value is MISSING else document.value
     if not isinstance(root, dict):
@@ -84,9 +86,15 @@ def look(host: Host, document: Document, wants: Iterable[Wanted], entries: Itera
             leaf = length == len(place.path) and place.kind == "leaf"
             fits = leaf or isinstance(value, list if array and length == len(place.path) else dict)
             if not fits and place.kind != "container":
-                raise wrong_shape(document, path, "an array" if array and length == len(place.path) else "an object")
+                raise wrong_shape(
+                    document,
+                    path,
+                    "an array" if array and length == len(place.path) else "an object",
+                )
             values[path] = value
             if leaf:
                 raw[path] = document.raw(path)
     elements = shapes.elements(host.shape, root)
-    return Current(values, raw | {element.path: document.raw(element.path) for element in elements}, elements)
+    return Current(
+        values, raw | {element.path: document.raw(element.path) for element in elements}, elements
+    )

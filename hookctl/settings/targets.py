@@ -18,7 +18,9 @@ from hookctl.system.folders import Folders
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
 
-Read = Callable[[str, str], tuple[files.Snapshot, Document]]  # a settings file by its path and format
+Read = Callable[
+    [str, str], tuple[files.Snapshot, Document]
+]  # a settings file by its path and format
 
 
 class Target:
@@ -46,14 +48,19 @@ def find(host: Host, scope: str, folders: Folders, project: str = "") -> Target:
     users = settings_path(host, "user", folders.environ)
     if files.real(target.path) == files.real(users):
         message = f"the {scope} settings of {project} are your user settings"
-        raise HookctlError("usage", message, path=users, hint="Install with --scope user.", exit_code=USAGE)
+        raise HookctlError(
+            "usage", message, path=users, hint="Install with --scope user.", exit_code=USAGE
+        )
     return target
 
 
 def require_scope(host: Host, scope: str) -> None:
     """Refuse (usage) a scope that a host has no settings file for."""
     if scope not in host.scopes:
-        message, hint = f"{host.title} has no {scope} settings", f"Its scopes: {', '.join(host.scopes)}."
+        message, hint = (
+            f"{host.title} has no {scope} settings",
+            f"Its scopes: {', '.join(host.scopes)}.",
+        )
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
@@ -64,7 +71,11 @@ def read_settings(path: str, format: str) -> tuple[files.Snapshot, Document]:
 
 
 def standing(
-    host: Host, scope: str, environ: Mapping[str, str], project: str = "", read: Read = read_settings
+    host: Host,
+    scope: str,
+    environ: Mapping[str, str],
+    project: str = "",
+    read: Read = read_settings,
 ) -> tuple[Host, str]:
     """The settings file of a scope that counts now, and the host in the variant that its settings stand in."""
     usual = settings_path(host, scope, environ, project)
@@ -76,7 +87,11 @@ def standing(
 
 
 def all_files(
-    host: Host, scope: str, environ: Mapping[str, str], project: str = "", read: Read = read_settings
+    host: Host,
+    scope: str,
+    environ: Mapping[str, str],
+    project: str = "",
+    read: Read = read_settings,
 ) -> list[tuple[Host, str]]:
     """Every settings file of a scope in which the host's settings may stand, the one that counts now first."""
     now = standing(host, scope, environ, project, read)
@@ -88,8 +103,14 @@ def all_files(
 def of_file(host: Host, path: str, read: Read = read_settings) -> Host:
     """The host in the variant that a settings file stands in, by its name and what is in it."""
     for where, variant in variants(host):
-        names = {os.path.basename(name) for name in variant.data["files"].values() if isinstance(name, str)}
-        if os.path.basename(path) in names and (where != "wrapped" or "hooks" in _value(variant, path, read)):
+        names = {
+            os.path.basename(name)
+            for name in variant.data["files"].values()
+            if isinstance(name, str)
+        }
+        if os.path.basename(path) in names and (
+            where != "wrapped" or "hooks" in _value(variant, path, read)
+        ):
             return variant
     return host
 
@@ -98,7 +119,11 @@ def _stands(where: str, variant: Host, path: str, usual: str, read: Read) -> boo
     value = _value(variant, path, read)
     if where == "overlays":
         beside = _value(variant, usual, read).get("hooks")
-        hidden = {name for name, groups in beside.items() if groups} if isinstance(beside, dict) else set()
+        hidden = (
+            {name for name, groups in beside.items() if groups}
+            if isinstance(beside, dict)
+            else set()
+        )
         return os.path.lexists(path) and (hidden <= value.keys() or variant.events["stop"] in value)
     if where == "wrapped":
         return "hooks" in value
@@ -138,9 +163,13 @@ def require_inside(project: str, path: str) -> None:
     """Refuse a path that a link leads out of the project: a repository could bring it (design, section 5)."""
     target = files.real(path)
     # What lies in .git is not the repository's: no clone brings it along.
-    if not target.startswith(top(project)) or ".git" in target.removeprefix(top(project)).split("/"):
+    if not target.startswith(top(project)) or ".git" in target.removeprefix(top(project)).split(
+        "/"
+    ):
         message = f"a link leads out of the project, to {target}"
-        raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link, or use --scope user.")
+        raise HookctlError(
+            "link_leaves_project", message, path=path, hint="Remove the link, or use --scope user."
+        )
 
 
 def read_inside(project: str, path: str) -> files.Snapshot:
@@ -151,7 +180,9 @@ def read_inside(project: str, path: str) -> files.Snapshot:
     return there
 
 
-def pack_folder(folders: Folders, target: Target, pack: str, records: Mapping[str, Record], key: str) -> str:
+def pack_folder(
+    folders: Folders, target: Target, pack: str, records: Mapping[str, Record], key: str
+) -> str:
     """The folder of a pack's files, one a registration; `key` is that of the settings file's own page.
 
     A second settings file of the same host at user scope gets a folder with its hash.
@@ -163,7 +194,12 @@ def pack_folder(folders: Folders, target: Target, pack: str, records: Mapping[st
     folder = os.path.join(folders.data, *own, f"{target.host.name}-{target.scope}")
     if target.scope == "local":
         return f"{folder}-{short_hash(target.project)}"
-    taken = {page.folder for path, record in records.items() if path != key for page in record.packs.values()}
+    taken = {
+        page.folder
+        for path, record in records.items()
+        if path != key
+        for page in record.packs.values()
+    }
     return f"{folder}-{short_hash(key)}" if folder in taken else folder
 
 
@@ -176,7 +212,12 @@ def in_sh(target: Target, path: str) -> str:
     """A file or folder of ours as it stands in a command; at project scope it must hold in every clone."""
     if not target.shared:
         if "\n" in path or any("\ud800" <= char <= "\udfff" for char in path):
-            message, hint = "no command can name this path", "Let HOOKCTL_DATA_DIR be one in UTF-8 and on one line."
+            message, hint = (
+                "no command can name this path",
+                "Let HOOKCTL_DATA_DIR be one in UTF-8 and on one line.",
+            )
             raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
         return shlex.quote(path)
-    return f"{target.host.data['environment']['in_command']}/{os.path.relpath(path, target.project)}"
+    return (
+        f"{target.host.data['environment']['in_command']}/{os.path.relpath(path, target.project)}"
+    )

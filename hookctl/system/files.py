@@ -49,7 +49,9 @@ def real(path: str) -> str:
     """The path with every link on it resolved, also where its target does not exist yet."""
     resolved = os.path.realpath(path)
     if os.path.islink(resolved):  # realpath gives up on a loop of links and returns one of them
-        raise HookctlError("unreadable", "the links lead in a circle", path=path, hint="Mend the link.")
+        raise HookctlError(
+            "unreadable", "the links lead in a circle", path=path, hint="Mend the link."
+        )
     return resolved
 
 
@@ -59,7 +61,9 @@ def read(path: str) -> Snapshot:
     try:
         about = os.stat(target)
         if not stat.S_ISREG(about.st_mode):
-            raise HookctlError("unreadable", "this is not a regular file", path=path, hint="Move it away.")
+            raise HookctlError(
+                "unreadable", "this is not a regular file", path=path, hint="Move it away."
+            )
         # Not blocking: should it have become a FIFO this moment, it must not hang us.
         handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as stream:
@@ -70,16 +74,26 @@ def read(path: str) -> Snapshot:
     except OSError as error:
         raise _unreadable(path, error) from None
     if len(data) > LIMIT:
-        raise HookctlError("unparsable", "the file is larger than 16 MiB", path=path, hint="Is it the right file?")
+        raise HookctlError(
+            "unparsable", "the file is larger than 16 MiB", path=path, hint="Is it the right file?"
+        )
     return Snapshot(target, data, about.st_nlink)
 
 
 def _unreadable(path: str, error: OSError) -> HookctlError:
-    hint = "Give yourself read access to it." if isinstance(error, PermissionError) else "Mend the path."
-    return HookctlError("unreadable", f"the file cannot be read ({error.strerror})", path=path, hint=hint)
+    hint = (
+        "Give yourself read access to it."
+        if isinstance(error, PermissionError)
+        else "Mend the path."
+    )
+    return HookctlError(
+        "unreadable", f"the file cannot be read ({error.strerror})", path=path, hint=hint
+    )
 
 
-def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: int | None = None) -> None:
+def replace(
+    old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: int | None = None
+) -> None:
     """Make the file `data`, if it still is as in `old`; None removes it.
 
     `mode` is that of a new file; an old one keeps its owner and extended attributes and, unless there is a `chmod`, its
@@ -87,7 +101,9 @@ def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: in
     not be written.
     """
     if old.data == b"":
-        time.sleep(SETTLE)  # who truncates a file writes it a moment later, and the comparison sees that then
+        time.sleep(
+            SETTLE
+        )  # who truncates a file writes it a moment later, and the comparison sees that then
     try:
         if data is None:
             _check_writable(old)
@@ -109,7 +125,10 @@ def replace(old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: in
 
 def cannot_write(path: str, error: OSError) -> HookctlError:
     """The error of a file that may not, or cannot, be written."""
-    code, hint = "write_failed", "The file has its old bytes. Mend the cause and run the command again."
+    code, hint = (
+        "write_failed",
+        "The file has its old bytes. Mend the cause and run the command again.",
+    )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         code = "read_only"
         hint = "Make it writable, or change it where it is generated (`hookctl plan` shows what is to be added)."
@@ -181,7 +200,13 @@ def _link_new(temp: str, path: str) -> None:
     except FileExistsError:
         raise Changed(path) from None
     except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+        if error.errno not in (
+            errno.EPERM,
+            errno.ENOTSUP,
+            errno.EOPNOTSUPP,
+            errno.ENOSYS,
+            errno.EMLINK,
+        ):
             raise
         os.replace(temp, path)  # a file system without hard links
 
@@ -198,7 +223,9 @@ def _write_in_place(old: Snapshot, data: bytes) -> None:
         except OSError:
             message = f"cannot be written ({error.strerror}), and only a part of it was"
             hint = "Mend the cause and run the command again: it puts the file right."
-            raise HookctlError("torn", message, path=old.path, hint=hint, exit_code=FAILED) from None
+            raise HookctlError(
+                "torn", message, path=old.path, hint=hint, exit_code=FAILED
+            ) from None
         raise
 
 
@@ -261,7 +288,12 @@ def make(change: Change) -> Change:
         about = os.stat(change.path)
         mode, links = stat.S_IMODE(about.st_mode), about.st_nlink
         undone = change._replace(mode=mode, chmod=None if change.chmod is None else mode)
-    replace(Snapshot(change.path, change.before, links), change.after, mode=change.mode, chmod=change.chmod)
+    replace(
+        Snapshot(change.path, change.before, links),
+        change.after,
+        mode=change.mode,
+        chmod=change.chmod,
+    )
     return undone
 
 
@@ -270,7 +302,12 @@ def take_back(undone: Change) -> None:
     links = 1
     with contextlib.suppress(OSError):
         links = os.stat(undone.path).st_nlink
-    replace(Snapshot(undone.path, undone.after, links), undone.before, mode=undone.mode, chmod=undone.chmod)
+    replace(
+        Snapshot(undone.path, undone.after, links),
+        undone.before,
+        mode=undone.mode,
+        chmod=undone.chmod,
+    )
 
 
 def make_way(path: str, mode: int) -> list[str]:
@@ -299,7 +336,12 @@ def remove_folders(names: Iterable[str]) -> list[str]:
         try:
             os.rmdir(name)
         except OSError as error:
-            if left or error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            if left or error.errno not in (
+                errno.ENOENT,
+                errno.ENOTEMPTY,
+                errno.EEXIST,
+                errno.ENOTDIR,
+            ):
                 left.append(name)
     return left
 
@@ -317,7 +359,9 @@ def sync_folder(folder: str) -> None:
 def _temp_name(path: str) -> str:
     """Machine and process stand in the name, so that only a dead run's files are ever swept."""
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:100]}.{_machine()}.{os.getpid()}.{os.urandom(4).hex()}{SUFFIX}")
+    return os.path.join(
+        folder, f".{name[:100]}.{_machine()}.{os.getpid()}.{os.urandom(4).hex()}{SUFFIX}"
+    )
 
 
 def _machine() -> str:
@@ -434,7 +478,11 @@ def _texts(folder: str) -> list[str]:
 def prunable(state: str, path: str, needed: str) -> list[str]:
     """The names of the backups of one settings file, without the first one if that has the `needed` SHA-256."""
     with contextlib.suppress(FileNotFoundError):
-        return [name for name in _texts(backup_folder(state, path)) if not needed or name != f"first-{needed}"]
+        return [
+            name
+            for name in _texts(backup_folder(state, path))
+            if not needed or name != f"first-{needed}"
+        ]
     return []
 
 
@@ -467,7 +515,10 @@ def back_up(state: str, path: str, data: bytes, *, first: bool, page: bytes | No
     write_own(os.path.join(folder, "path"), os.fsencode(path) + b"\n")
     if first:
         write_own(os.path.join(folder, f"first-{sha}"), data)
-        _unlink_all(folder, [name for name in _texts(folder) if name.startswith("first-") and sha not in name])
+        _unlink_all(
+            folder,
+            [name for name in _texts(folder) if name.startswith("first-") and sha not in name],
+        )
     place = os.path.join(folder, f"{time.time_ns():020d}-{sha}")
     write_own(place, data)
     if page is not None:
@@ -503,7 +554,11 @@ def prune_backups(state: str, installed: Container[str], needed: Iterable[str]) 
             path = os.fsdecode((read(os.path.join(folder, "path")).data or b"").removesuffix(b"\n"))
             names = os.listdir(folder)
             newest = max(os.stat(os.path.join(folder, name)).st_mtime for name in names)
-            if path not in installed and firsts.isdisjoint(names) and time.time() - newest > KEEP_SECONDS:
+            if (
+                path not in installed
+                and firsts.isdisjoint(names)
+                and time.time() - newest > KEEP_SECONDS
+            ):
                 _unlink_all(folder, names)
                 os.rmdir(folder)
 

@@ -18,7 +18,9 @@ class Folders:
         self.cwd = cwd
         self.ledger = os.path.join(state, "ledger.json")
         self.journal = os.path.join(state, "journal.json")
-        self.pending = os.path.join(state, "pending")  # the bytes that an unfinished run was to write
+        self.pending = os.path.join(
+            state, "pending"
+        )  # the bytes that an unfinished run was to write
 
     @property
     def home(self) -> str:

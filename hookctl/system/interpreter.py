@@ -33,7 +33,11 @@ def python3(environ: Mapping[str, str]) -> str:
     """The python3 on PATH, never one that a relative folder of it brings; empty if there is none."""
     import shutil
 
-    folders = [folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    folders = [
+        folder
+        for folder in environ.get("PATH", os.defpath).split(os.pathsep)
+        if os.path.isabs(folder)
+    ]
     return shutil.which("python3", path=os.pathsep.join(folders)) or ""
 
 
@@ -44,7 +48,9 @@ def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
     if about and about[1] >= MINIMUM:
         return ()
     needed = ".".join(map(str, MINIMUM))
-    return (f"there is no python3 {needed} or later on PATH, so the hook does nothing until there is one",)
+    return (
+        f"there is no python3 {needed} or later on PATH, so the hook does nothing until there is one",
+    )
 
 
 def runs(program: str) -> bool:
@@ -58,7 +64,9 @@ def ask(program: str) -> tuple[str, tuple[int, int]] | None:
 
     call = [program, "-I", "-S", "-c", _ASK]
     try:
-        run = subprocess.run(call, capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL)
+        run = subprocess.run(
+            call, capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL
+        )
         path, major, minor = run.stdout.splitlines()
         return path, (int(major), int(minor))
     except (OSError, ValueError, subprocess.SubprocessError):
@@ -69,7 +77,10 @@ def _lasts(program: str) -> bool:
     """Whether it is likely to be there tomorrow: not in a virtual environment or a version manager's folder."""
     folder = os.path.dirname(program)
     # -S hides a virtual environment from sys.prefix, so its file is looked for.
-    in_venv = any(os.path.exists(os.path.join(place, "pyvenv.cfg")) for place in (folder, os.path.dirname(folder)))
+    in_venv = any(
+        os.path.exists(os.path.join(place, "pyvenv.cfg"))
+        for place in (folder, os.path.dirname(folder))
+    )
     return os.path.isabs(program) and not in_venv and not re.search(_VERSION, folder)
 
 

@@ -25,7 +25,9 @@ class Keeper:
     """
 
     def __init__(self) -> None:
-        self._news: queue.SimpleQueue[int | None] = queue.SimpleQueue()  # a child's status; None: we are to stop
+        self._news: queue.SimpleQueue[int | None] = (
+            queue.SimpleQueue()
+        )  # a child's status; None: we are to stop
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Keeper:
@@ -34,7 +36,12 @@ class Keeper:
                 self._before[number] = signal.signal(number, lambda *_: self._news.put(None))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -43,21 +50,30 @@ class Keeper:
         with contextlib.suppress(TimeoutError):
             self._next(seconds)
 
-    def run(self, command: Sequence[str], environ: Mapping[str, str], output: int, seconds: float) -> int:
+    def run(
+        self, command: Sequence[str], environ: Mapping[str, str], output: int, seconds: float
+    ) -> int:
         """Run a command without a shell, a terminal or input; its status, below 0 for a signal.
 
         TimeoutError where it takes longer, and any other OSError where it cannot be started. No member of its process
         group outlives that, nor an interrupt.
         """
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environ, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environ,
+            start_new_session=True,
         )
         threading.Thread(target=lambda: self._news.put(process.wait()), daemon=True).start()
         try:
             return self._next(seconds)
         except (TimeoutError, KeyboardInterrupt):
             _end(process.pid)
-            with contextlib.suppress(subprocess.TimeoutExpired):  # another user's, which we may not end
+            with contextlib.suppress(
+                subprocess.TimeoutExpired
+            ):  # another user's, which we may not end
                 process.wait(_MERCY)
             raise
 

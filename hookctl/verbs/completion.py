@@ -17,7 +17,12 @@ VARIABLE = "_HOOKCTL_COMPLETE"  # by its name the scripts tell typer that a shel
 def completion(shell: str) -> Result:
     """The script for one shell."""
     if shell not in SHELLS:
-        raise HookctlError("usage", f"unknown shell {shell!r}", hint=f"Shells: {', '.join(SHELLS)}.", exit_code=USAGE)
+        raise HookctlError(
+            "usage",
+            f"unknown shell {shell!r}",
+            hint=f"Shells: {', '.join(SHELLS)}.",
+            exit_code=USAGE,
+        )
     from typer.completion import get_completion_script
 
     script = get_completion_script(prog_name="hookctl", complete_var=VARIABLE, shell=shell)

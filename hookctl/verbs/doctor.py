@@ -42,7 +42,9 @@ def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = Fal
     data = {"findings": [finding._asdict() for finding in findings]}
     text = _lines(findings)
     if fix:
-        data["fixed"] = [*interrupted, *report.plan_data(plan, dry_run=False)["actions"]] if plan else []
+        data["fixed"] = (
+            [*interrupted, *report.plan_data(plan, dry_run=False)["actions"]] if plan else []
+        )
         text = [*(_repaired(plan, interrupted) if plan else ()), *text]
     return Result(data, tuple(text), exit_code=errors.FAILED if bad else errors.OK)
 
@@ -59,7 +61,9 @@ def _finish_pending(folders: Folders) -> list[Finding]:
 
 
 def _not_repaired(error: HookctlError) -> Finding:
-    return codes.finding("fix_failed", f"nothing could be repaired: {error.message}", "", error.path, error.hint)
+    return codes.finding(
+        "fix_failed", f"nothing could be repaired: {error.message}", "", error.path, error.hint
+    )
 
 
 def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Finding]]:
@@ -90,11 +94,21 @@ def _pending(folders: Folders) -> list[dict[str, object]]:
     for step in journal.steps if journal else ():
         page = journal.records.get(step.path) if journal else None
         word = "replace-file" if step.sha_after else "remove-file"
-        actions.append({
-            "host": page.host if page else "", "scope": page.scope if page else "user", "file": step.path, "path": [],
-            "kind": "file", "id": "", "action": word, "from": "", "to": "",
-            "reason": "an interrupted run was carried to its end", "owners": [],
-        })  # fmt: skip
+        actions.append(
+            {
+                "host": page.host if page else "",
+                "scope": page.scope if page else "user",
+                "file": step.path,
+                "path": [],
+                "kind": "file",
+                "id": "",
+                "action": word,
+                "from": "",
+                "to": "",
+                "reason": "an interrupted run was carried to its end",
+                "owners": [],
+            }
+        )
     return actions
 
 
@@ -115,5 +129,8 @@ def _lines(findings: list[Finding]) -> list[str]:
     counts = [sum(finding.level == level for finding in findings) for level in ("error", "warning")]
     if not any(counts):
         return [*lines, "no errors, no warnings"]
-    words = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in zip(counts, ("error", "warning"), strict=True))
+    words = (
+        f"{n} {word}{'' if n == 1 else 's'}"
+        for n, word in zip(counts, ("error", "warning"), strict=True)
+    )
     return [*lines, ", ".join(words)]

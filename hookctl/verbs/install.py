@@ -29,7 +29,9 @@ _FIRST_STEPS = {
 }
 
 
-def install(folders: Folders, pack: Pack, targets: list[Target], choice: Choice, *, dry_run: bool) -> Result:
+def install(
+    folders: Folders, pack: Pack, targets: list[Target], choice: Choice, *, dry_run: bool
+) -> Result:
     """Install the pack at these places, or with `dry_run` only say what would change."""
 
     check(pack, choice.settings)
@@ -39,19 +41,27 @@ def install(folders: Folders, pack: Pack, targets: list[Target], choice: Choice,
         if time.monotonic() - begin > _SILENT:
             report.progress(f"{targets.index(target) + 1} of {len(targets)}: {target.host.title}")
 
-    make_plan = partial(plan_install, sources, pack, targets, choice, looking if len(targets) > 1 else None)
+    make_plan = partial(
+        plan_install, sources, pack, targets, choice, looking if len(targets) > 1 else None
+    )
     try:
         plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
     except HookctlError as error:
         attempts = [partial(plan_install, sources, pack, [target], choice) for target in targets]
         problems = errors.problems_of(error, attempts)
-        return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code)
+        return Result(
+            {}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code
+        )
     messages = tuple(message for file in plan.files for message in file.messages)
     if plan.conflicts:
         return _refused(plan, messages)
     done = "" if dry_run else _installed(plan, pack, targets)
     text = report.plan_text(plan, dry_run=dry_run, done=done)
-    summary = _summary(plan, targets, "would change" if dry_run else "changed") if len(targets) > 1 else []
+    summary = (
+        _summary(plan, targets, "would change" if dry_run else "changed")
+        if len(targets) > 1
+        else []
+    )
     return Result(report.plan_data(plan, dry_run=dry_run), (*text, *summary), messages)
 
 
@@ -63,7 +73,11 @@ def _summary(plan: Plan, targets: list[Target], changed: str) -> list[str]:
         file = by_path[target.path]
         became = changed if file.settings or file.runtime else "as it was"
         gate = target.host.data.get("trust", {})
-        step = gate.get("action", "") if file.messages and gate.get("gate", "-") in " ".join(file.messages) else ""
+        step = (
+            gate.get("action", "")
+            if file.messages and gate.get("gate", "-") in " ".join(file.messages)
+            else ""
+        )
         kept = f", kept {len(file.decision.kept)} of yours" if file.decision.kept else ""
         rows.append([target.host.title, report.tilde(target.path), became + kept, step])
     return ["", *report.table(rows)]
@@ -74,7 +88,9 @@ def _installed(plan: Plan, pack: Pack, targets: list[Target]) -> str:
     if pack.name != GUARD:
         scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
         out = f"`{hookctl} uninstall {pack.name}{scope}` takes it out."
-        return "\n".join([f"{pack.name} {pack.version} is installed for {title}. {out}", *_commit(targets)])
+        return "\n".join(
+            [f"{pack.name} {pack.version} is installed for {title}. {out}", *_commit(targets)]
+        )
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
@@ -86,28 +102,43 @@ def _installed(plan: Plan, pack: Pack, targets: list[Target]) -> str:
             f"{pack.name} is installed for {title}. Next:",
             *_commit(targets),
             f"  {hookctl} doctor           checks that it works",
-            *([f"  {hookctl} {_FIRST_STEPS[settings.mode]}"] if settings.mode in _FIRST_STEPS else []),
+            *(
+                [f"  {hookctl} {_FIRST_STEPS[settings.mode]}"]
+                if settings.mode in _FIRST_STEPS
+                else []
+            ),
         ]
     )
 
 
 def _commit(targets: list[Target]) -> list[str]:
     """What is to be done with the files of a project."""
-    names = " ".join(os.path.relpath(target.path, target.project) for target in targets if target.project)
+    names = " ".join(
+        os.path.relpath(target.path, target.project) for target in targets if target.project
+    )
     if targets[0].shared:
         return [f"  commit {names} and .hookctl, so that every clone has it"]
-    return [f"  keep {names} out of version control: it names paths of this machine"] if names else []
+    return (
+        [f"  keep {names} out of version control: it names paths of this machine"] if names else []
+    )
 
 
 def _refused(plan: Plan, messages: tuple[str, ...]) -> Result:
-    error_list = tuple(_conflict_error(file.path, c).as_dict() for file in plan.files for c in file.decision.conflicts)
+    error_list = tuple(
+        _conflict_error(file.path, c).as_dict()
+        for file in plan.files
+        for c in file.decision.conflicts
+    )
     data = {**report.plan_data(plan, dry_run=False), "actions": [], "files": []}
     return Result(data, (), messages, error_list, errors.FAILED)
 
 
 def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
     key = str(conflict.path[-1])
-    quoted = {pack: json.dumps(masked(value, key), ensure_ascii=False) for pack, value in conflict.claims.items()}
+    quoted = {
+        pack: json.dumps(masked(value, key), ensure_ascii=False)
+        for pack, value in conflict.claims.items()
+    }
     claims = ", ".join(f"{pack} wants {text}" for pack, text in quoted.items())
     message = f"{'.'.join(map(str, conflict.path))}: {claims}"
     same = "give both the same value"

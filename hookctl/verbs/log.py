@@ -48,7 +48,9 @@ def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
         for event in found:
             line = json.dumps(event)
             now[line] += 1  # two stops in the same second may leave equal lines
-            if now[line] > shown[line] and not report.emit(line if as_json else _line(event, width)):
+            if now[line] > shown[line] and not report.emit(
+                line if as_json else _line(event, width)
+            ):
                 return OK  # nobody reads it any more
         shown |= now  # what a rotation took away for a moment is not shown again
         seen = marks
@@ -57,15 +59,26 @@ def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
 
 
 def _wanted(folders: Folders, wanted: Filter) -> Iterator[dict[str, Any]]:
-    after = clock.moment(wanted.since, clock.now(folders.environ)) if wanted.since else float("-inf")
+    after = (
+        clock.moment(wanted.since, clock.now(folders.environ)) if wanted.since else float("-inf")
+    )
     sessions = (wanted.session, project.session_hash(wanted.session)) if wanted.session else ()
     _check("code", wanted.codes, events.CODES)
     _check("decision", wanted.decisions, events.DECISIONS)
-    folder = project.state_folder(folders.state, project.named(wanted.project)) if wanted.project else ""
+    folder = (
+        project.state_folder(folders.state, project.named(wanted.project)) if wanted.project else ""
+    )
     places = (os.path.basename(folder),) if folder else ()
-    asked = {"session": sessions, "code": wanted.codes, "decision": wanted.decisions, "project": places}
+    asked = {
+        "session": sessions,
+        "code": wanted.codes,
+        "decision": wanted.decisions,
+        "project": places,
+    }
     for event in events.read(folders.state):
-        if event["t"] >= after and all(not words or event.get(name) in words for name, words in asked.items()):
+        if event["t"] >= after and all(
+            not words or event.get(name) in words for name, words in asked.items()
+        ):
             yield event
 
 

@@ -45,7 +45,9 @@ def only(names: list[str], scope: str) -> str:
     _require_known(scope)
     can = [name for name in known.names() if scope in known.load(name).data["files"]]
     hint = f"Name it with --host; those that have {scope} settings are: {', '.join(can)}."
-    raise HookctlError("usage", "which host? render prints the text of one", hint=hint, exit_code=USAGE)
+    raise HookctlError(
+        "usage", "which host? render prints the text of one", hint=hint, exit_code=USAGE
+    )
 
 
 def _require_known(scope: str) -> None:
@@ -63,7 +65,9 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     folder = _folder(folders, target, pack, request)
     if request.python and not os.path.isabs(request.python):
         hint = "Give its absolute path: the command must hold wherever the agent is started."
-        raise HookctlError("usage", f"--python {request.python} is relative", hint=hint, exit_code=USAGE)
+        raise HookctlError(
+            "usage", f"--python {request.python} is relative", hint=hint, exit_code=USAGE
+        )
     settings = _settings(pack, target, request)
     wants, messages = _wants(folders, target, pack, folder, settings)
     decision = engine.install((), Current({}, {}, ()), pack.name, pack.version, wants)
@@ -72,12 +76,16 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     names = template_files() if pack.name == GUARD else pack.files
     sources = {os.path.join(folder, name): _source(pack, name) for name in names}
     notes = [*messages, _where(folders, host, request.scope)]
-    notes += [f"put {source} at {_shown(target, copy)}" for copy, source in _told(pack, sources).items()]
+    notes += [
+        f"put {source} at {_shown(target, copy)}" for copy, source in _told(pack, sources).items()
+    ]
     copies = [{"from": source, "to": _shown(target, copy)} for copy, source in sources.items()]
     if pack.name == GUARD:
         config = _configuration(settings, folder, host)
         config_path = _shown(target, os.path.join(folder, CONFIG))
-        notes.append(f"put this at {config_path}: {json.dumps(json.loads(config), ensure_ascii=False)}")
+        notes.append(
+            f"put this at {config_path}: {json.dumps(json.loads(config), ensure_ascii=False)}"
+        )
         copies.append({"text": config, "to": config_path})
     data = {"text": text, "settings": document.value, "files": copies}
     return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
@@ -87,10 +95,14 @@ def _folder(folders: Folders, target: Target, pack: Pack, request: Request) -> s
     if request.hook_dir:
         if not os.path.isabs(request.hook_dir):
             hint = "Give an absolute folder: the command must hold wherever the agent is started."
-            raise HookctlError("usage", f"--hook-dir {request.hook_dir} is relative", hint=hint, exit_code=USAGE)
+            raise HookctlError(
+                "usage", f"--hook-dir {request.hook_dir} is relative", hint=hint, exit_code=USAGE
+            )
         return os.path.normpath(request.hook_dir)
     if target.scope == "managed":
-        return os.path.join(_SHARED, *((GUARD,) if pack.name == GUARD else ("packs", pack.name)), target.host.name)
+        return os.path.join(
+            _SHARED, *((GUARD,) if pack.name == GUARD else ("packs", pack.name)), target.host.name
+        )
     if target.scope == "local":
         hint = "At local scope each project has its own: name the folder."
         raise HookctlError("usage", "--hook-dir is missing", hint=hint, exit_code=USAGE)
@@ -103,13 +115,17 @@ def _settings(pack: Pack, target: Target, request: Request) -> Settings:
     settings = choose(Settings(python=request.python), request.settings)
     if not settings.events:
         hint = "Leave it out; where the guard is registered already, remove that."
-        raise HookctlError("usage", "--mode off registers nothing, so there is no text", hint=hint, exit_code=USAGE)
+        raise HookctlError(
+            "usage", "--mode off registers nothing, so there is no text", hint=hint, exit_code=USAGE
+        )
     if target.shared:
         require_portable(settings)
     return settings
 
 
-def _wants(folders: Folders, target: Target, pack: Pack, folder: str, settings: Settings) -> tuple[list[Wanted], list[str]]:
+def _wants(
+    folders: Folders, target: Target, pack: Pack, folder: str, settings: Settings
+) -> tuple[list[Wanted], list[str]]:
     # A folder that was named for a project lies outside of it, and is the same for everyone.
     if target.shared and not folder.startswith("/.hookctl/"):
         target = Target(target.host, "managed", target.path, target.project)
@@ -119,13 +135,17 @@ def _wants(folders: Folders, target: Target, pack: Pack, folder: str, settings: 
     if not settings.python and not target.shared:
         python, warning = interpreter.choose(folders.environ)
         settings = settings.with_python(python)
-    return guard.wants(settings, target, pack, folder, guard.wanted_limit(settings)), [warning] if warning else []
+    return guard.wants(settings, target, pack, folder, guard.wanted_limit(settings)), [
+        warning
+    ] if warning else []
 
 
 def _configuration(settings: Settings, folder: str, host: Host) -> str:
     """The text of config.json."""
     wanted = guard.configuration(settings, "", host)
-    return configuration(os.path.join(folder, CONFIG), {}, wanted, host, False, fresh=True).data.decode()
+    return configuration(
+        os.path.join(folder, CONFIG), {}, wanted, host, False, fresh=True
+    ).data.decode()
 
 
 def _told(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
@@ -152,7 +172,11 @@ def _where(folders: Folders, host: Host, scope: str) -> str:
 
 
 def _source(pack: Pack, name: str) -> str:
-    return os.path.join(os.path.dirname(pack.source), name) if pack.source else asset("templates", pack.name, name)
+    return (
+        os.path.join(os.path.dirname(pack.source), name)
+        if pack.source
+        else asset("templates", pack.name, name)
+    )
 
 
 def _shown(target: Target, path: str) -> str:

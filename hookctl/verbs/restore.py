@@ -44,11 +44,16 @@ def restore(folders: Folders, request: Request) -> Result:
     if request.list:
         return _list(path, found)
     if request.to == _FIRST and _FIRST not in found:
-        message = "there was no such file before hookctl's first write, so there is nothing to put back"
+        message = (
+            "there was no such file before hookctl's first write, so there is nothing to put back"
+        )
         hint = "`hookctl uninstall` takes out what is ours; `--list` shows later texts, and `--to N` puts one back."
         raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
     if request.to not in found:
-        message, hint = f"there is no backup {request.to}", f"`hookctl restore {request.file} --list` shows them."
+        message, hint = (
+            f"there is no backup {request.to}",
+            f"`hookctl restore {request.file} --list` shows them.",
+        )
         raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
     backup = found[request.to]
 
@@ -75,7 +80,9 @@ def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
         hint = f"Files with backups:\n  {known}" if known else "There are no backups at all."
         if key in store.load(folders.ledger):
             hint = "hookctl made it, or its backups were pruned; `hookctl uninstall` takes out what is ours."
-        raise HookctlError("no_backup", "there is no backup of this file", path=path, hint=hint, exit_code=FAILED)
+        raise HookctlError(
+            "no_backup", "there is no backup of this file", path=path, hint=hint, exit_code=FAILED
+        )
     return path, files.numbered(found)
 
 
@@ -110,7 +117,9 @@ def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
         return _pruned(folders, name, "removed", files.prune_own)
 
 
-def _pruned(folders: Folders, name: str, word: str, prune: Callable[[str, str, str], Sized]) -> Result:
+def _pruned(
+    folders: Folders, name: str, word: str, prune: Callable[[str, str, str], Sized]
+) -> Result:
     records = store.load(folders.ledger)
     paths = files.backed_up(folders.state)
     if name:
@@ -122,6 +131,8 @@ def _pruned(folders: Folders, name: str, word: str, prune: Callable[[str, str, s
         gone = len(prune(folders.state, path, needed))
         kept = "; the first one stays, since uninstall puts it back" if needed and gone else ""
         if gone:
-            lines.append(f"{report.tilde(path)}: {word} {gone} {'backup' if gone == 1 else 'backups'}{kept}")
+            lines.append(
+                f"{report.tilde(path)}: {word} {gone} {'backup' if gone == 1 else 'backups'}{kept}"
+            )
             pages.append({"file": path, "removed": gone, "kept_first": bool(needed)})
     return Result({"pruned": pages}, tuple(lines or ["nothing to do"]))

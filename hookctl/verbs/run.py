@@ -69,7 +69,9 @@ def run(folders: Folders, request: Request) -> Result:
     if request.count and request.action != "remaining":
         raise _usage(f"{request.action} takes no number", "Did you mean `hookctl run remaining N`?")
     if request.action != "start" and (request.remaining or request.owner or request.duration):
-        raise _usage("--remaining, --owner and --for go with `run start`", "See `hookctl run --help`.")
+        raise _usage(
+            "--remaining, --owner and --for go with `run start`", "See `hookctl run --help`."
+        )
     place = _place(folders, request)
     messages = tuple(_surprises(folders, place, request))
     text = actions[request.action](folders, place, request)
@@ -78,7 +80,9 @@ def run(folders: Folders, request: Request) -> Result:
 
 def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]:
     """What the person may not expect of this place."""
-    marked = any(os.path.lexists(os.path.join(place.project, mark)) for mark in (".git", ".hookctl"))
+    marked = any(
+        os.path.lexists(os.path.join(place.project, mark)) for mark in (".git", ".hookctl")
+    )
     if not marked and not request.project and request.action != "status":
         yield f"{place.project} has neither .git nor .hookctl; from now on it counts as a project, with all below it"
     if not _guards(folders, place.project):
@@ -87,8 +91,12 @@ def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]
 
 def _place(folders: Folders, request: Request) -> _Run:
     variables = [hosts.load(name).data["environment"].get("project", "") for name in hosts.names()]
-    named = next((at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd)
-    root = project.named(request.project) if request.project else project.find(named, folders.environ)
+    named = next(
+        (at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd
+    )
+    root = (
+        project.named(request.project) if request.project else project.find(named, folders.environ)
+    )
     knobs = _installed_knobs(folders, root)
     folder = project.run_folder(root, folders.environ, knobs.get("run_dir", ""))
     task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or knobs.get("task_file", "")
@@ -108,10 +116,16 @@ def _guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
             records = committed.read(folders, [root])
         except HookctlError:  # a stranger's ledger that is none must not hide the guard of the user
             records = committed.read(folders)
-        users = (hosts.settings_path(hosts.load(name), "user", folders.environ) for name in hosts.names())
+        users = (
+            hosts.settings_path(hosts.load(name), "user", folders.environ) for name in hosts.names()
+        )
         here = {store.page_of(records, path)[0] for path in users}
         order = sorted(records, key=lambda path: (records[path].project != root, path not in here))
-        return [(records[path], records[path].packs["guard"]) for path in order if "guard" in records[path].packs]
+        return [
+            (records[path], records[path].packs["guard"])
+            for path in order
+            if "guard" in records[path].packs
+        ]
     return []
 
 
@@ -132,7 +146,9 @@ def _inside(root: str, knobs: dict[str, str]) -> dict[str, str]:
     leaves = [
         name
         for name in ("run_dir", "task_file")
-        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(f"{top(root)}{OWN}/")
+        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(
+            f"{top(root)}{OWN}/"
+        )
     ]
     return {name: text for name, text in knobs.items() if name not in leaves}
 
@@ -191,7 +207,9 @@ def _status(folders: Folders, place: _Run, request: Request) -> list[str]:
     data = _data(place)
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     heartbeat = "none" if data["heartbeat"] is None else json.dumps(data["heartbeat"])
-    owner = (data["owner"] or "every session") + (f" (since {ages['OWNER']})" if "OWNER" in ages else "")
+    owner = (data["owner"] or "every session") + (
+        f" (since {ages['OWNER']})" if "OWNER" in ages else ""
+    )
     return [
         f"project    {place.project}",
         f"run folder {place.folder}",
@@ -199,7 +217,11 @@ def _status(folders: Folders, place: _Run, request: Request) -> list[str]:
         f"heartbeat  {heartbeat}" + (f" ({ages['heartbeat']} ago)" if "heartbeat" in ages else ""),
         f"owner      {owner}",
         *_armed_line(place, data["active_seconds"]),
-        *(f"{name:10} since {ages[name]}: {meaning}" for name, meaning in _MEANINGS.items() if name in ages),
+        *(
+            f"{name:10} since {ages[name]}: {meaning}"
+            for name, meaning in _MEANINGS.items()
+            if name in ages
+        ),
         *([f"breadcrumb {ages[_BREADCRUMB]} old: {_CRUMB}"] if _BREADCRUMB in ages else []),
         *([f"task.json  written {ages['task.json']} ago"] if "task.json" in ages else []),
     ]
@@ -217,9 +239,13 @@ def _data(place: _Run) -> dict[str, Any]:
     task, owner, active = _task(place), None, None
     with contextlib.suppress(HookctlError):
         path = os.path.join(place.folder, "OWNER")
-        owner = _shown(place, path, (files.read(path).data or b"")[:256].decode("utf-8", "replace").strip())
+        owner = _shown(
+            place, path, (files.read(path).data or b"")[:256].decode("utf-8", "replace").strip()
+        )
     with contextlib.suppress(HookctlError, UnicodeDecodeError):
-        active = clock.timestamp((files.read(os.path.join(place.state, "ACTIVE")).data or b"").decode())
+        active = clock.timestamp(
+            (files.read(os.path.join(place.state, "ACTIVE")).data or b"").decode()
+        )
     left = None if active is None else active - place.now
     return {
         "project": place.project,
@@ -255,7 +281,9 @@ def _work_line(place: _Run) -> list[str]:
     lines = [f"{_remaining_text(place, remaining)} remaining in {place.project}"]
     for name in ("STOP", "CONCLUDE"):
         if os.path.lexists(os.path.join(place.folder, name)):
-            lines.append(f"but {name} is there, so the guard lets the agent go; `hookctl run start` removes it")
+            lines.append(
+                f"but {name} is there, so the guard lets the agent go; `hookctl run start` removes it"
+            )
     return lines
 
 
@@ -278,7 +306,11 @@ def _task(place: _Run) -> dict[str, Any]:
         value = _parse(files.read(place.task).data or b"", place.task).value
     except HookctlError:
         return {}
-    return {name: _shown(place, place.task, one) for name, one in value.items()} if isinstance(value, dict) else {}
+    return (
+        {name: _shown(place, place.task, one) for name, one in value.items()}
+        if isinstance(value, dict)
+        else {}
+    )
 
 
 def _shown(place: _Run, path: str, value: Any) -> Any:
@@ -299,7 +331,9 @@ def _set_task(place: _Run, key: str, value: Any) -> None:
 
 
 def _write(place: _Run, name: str, text: str) -> None:
-    _replace(place, os.path.join(place.folder, name), lambda old: text.encode("utf-8", "surrogateescape"))
+    _replace(
+        place, os.path.join(place.folder, name), lambda old: text.encode("utf-8", "surrogateescape")
+    )
 
 
 def _replace(place: _Run, path: str, make: Callable[[bytes | None], bytes]) -> None:
@@ -336,7 +370,10 @@ def _refuse_links(place: _Run, path: str) -> None:
     """A repository could bring a link that leads our writes elsewhere."""
     for part in _parts(place, path):
         if os.path.islink(part):
-            message, hint = "this is a link, and hookctl does not write through links here", "Remove it."
+            message, hint = (
+                "this is a link, and hookctl does not write through links here",
+                "Remove it.",
+            )
             raise HookctlError("linked", message, path=part, hint=hint)
 
 

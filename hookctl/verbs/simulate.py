@@ -53,8 +53,15 @@ def simulate(folders: Folders, source: str, request: Request, host: str) -> Resu
         stage = _Stage(top, interpreter.choose(folders.environ)[0], settings)
         decisions = list(_played(stage, script))
     counts = Counter(one["decision"] for one in decisions)
-    summary = ", ".join(f"{number} {word}" for word, number in sorted(counts.items())) or "no event asks for a decision"
-    data = {"settings": {"mode": settings.mode, **settings.effective}, "decisions": decisions, "counts": dict(counts)}
+    summary = (
+        ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
+        or "no event asks for a decision"
+    )
+    data = {
+        "settings": {"mode": settings.mode, **settings.effective},
+        "decisions": decisions,
+        "counts": dict(counts),
+    }
     return Result(data, (*map(_line, decisions), summary), remarks(settings, request))
 
 
@@ -62,10 +69,14 @@ def _read(source: str) -> str:
     try:
         data = sys.stdin.buffer.read() if source == "-" else files.read(source).data
     except OSError as error:
-        raise HookctlError("unreadable", f"stdin cannot be read: {error.strerror}", exit_code=UNREADABLE) from None
+        raise HookctlError(
+            "unreadable", f"stdin cannot be read: {error.strerror}", exit_code=UNREADABLE
+        ) from None
     if data is None:
         hint = "Give a file with one JSON object a line, or - for stdin."
-        raise HookctlError("unreadable", "there is no such file", path=source, hint=hint, exit_code=UNREADABLE)
+        raise HookctlError(
+            "unreadable", "there is no such file", path=source, hint=hint, exit_code=UNREADABLE
+        )
     return data.decode("utf-8", "replace")
 
 
@@ -76,9 +87,13 @@ def _parse(text: str, host: str, source: str) -> Iterator[Event]:
             try:
                 yield _event(number, json.loads(line), host)
             except (ValueError, TypeError, RecursionError) as error:
-                message = str(error) if isinstance(error, _Wrong) else "this line is not a JSON object"
+                message = (
+                    str(error) if isinstance(error, _Wrong) else "this line is not a JSON object"
+                )
                 where = {"path": source, "line": number, "column": getattr(error, "colno", 1)}
-                raise HookctlError("bad_event", message, **where, hint=_HINT, exit_code=UNREADABLE) from None
+                raise HookctlError(
+                    "bad_event", message, **where, hint=_HINT, exit_code=UNREADABLE
+                ) from None
 
 
 class _Wrong(ValueError):
@@ -100,16 +115,25 @@ def _event(number: int, line: dict[str, Any], host: str) -> Event:
         if not fits:
             raise _Wrong(f"`{word}` is of a wrong kind")
     for key, value in env.items():
-        if not key or re.search(r"[=\0]", key) or "\0" in str(value) or not _encodes(f"{key}{value}"):
+        if (
+            not key
+            or re.search(r"[=\0]", key)
+            or "\0" in str(value)
+            or not _encodes(f"{key}{value}")
+        ):
             raise _Wrong("`env` has a name or a value that no environment can hold")
         if key.startswith(_NOT_OURS):
             raise _Wrong(f"`env` may not set {key}")
     payload = {key: value for key, value in line.items() if key not in _WORDS}
     native = {theirs: ours for ours, theirs in hosts.load(name).events.items()}
-    event = line.get("event", native.get(str(payload.get("hook_event_name")), "stop" if payload else ""))
+    event = line.get(
+        "event", native.get(str(payload.get("hook_event_name")), "stop" if payload else "")
+    )
     if event not in ("", *EVENTS):
         raise _Wrong(f"the guard has nothing to say on {event!r}; it knows {', '.join(EVENTS)}")
-    return Event(number, event, name, at, run, {str(key): str(value) for key, value in env.items()}, payload)
+    return Event(
+        number, event, name, at, run, {str(key): str(value) for key, value in env.items()}, payload
+    )
 
 
 def _encodes(text: str) -> bool:
@@ -124,7 +148,9 @@ class _Stage:
 
     def __init__(self, top: str, python: str, settings: Settings) -> None:
         self.top, self.python, self.settings, self.now = top, python, settings, float(_BEGIN)
-        self.hook, self.project, self.state = (os.path.join(top, name) for name in ("hook", "project", "state"))
+        self.hook, self.project, self.state = (
+            os.path.join(top, name) for name in ("hook", "project", "state")
+        )
         self.run = os.path.join(self.project, ".hookctl", "run")
         for folder in (self.hook, self.run, self.state):
             os.makedirs(folder)
@@ -158,7 +184,10 @@ class _Stage:
             self.write(path, json.dumps({**before, **task}))
         for name in ("STOP", "CONCLUDE", "OWNER"):
             if name in run:
-                self.write(os.path.join(self.run, name), str(run[name]) if run[name] not in (None, False) else None)
+                self.write(
+                    os.path.join(self.run, name),
+                    str(run[name]) if run[name] not in (None, False) else None,
+                )
         if "ACTIVE" in run:
             seconds = run["ACTIVE"]
             end = str(self.now + seconds) if type(seconds) in (int, float) else None
@@ -170,12 +199,31 @@ class _Stage:
         config = {**self.config, HOSTS: guard.host_table(host)}
         self.write(os.path.join(self.hook, CONFIG), json.dumps(config))
         environ = {**guard.cap_variables(self.settings, host), **event.env}
-        environ |= {"HOME": self.top, "HOOKCTL_STATE_DIR": self.state, "HOOKCTL_NOW": repr(self.now)}
-        environ |= {name: self.project for name in [host.data["environment"].get("project")] if name}
+        environ |= {
+            "HOME": self.top,
+            "HOOKCTL_STATE_DIR": self.state,
+            "HOOKCTL_NOW": repr(self.now),
+        }
+        environ |= {
+            name: self.project for name in [host.data["environment"].get("project")] if name
+        }
         payload = {"session_id": "simulated", **event.payload, "cwd": self.project}
-        call = [self.python, "-I", "-S", os.path.join(self.hook, HOOK), event.event, "--host", event.host]
+        call = [
+            self.python,
+            "-I",
+            "-S",
+            os.path.join(self.hook, HOOK),
+            event.event,
+            "--host",
+            event.host,
+        ]
         done = subprocess.run(
-            call, input=json.dumps(payload).encode(), capture_output=True, env=environ, cwd=self.project, check=False
+            call,
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            env=environ,
+            cwd=self.project,
+            check=False,
         )
         lines = events.read(self.state)
         for folder in (self.folder, os.path.join(self.state, "guard")):
@@ -211,4 +259,6 @@ def _decision(event: Event, answer: str, line: dict[str, Any]) -> dict[str, Any]
 
 
 def _line(one: dict[str, Any]) -> str:
-    return f"{one['line']:>5}  {one['event']:13} {one['decision']:8} {one['code']:17} {one['reason']}"
+    return (
+        f"{one['line']:>5}  {one['event']:13} {one['decision']:8} {one['code']:17} {one['reason']}"
+    )

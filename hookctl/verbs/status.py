@@ -34,24 +34,42 @@ def status(folders: Folders) -> Result:
     """
     records, problems = committed.read_known(folders)
     order = {name: n for n, name in enumerate(known.names())}
-    installed = [(path, record) for path, record in records.items() if record.packs]  # not where only approvals stand
+    installed = [
+        (path, record) for path, record in records.items() if record.packs
+    ]  # not where only approvals stand
     found = sorted(installed, key=lambda page: (order.get(page[1].host, len(order)), page[0]))
     pages = [_page(folders, store.place_of(records, path), record) for path, record in found]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
-        unknown = [path for variant, path in _own_paths(folders, host) if _stands_unknown(records, variant, path)]
+        unknown = [
+            path
+            for variant, path in _own_paths(folders, host)
+            if _stands_unknown(records, variant, path)
+        ]
         for path in unknown:
             said = f"a hook of ours that the ledger does not know stands in {report.tilde(path)}"
             lines.append(f"{host.title}: {said}; `hookctl doctor` says more")
         where = known.detected(host, folders.environ)
         if where and not unknown and all(record.host != name for record in records.values()):
             seen = f"detected: {report.tilde(where)}"
-            lines.append(f"{host.title}: nothing is installed ({seen}); `hookctl install --host {name}` does it")
+            lines.append(
+                f"{host.title}: nothing is installed ({seen}); `hookctl install --host {name}` does it"
+            )
     if not lines:
-        lines.append("nothing is installed, and no host is detected here; `hookctl hosts` shows those there are")
-    faults = (*(problem.as_dict() for problem in problems), *(page["error"] for page in pages if page["error"]))
-    return Result({"files": pages}, tuple(lines), errors=faults, exit_code=errors.UNREADABLE if faults else errors.OK)
+        lines.append(
+            "nothing is installed, and no host is detected here; `hookctl hosts` shows those there are"
+        )
+    faults = (
+        *(problem.as_dict() for problem in problems),
+        *(page["error"] for page in pages if page["error"]),
+    )
+    return Result(
+        {"files": pages},
+        tuple(lines),
+        errors=faults,
+        exit_code=errors.UNREADABLE if faults else errors.OK,
+    )
 
 
 def _own_paths(folders: Folders, host: Host) -> list[tuple[Host, str]]:
@@ -92,13 +110,20 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
         return {**page, "entries": [_entry(entry, current, None) for entry in _shown(record)]}
     user = path if record.scope == "user" else standing(host, "user", folders.environ)[1]
     found = precedence.sources(folders, host, user, record.project or folders.cwd)
-    page["entries"] = [_entry(entry, current, _stronger(host, record, found, entry, current)) for entry in _shown(record)]
+    page["entries"] = [
+        _entry(entry, current, _stronger(host, record, found, entry, current))
+        for entry in _shown(record)
+    ]
     if GUARD in record.packs:
         states = {entry["id"]: entry["state"] for entry in page["entries"]}
-        off = effective.disabling(effective.with_switches(folders, host, found, record.project or folders.cwd))
+        off = effective.disabling(
+            effective.with_switches(folders, host, found, record.project or folders.cwd)
+        )
         own = [source for source in found if source.path == path] if host.env_field else []
         shut = _switched_off(off, path, found)
-        waiting = {one.element.id for one in approval.closed(host, path, document.value, folders.environ)}
+        waiting = {
+            one.element.id for one in approval.closed(host, path, document.value, folders.environ)
+        }
         said = sentence(host, record.packs[GUARD], document, states, own or found, shut, waiting)
         page["guard"] = said + _limited(page["entries"]) + _untrusted(folders, host, record)
     return page
@@ -108,7 +133,9 @@ def _shown(record: Record) -> list[Entry]:
     return [entry for entry in record.entries if entry.kind != "container"]
 
 
-def _stronger(host: Host, record: Record, found: list[Source], entry: Entry, current: Current) -> Source | None:
+def _stronger(
+    host: Host, record: Record, found: list[Source], entry: Entry, current: Current
+) -> Source | None:
     """The file of another scope whose other value of an env key is in effect instead of this one's."""
     if entry.kind != "leaf":
         return None
@@ -116,7 +143,11 @@ def _stronger(host: Host, record: Record, found: list[Source], entry: Entry, cur
     source = precedence.winner(found, entry.path)
     if source is None or order.index(source.scope) >= order.index(record.scope):
         return None
-    return None if engine.same(source.document.get(entry.path), current.values.get(entry.path)) else source
+    return (
+        None
+        if engine.same(source.document.get(entry.path), current.values.get(entry.path))
+        else source
+    )
 
 
 def _entry(entry: Entry, current: Current, stronger: Source | None) -> dict[str, Any]:
@@ -140,9 +171,14 @@ def _entry(entry: Entry, current: Current, stronger: Source | None) -> dict[str,
 
 
 def sentence(
-    host: Host, pack: PackRecord, document: Document, states: dict[str, str], found: list[Source], off: str,
+    host: Host,
+    pack: PackRecord,
+    document: Document,
+    states: dict[str, str],
+    found: list[Source],
+    off: str,
     waiting: set[str],
-) -> str:  # fmt: skip
+) -> str:
     """What the guard will do in this host, in one sentence, from what is really there and in effect.
 
     `off` says what switches all hooks off, empty if nothing does; `waiting` are the hooks that nobody has approved.
@@ -154,16 +190,28 @@ def sentence(
     if idle:
         return f"does nothing: {idle}"
     knobs = in_effect(guard.live_configuration(pack), texts)
-    mode, limit = guard.mode_of(knobs, texts), guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks"))
+    mode, limit = (
+        guard.mode_of(knobs, texts),
+        guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks")),
+    )
     missing = _missing(host, pack, states)
     mode = "off" if "stop" in missing else mode
-    short = [f"; {said}" for said in in_the_way(host, mode, limit, knobs, effective.cap(host, found, {}).text)]
+    short = [
+        f"; {said}"
+        for said in in_the_way(host, mode, limit, knobs, effective.cap(host, found, {}).text)
+    ]
     knobs |= {"dispatch_tools": []} if "pre-tool" in missing or not guard.can_refuse(host) else {}
-    said = describe(mode, knobs, limit, effective.blocks(host, found, {}), host.title) + "".join(short)
+    said = describe(mode, knobs, limit, effective.blocks(host, found, {}), host.title) + "".join(
+        short
+    )
     preset = settings_from(pack.settings).preset
     said += f" (preset {preset})" if preset else ""
     said += f" (its hook for {' and '.join(missing)} is not registered)" if missing else ""
-    mute = [event for event in guard.events(settings_from(pack.settings), host) if f"{GUARD}/{event}" in waiting]
+    mute = [
+        event
+        for event in guard.events(settings_from(pack.settings), host)
+        if f"{GUARD}/{event}" in waiting
+    ]
     return said + (f" (its hook for {' and '.join(mute)} waits for an approval)" if mute else "")
 
 
@@ -176,12 +224,19 @@ def _limited(entries: list[dict[str, Any]]) -> str:
 def _missing(host: Host, pack: PackRecord, states: dict[str, str]) -> list[str]:
     """The events that the guard's settings need and that are not registered."""
     events = guard.events(settings_from(pack.settings), host)
-    return [event for event in events if states.get(f"guard/{event}") not in ("owned", "overridden")]
+    return [
+        event for event in events if states.get(f"guard/{event}") not in ("owned", "overridden")
+    ]
 
 
 def _idle(
-    host: Host, pack: PackRecord, document: Document, states: dict[str, str], env: dict[str, str], off: str
-) -> str:  # fmt: skip
+    host: Host,
+    pack: PackRecord,
+    document: Document,
+    states: dict[str, str],
+    env: dict[str, str],
+    off: str,
+) -> str:
     """Why the guard does nothing; empty if it works."""
     events = settings_from(pack.settings).events
     if not events:
@@ -198,7 +253,9 @@ def _idle(
         return f"{variable}={env[variable]} in the settings' env"
     try:
         program = files.read(os.path.join(pack.folder, "hook.py")).data
-        config = JsonDocument.parse(files.read(os.path.join(pack.folder, "config.json")).data or b"{}").value
+        config = JsonDocument.parse(
+            files.read(os.path.join(pack.folder, "config.json")).data or b"{}"
+        ).value
     except HookctlError:
         return "its files cannot be read"
     if program is None:
@@ -221,7 +278,9 @@ def _switched_off(switch: effective.Switch | None, path: str, found: list[Source
 
 def _untrusted(folders: Folders, host: Host, record: Record) -> str:
     """What is said of a folder that the host has not been told to trust."""
-    if not record.project or not approval.is_untrusted(host, record.scope, record.project, folders.environ):
+    if not record.project or not approval.is_untrusted(
+        host, record.scope, record.project, folders.environ
+    ):
         return ""
     return f"; {host.title} has not been told to trust {record.project}, and runs no hook there as long as it is not"
 
@@ -247,9 +306,14 @@ def _lines(page: dict[str, Any]) -> list[str]:
     title = known.load(page["host"]).title if page["host"] in known.names() else page["host"]
     lines = [f"{title} ({page['scope']}): {report.tilde(page['file'])}", f"  installed  {packs}"]
     if page["error"]:
-        return [*lines, "  what is in it is not known: it cannot be read; `hookctl doctor` says more"]
+        return [
+            *lines,
+            "  what is in it is not known: it cannot be read; `hookctl doctor` says more",
+        ]
     for entry in page["entries"]:
         name = f"{entry['id']} at {'.'.join(entry['path'])}" if entry["id"] else entry["path"][-1]
-        value = f"={entry['value']}" if entry["kind"] == "leaf" and entry["value"] is not None else ""
+        value = (
+            f"={entry['value']}" if entry["kind"] == "leaf" and entry["value"] is not None else ""
+        )
         lines.append(f"  {entry['state']:10} {name}{value}{_instead(entry)}{_around(entry)}")
     return [*lines, f"  the guard  {page['guard']}"] if page["guard"] else lines

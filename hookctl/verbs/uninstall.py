@@ -55,37 +55,57 @@ def uninstall(folders: Folders, what: What, targets: list[Target], *, dry_run: b
     _require_known(folders, what, projects)
     if not what.everywhere:
         records = committed.read(folders, projects)
-        targets = [one for target in targets for one in _with_others(folders, what, target, records)]
+        targets = [
+            one for target in targets for one in _with_others(folders, what, target, records)
+        ]
     try:
         plan = make() if dry_run else carry_out(sources, make, report.say)
     except HookctlError as error:
         problems = errors.problems_of(error, [partial(make, leaving) for leaving in meant()])
-        return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code)
+        return Result(
+            {}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code
+        )
     name = what.name or "everything"
-    gone = ", ".join(dict.fromkeys(file.target.host.title for file in plan.files if file.decision.actions))
+    gone = ", ".join(
+        dict.fromkeys(file.target.host.title for file in plan.files if file.decision.actions)
+    )
     name += f" is uninstalled for {gone}" if what.hosts and gone else " is uninstalled"
     done = f"{name}. Backups of your settings and the log stay in {report.tilde(folders.state)}."
     text = report.plan_text(plan, dry_run=dry_run, done=done)
     if what.everywhere and not plan.files:
         there = " there" if what.hosts or what.scope else ""
-        text = [f"nothing to do: {f'{what.name} is not' if what.name else 'nothing is'} installed{there}"]
+        text = [
+            f"nothing to do: {f'{what.name} is not' if what.name else 'nothing is'} installed{there}"
+        ]
     data, messages = report.plan_data(plan, dry_run=dry_run), tuple(_elsewhere(folders, what, plan))
     if problems:  # one project's ledger keeps nobody from taking out the rest
         code = errors.UNREADABLE if plan.empty else errors.FAILED
-        return Result(data, () if plan.empty else tuple(text), messages, tuple(p.as_dict() for p in problems), code)
+        return Result(
+            data,
+            () if plan.empty else tuple(text),
+            messages,
+            tuple(p.as_dict() for p in problems),
+            code,
+        )
     return Result(data, tuple(text), messages)
 
 
-def _with_others(folders: Folders, what: What, target: Target, records: Mapping[str, Record]) -> list[Target]:
+def _with_others(
+    folders: Folders, what: What, target: Target, records: Mapping[str, Record]
+) -> list[Target]:
     """The place, and other files of the same host and scope that the ledger has the pack in.
 
     Of a host that nobody named, a file that cannot be read is none of our business where nothing of ours is known.
     """
     found = []
-    for host, path in all_files(known.load(target.host.name), target.scope, folders.environ, target.project):
+    for host, path in all_files(
+        known.load(target.host.name), target.scope, folders.environ, target.project
+    ):
         _, record = store.page_of(records, path)
         installed = record is not None and what.name in record.packs
-        if installed or (path == target.path and (target.host.name in what.hosts or _is_readable(target))):
+        if installed or (
+            path == target.path and (target.host.name in what.hosts or _is_readable(target))
+        ):
             found.append(Target(host, target.scope, path, target.project))
     return found
 
@@ -114,24 +134,34 @@ def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
     installed = {name for page in pages.values() for name in page.packs}
     if what.name not in installed:
         hint = f"Installed are: {', '.join(sorted(installed)) or 'none'}. A pack file is given by its path."
-        raise HookctlError("usage", f"unknown pack {what.name!r}", hint=hint, exit_code=errors.USAGE)
+        raise HookctlError(
+            "usage", f"unknown pack {what.name!r}", hint=hint, exit_code=errors.USAGE
+        )
 
 
 def _elsewhere(folders: Folders, what: What, plan: Plan) -> list[str]:
     """Where the pack is installed besides: another scope, or another value of a variable such as CLAUDE_CONFIG_DIR."""
     looked_at = {file.key for file in plan.files}
     records, _ = committed.read_known(folders)
-    others = [_named(records, key) for key, record in records.items()
-              if key not in looked_at and (what.name or GUARD) in record.packs
-              and (not what.hosts or record.host in what.hosts)]  # fmt: skip
+    others = [
+        _named(records, key)
+        for key, record in records.items()
+        if key not in looked_at
+        and (what.name or GUARD) in record.packs
+        and (not what.hosts or record.host in what.hosts)
+    ]
     if not others:
         return []
     name = what.name or GUARD
-    pages = [record for key, record in records.items() if key not in looked_at and name in record.packs]
+    pages = [
+        record for key, record in records.items() if key not in looked_at and name in record.packs
+    ]
     how = "--all"
     if len(pages) == 1 and pages[0].project:
         how = f"--scope {pages[0].scope} --project {shlex.quote(pages[0].project)}"
-    return [f"{name} stays installed in {', '.join(others)}; `hookctl uninstall {name} {how}` takes it out there too"]
+    return [
+        f"{name} stays installed in {', '.join(others)}; `hookctl uninstall {name} {how}` takes it out there too"
+    ]
 
 
 def _named(records: Mapping[str, Record], key: str) -> str:
@@ -142,16 +172,22 @@ def _named(records: Mapping[str, Record], key: str) -> str:
 def _meant(records: Mapping[str, Record], what: What) -> list[str]:
     """The pages of every settings file that something is to leave."""
     return [
-        key for key, record in records.items()
-        if what.scope in ("", record.scope) and (not what.hosts or record.host in what.hosts)
+        key
+        for key, record in records.items()
+        if what.scope in ("", record.scope)
+        and (not what.hosts or record.host in what.hosts)
         and (what.name in record.packs if what.name else record.packs)
-    ]  # fmt: skip
+    ]
 
 
 def _leaving(records: Mapping[str, Record], key: str, what: What) -> Leaving:
     record, path = records[key], store.place_of(records, key)
     if record.host not in known.names():
-        message = f"something is installed here for {record.host}, a host that this hookctl does not know"
-        raise HookctlError("ledger_newer", message, path=path, hint="Use the newer hookctl that wrote it.")
+        message = (
+            f"something is installed here for {record.host}, a host that this hookctl does not know"
+        )
+        raise HookctlError(
+            "ledger_newer", message, path=path, hint="Use the newer hookctl that wrote it."
+        )
     target = of_page(known.load(record.host), record, path)
     return Leaving(target, (what.name,) if what.name else tuple(record.packs), key)

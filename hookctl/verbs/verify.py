@@ -53,7 +53,10 @@ class Look(NamedTuple):
 
 
 def watch(
-    policy: Policy, look: Callable[[float], Look], rest: Callable[[int, float], None], now: Callable[[], float]
+    policy: Policy,
+    look: Callable[[float], Look],
+    rest: Callable[[int, float], None],
+    now: Callable[[], float],
 ) -> tuple[Look, int]:
     """Look until it holds, a contract is broken, the looks or the time are used up; the last look, and which it was.
 
@@ -74,7 +77,10 @@ def watch(
 def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
     """Run the verifier until it holds, or it is sure that it does not."""
     policy = _policy(request)
-    environ = {**folders.environ, "HOOKCTL_CHILD": "1"}  # an agent that the verifier starts is none of the guard's
+    environ = {
+        **folders.environ,
+        "HOOKCTL_CHILD": "1",
+    }  # an agent that the verifier starts is none of the guard's
     begin = time.monotonic()
     with Keeper() as keeper:
 
@@ -89,7 +95,13 @@ def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
 
         seen, number = watch(policy, look, rest, time.monotonic)
     data = _data(request, policy, seen, number, time.monotonic() - begin)
-    return _result({**data, "output": seen.output} if as_json else data, request.command[0], policy, seen, number)
+    return _result(
+        {**data, "output": seen.output} if as_json else data,
+        request.command[0],
+        policy,
+        seen,
+        number,
+    )
 
 
 def _policy(request: Request) -> Policy:
@@ -97,7 +109,9 @@ def _policy(request: Request) -> Policy:
         raise _usage("which command?", "Name it behind `--`: `hookctl verify -- pytest -q`.")
     timeout = _seconds(request.timeout) if request.timeout else math.inf
     if timeout <= 0:
-        raise _usage(f"nothing can be verified in {request.timeout}", "Leave --timeout out for no limit.")
+        raise _usage(
+            f"nothing can be verified in {request.timeout}", "Leave --timeout out for no limit."
+        )
     return Policy(max(1, request.rechecks), _seconds(request.grace), timeout)
 
 
@@ -158,7 +172,9 @@ def _shown(output: bytes) -> str:
     return masked_text(output.decode("utf-8", "replace"))[-_SHOWN:]
 
 
-def _data(request: Request, policy: Policy, seen: Look, number: int, seconds: float) -> dict[str, Any]:
+def _data(
+    request: Request, policy: Policy, seen: Look, number: int, seconds: float
+) -> dict[str, Any]:
     return {
         "verdict": seen.verdict,
         "looks": number,
@@ -177,14 +193,20 @@ def _result(data: dict[str, Any], name: str, policy: Policy, seen: Look, number:
         return Result(data, (f"holds: {name} said so at look {number} of {policy.looks}",))
     if seen.verdict == NOT_YET:
         times = "once" if number == 1 else f"{number} times"
-        return Result(data, (f"incomplete: {name} said no {times} (exit status {seen.status})",), exit_code=FAILED)
+        return Result(
+            data,
+            (f"incomplete: {name} said no {times} (exit status {seen.status})",),
+            exit_code=FAILED,
+        )
     if seen.verdict == TIMEOUT:
         message = f"out of time after {policy.timeout:g} s, at look {number} of {policy.looks}: {name} did not hold"
         hint = "Give it more with --timeout, or leave that out for no limit."
         error = HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
     else:
         hint = "A verifier ends with 0 (it holds) or 1 to 125 (not yet). For a line of shell: `-- sh -c 'LINE'`."
-        error = HookctlError("broken_contract", f"{name} {seen.fault}", hint=hint, exit_code=UNREADABLE)
+        error = HookctlError(
+            "broken_contract", f"{name} {seen.fault}", hint=hint, exit_code=UNREADABLE
+        )
     return Result(data, errors=(error.as_dict(),), exit_code=error.exit_code)
 
 

@@ -20,7 +20,9 @@ def load_launcher(path):
 
 def become(command):
     """Become the other hook."""
-    _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)  # Python ignores it, and so would whoever comes after
+    _signal.signal(
+        _signal.SIGPIPE, _signal.SIG_DFL
+    )  # Python ignores it, and so would whoever comes after
     posix.execv("/bin/sh", ["/bin/sh", "-c", command])
 
 

@@ -6,8 +6,12 @@ from .values import dump
 
 NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
 # mode: the words of a block, for the agent, and of a release, for a person
-WORK_REMAINS = "Work remains ({remaining}). " + NEXT + " If less remains, run `hookctl run remaining N`."
-RUN_GOES_ON = "This run goes on until the person who started it ends it (`hookctl run conclude`). " + NEXT
+WORK_REMAINS = (
+    "Work remains ({remaining}). " + NEXT + " If less remains, run `hookctl run remaining N`."
+)
+RUN_GOES_ON = (
+    "This run goes on until the person who started it ends it (`hookctl run conclude`). " + NEXT
+)
 LET_GO = "hookctl guard: let go {why}; %s. Send a prompt to go on; `hookctl run %s` ends %s."
 TEXTS = {
     "breaker": (WORK_REMAINS, LET_GO % ("work remains ({remaining})", "conclude", "the work")),

@@ -107,7 +107,9 @@ def read_input():
 def read_session(call, data):
     """Whose stop this is, and what the host says of it."""
     payload, host = call.payload, call.host
-    session = first_text(payload, "conversation_id", "session_id", "sessionId", "conversationId", "taskId")
+    session = first_text(
+        payload, "conversation_id", "session_id", "sessionId", "conversationId", "taskId"
+    )
     call.session = session or env(host.session_variable if host else "")
     call.key = event_key(host, call.session, data, payload)
     call.flag = payload.get("stop_hook_active", payload.get("stopHookActive"))

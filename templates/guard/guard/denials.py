@@ -65,7 +65,11 @@ def judge_anew(call, state):
     decision, code, number = apply_limits(call, state, tripped, CEILING)
     if code == "tripped":
         number += 1  # this denial, which is not passed on
-    line = {"blocks": state.blocks + (decision == "block"), "attempts": state.attempts, "progress": progress}
+    line = {
+        "blocks": state.blocks + (decision == "block"),
+        "attempts": state.attempts,
+        "progress": progress,
+    }
     settle(call, state, decision, code)
     state.said = [decision, code, number]
     return line

@@ -76,7 +76,9 @@ def is_told_by(marks, payload):
         return False
     if not all(name in payload for name in read_field(marks, "with", [])):
         return False
-    return "with_any" not in marks or any(name in payload for name in read_field(marks, "with_any", []))
+    return "with_any" not in marks or any(
+        name in payload for name in read_field(marks, "with_any", [])
+    )
 
 
 def blocks_in_a_row(cap):

@@ -27,7 +27,12 @@ def is_counted(call, name, arguments):
     """Whether calls of this tool are counted here, and can be refused."""
     settings = call.settings
     listed = name and (name in settings.dispatch_tools or "*" in settings.dispatch_tools)
-    if not listed or arguments is None or settings.dispatch_max <= 0 or settings.dispatch_window_s <= 0:
+    if (
+        not listed
+        or arguments is None
+        or settings.dispatch_max <= 0
+        or settings.dispatch_window_s <= 0
+    ):
         return False
     if not call.readable or call.host is None or not call.host.refuse:
         return False

@@ -11,7 +11,9 @@ UNCOUNTED = {"blocks": None, "attempts": None, "progress": None}
 
 def log(call, decision, code, line):
     """Write a line, and begin a new file where this one is full."""
-    line = dict(line, t=int(call.now), host=call.host_name, event=call.event, decision=decision, code=code)
+    line = dict(
+        line, t=int(call.now), host=call.host_name, event=call.event, decision=decision, code=code
+    )
     line["session"] = digest(call.session) if call.session else None
     folder = call.folder if call.named else call.guard
     data = (dump(line) + "\n").encode()

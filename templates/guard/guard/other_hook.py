@@ -32,7 +32,9 @@ def write(fd, data):
 
 def become(command):
     """Become the other hook."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and so would whoever comes after
+    signal.signal(
+        signal.SIGPIPE, signal.SIG_DFL
+    )  # Python ignores it, and so would whoever comes after
     os.execv("/bin/sh", ["/bin/sh", "-c", command])
 
 

@@ -19,7 +19,9 @@ def default_state_dir(home):
     """The user's state folder, as platformdirs has it."""
     state = env("XDG_STATE_HOME").strip()
     if not state.startswith("/"):
-        state = home + ("/Library/Application Support" if sys.platform == "darwin" else "/.local/state")
+        state = home + (
+            "/Library/Application Support" if sys.platform == "darwin" else "/.local/state"
+        )
     return state + "/hookctl"
 
 

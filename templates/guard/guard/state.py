@@ -99,7 +99,9 @@ def answer_once(call, path, state, decide):
     """Let a stop be decided, in `state.said`, unless another registration of ours has; the line for the log, and
     whether the answer lies on disk."""
     line, asked_by = None, digest(call.beside)
-    if state.stop != call.key or asked_by in state.by:  # a new stop, or the last one asked about anew
+    if (
+        state.stop != call.key or asked_by in state.by
+    ):  # a new stop, or the last one asked about anew
         line = decide()
         state.stop, state.by = call.key, []
     state.by.append(asked_by)

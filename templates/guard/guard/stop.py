@@ -64,7 +64,9 @@ def decide(call):
         wished = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
         lost = "release" if wished and not code and not concluded else "allow"
         return Decision(lost, "lock_timeout", 0, remaining)
-    line, saved = answer_once(call, path, state, lambda: decide_anew(call, state, code, heartbeat, remaining))
+    line, saved = answer_once(
+        call, path, state, lambda: decide_anew(call, state, code, heartbeat, remaining)
+    )
     decision, code, blocks, remaining = state.said
     if decision == "block" and not saved:
         decision, code = "allow" if code == "nudged" else "release", "state_error"

@@ -20,7 +20,9 @@ def is_required(settings, name):
         return False
     if name == "exec_command" and "Bash" in settings.required_tools:
         return True  # Codex: the name in its transcript, and the one that its hooks are told
-    return any(name == tool or name.endswith(("__" + tool, "." + tool)) for tool in settings.required_tools)
+    return any(
+        name == tool or name.endswith(("__" + tool, "." + tool)) for tool in settings.required_tools
+    )
 
 
 def count_call(state, name, arguments, novelty):

@@ -9,7 +9,12 @@ from .values import digest, first_text, parse
 
 TAIL_LIMIT = 256 * KIB
 WAITS = (0.01, 0.02, 0.03, 0)  # seconds between two looks at a transcript that is being written
-MARKS = (b'"tool_use"', b'"function_call"', b'"custom_tool_call"', b'"user"')  # one is in every line that matters
+MARKS = (
+    b'"tool_use"',
+    b'"function_call"',
+    b'"custom_tool_call"',
+    b'"user"',
+)  # one is in every line that matters
 # A prompt that quotes these words has a backslash before the quotes.
 WAKE_UPS = (
     b'"task-notification"',
@@ -96,7 +101,11 @@ def tool_calls(entry):
     kind, message = values.get("type", "assistant"), values.get("message")
     if kind in ("function_call", "custom_tool_call"):
         yield values.get("name"), values.get("arguments", values.get("input"))
-    if kind in ("assistant", "message") and type(message) is dict and type(message.get("content")) is list:
+    if (
+        kind in ("assistant", "message")
+        and type(message) is dict
+        and type(message.get("content")) is list
+    ):
         for item in message["content"]:
             if type(item) is dict and item.get("type") == "tool_use":
                 yield item.get("name"), item.get("input")

@@ -51,7 +51,11 @@ def parse(data, errors="strict"):
     text = data.decode("utf-8", errors).lstrip("\ufeff").strip(" \t\r\n")
     try:
         value, end = scan(text, 0)
-    except (StopIteration, RecursionError, SystemError):  # SystemError: json's own error class is not loaded
+    except (
+        StopIteration,
+        RecursionError,
+        SystemError,
+    ):  # SystemError: json's own error class is not loaded
         raise ValueError from None
     if end < len(text) or type(value) is not dict:
         raise ValueError

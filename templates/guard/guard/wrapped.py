@@ -71,7 +71,9 @@ def is_let_go(event, host, command, data):
     """Whether the agent goes in spite of a denial, after saying so where the host has words for it."""
     call, judgement = None, Judgement("release", "state_error")
     try:
-        call = read_call(event, host, lambda: (data, payload_of(data)))  # from here on it has the hook's time
+        call = read_call(
+            event, host, lambda: (data, payload_of(data))
+        )  # from here on it has the hook's time
         call.host = call.host or Host(host, {})
         judgement = judge(call, command)
     except (Exception, Expired):
