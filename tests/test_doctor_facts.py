@@ -73,7 +73,7 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 _MODULES = {
     "__future__", "collections.abc", "contextlib", "hookctl", "hookctl.documents", "hookctl.documents.jsonc",
     "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model",
-    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.wrapping", "hookctl.settings",
+    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.wrapping", "hookctl.settings", "hookctl.system",
     "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
     "hookctl.settings.targets", "hookctl.settings.words", "json", "os", "re", "shlex", "stat", "typing",
 }  # fmt: skip
@@ -82,14 +82,14 @@ _TAKEN = {
     "os": {"path"},
     "os.path": {"basename", "dirname", "isabs", "join", "relpath"},
     "clock": {"age", "local", "timestamp"},
-    "effects": {"blocks", "cap", "disabling", "disabling_ours", "switches"},
-    "gates": {"OFF", "UNKNOWN"},
+    "effective": {"blocks", "cap", "disabling", "disabling_ours", "switches"},
+    "approval": {"OFF", "UNKNOWN"},
     "guard": {"ARMED_CEILING", "CEILING", "UNLIMITED_CAP", "cap_for", "hook_path", "is_limit", "is_true", "limit_of",
               "mode_of", "switches_off"},
     "hosts": {"variants"},
     "interpreter": {"MINIMUM"},
     "project": {"session_hash"},
-    "scopes": {"text", "winner"},
+    "precedence": {"text", "winner"},
 }  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def faults_of(tree: ast.Module) -> list[str]:
                 faults += sorted(names & set(READING))
             elif module not in _MODULES:
                 faults.append(module)
-            elif module == "hookctl":
+            elif module in ("hookctl", "hookctl.settings", "hookctl.system"):
                 known = {*_TAKEN, "engine"}
                 faults += [alias.name for alias in node.names if alias.name not in known]
         elif isinstance(node, ast.Attribute):
@@ -125,7 +125,7 @@ def test_a_judge_can_read_nothing(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["import subprocess", "from hookctl import files", "from hookctl.checks import machine", "import os\nos.stat(p)",
+    ["import subprocess", "from hookctl.system import files", "from hookctl.checks import machine", "import os\nos.stat(p)",
      "import os\nos.path.exists(p)", "import os\nos.environ", "from hookctl import clock\nclock.now({})", "open(p)",
      "from hookctl.checks.probes import Reader"],
 )  # fmt: skip

@@ -46,6 +46,6 @@ def here() -> Folders:
 
 def asset(*names: str) -> str:
     """A file of `schemas/` or `templates/`: beside the package in a wheel, above it in a checkout."""
-    package = os.path.dirname(os.path.abspath(__file__))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     inside = os.path.join(package, *names)
     return inside if os.path.exists(inside) else os.path.join(os.path.dirname(package), *names)
