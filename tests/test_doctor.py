@@ -110,8 +110,8 @@ def source_codes() -> set[str]:
     places |= {f"{folder}/{path.name}": None for folder in ("checks", "documents")
                for path in (ROOT / "hookctl" / folder).glob("*.py")}  # fmt: skip
     # Of these only what doctor calls.
-    some = {"files.py": ("real", "read", "_unreadable"), "apply.py": ("pending",),
-            "places.py": ("require_inside",)}  # fmt: skip
+    some = {"system/files.py": ("real", "read", "_unreadable"), "transaction.py": ("pending",),
+            "settings/targets.py": ("require_inside",)}  # fmt: skip
     found = set()
     for name, functions in {**places, **some}.items():
         module = ast.parse((ROOT / "hookctl" / name).read_text())
