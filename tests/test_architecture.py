@@ -19,9 +19,9 @@ LAYERS = [
     ["checks"],
     ["planner"],
     ["transaction", "packs", "report"],
-    ["ledger.committed"],
+    ["ledger"],
     ["settings"],
-    ["hosts", "ledger", "events"],
+    ["hosts", "events"],
     ["engine", "documents"],
     ["system"],
     ["clock"],
@@ -143,3 +143,13 @@ def test_the_hook_imports_nothing_of_the_package() -> None:
 def test_every_module_says_what_it_promises(name: str) -> None:
     for path in (PACKAGE / name).glob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+def test_few_modules_stand_at_the_root() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 12
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py")))
+def test_every_folder_says_what_belongs_there_and_what_it_may_import(folder: str) -> None:
+    text = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text())) or ""
+    assert "may import" in text
