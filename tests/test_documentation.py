@@ -134,3 +134,11 @@ def test_every_variable_that_is_named_is_read_somewhere() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "schemas").glob("*.json")), ids=lambda path: path.name)
 def test_schemas_are_schemas(path: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
+
+
+def test_every_promise_names_tests_that_there_are() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (ROOT / "docs" / "promises.md").read_text())
+    assert len(named) > 40
+    for path, function in named:
+        text = (ROOT / path).read_text()
+        assert not function or f"\ndef {function}(" in text, f"{path}::{function}"
