@@ -362,7 +362,7 @@ def test_a_full_disk_in_the_middle_of_the_bytes_changes_nothing(tmp_path: Path, 
         os.link(target, target.with_name("second"))
     program = (
         "import resource, signal, sys\n"
-        "from hookctl import files\n"
+        "from hookctl.system import files\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "snapshot = files.read(sys.argv[1])\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"

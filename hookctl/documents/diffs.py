@@ -16,7 +16,7 @@ from hookctl.errors import HookctlError
 from hookctl.masking import is_secret, masked
 
 if TYPE_CHECKING:
-    from hookctl.planner import FilePlan
+    from hookctl.planner.plan import FilePlan
 
 _CONTEXT = 3  # lines around a change
 
