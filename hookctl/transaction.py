@@ -18,7 +18,7 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Change, Entry, Record
-from hookctl.system import files
+from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
 
@@ -90,8 +90,8 @@ def execute(
     try:
         _begin(folders, changes, records, rmdirs)
         for change in changes:
-            made += files.make_way(change.path, change.mode)
-            done.append(files.make(change))
+            made += files.make_parent_folders(change.path, change.mode)
+            done.append(files.apply_change(change))
         _save(folders, records)
     except (Changed, HookctlError) as error:
         _roll_back(folders, changes, done, made, error)
@@ -117,7 +117,7 @@ def pending(folders: Folders) -> Journal | None:
 
 def recover(folders: Folders) -> list[str]:
     """Carry an interrupted run to its end (under the lock); what was found, a line a file."""
-    for folder in (folders.state, *files.backup_folders(folders.state)):
+    for folder in (folders.state, *backups.backup_folders(folders.state)):
         files.sweep(folder)
     journal = pending(folders)
     if journal is None:
@@ -262,7 +262,7 @@ def _carry_on(folders: Folders, step: Step, page: Record | None) -> tuple[files.
         ):
             return found, False
         with contextlib.suppress(Changed):  # by somebody else, just now: look again
-            files.make_way(step.path, step.mode)
+            files.make_parent_folders(step.path, step.mode)
             files.replace(found, _blob(folders, step.sha_after), mode=step.mode, chmod=step.chmod)
             return found, True
 
@@ -278,7 +278,7 @@ def _back_up(
             record, page = records.get(change.path), store.page_of(pages, change.path)[1]
             first = record is not None and record.sha256_before == files.digest(change.before)
             data = store.dump_page(page) if page else None
-            files.back_up(folders.state, change.path, change.before, first=first, page=data)
+            backups.back_up(folders.state, change.path, change.before, first=first, record=data)
 
 
 def _begin(
@@ -330,14 +330,16 @@ def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
         with contextlib.suppress(OSError):  # the next write tries again
             os.unlink(approvals)
     for path in [path for path, record in records.items() if record is None]:
-        files.date_backups(folders.state, path)
-    files.prune_backups(folders.state, pages, [record.sha256_before for record in pages.values()])
+        backups.restart_expiry(folders.state, path)
+    backups.remove_expired(
+        folders.state, pages, [record.sha256_before for record in pages.values()]
+    )
 
 
 def _forget(folders: Folders, changes: tuple[Change, ...] = (), left: Iterable[str] = ()) -> None:
     """The journal goes, or says only what could not be cleared away: the next run tries that once more."""
     near = dict.fromkeys(os.path.dirname(change.path) for change in changes)
-    rest = Journal((), {}, tuple(left), tuple(filter(files.unswept, near)))
+    rest = Journal((), {}, tuple(left), tuple(filter(files.is_unswept, near)))
     try:
         if rest.folders or rest.unswept:
             _note(folders, rest)
@@ -367,7 +369,7 @@ def _roll_back(
     stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
     for change in reversed(done):
         try:
-            files.take_back(change)
+            files.undo_change(change)
         except (Changed, HookctlError):
             stuck.append(change.path)
     left = files.remove_folders(sorted(made, key=len, reverse=True))
@@ -397,7 +399,7 @@ def _is_torn(folders: Folders, found: files.Snapshot, step: Step, page: Record |
     """
     if found.links == 1 or found.data is None or not step.settings:
         return False
-    old, new = files.find_backup(folders.state, step.sha_before), _blob(folders, step.sha_after)
+    old, new = backups.find_backup(folders.state, step.sha_before), _blob(folders, step.sha_after)
     if old is None or new is None:
         return page is not None and _document(found, page.format) is None
     start = _common(found.data, old)

@@ -56,7 +56,7 @@ AREAS = {
         without="yaml",
     ),
     "transaction": Area(
-        ("hookctl/transaction.py", "hookctl/system/files.py"),
+        ("hookctl/transaction.py", "hookctl/system/files.py", "hookctl/system/backups.py"),
         ("tests/test_files.py", "tests/test_ledger.py", "tests/test_restore.py"),
     ),
     "hook": Area(

@@ -18,7 +18,8 @@ from hookctl.planner.plan import Plan, assemble
 from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, find, of_page, standing
 from hookctl.system import files, project
-from hookctl.system.files import Backup, Snapshot
+from hookctl.system.backups import Backup
+from hookctl.system.files import Snapshot
 from hookctl.system.folders import Folders
 
 
