@@ -104,9 +104,7 @@ def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     installed = PackRecord(
         pack.version, content.settings, folder, runtime.written, content.source, content.digest
     )
-    draft.packs[pack.name] = (
-        version1.unless_it_says_the_same(known, installed) if known else installed
-    )
+    draft.packs[pack.name] = version1.keep_if_nothing_new(known, installed) if known else installed
     others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]
     draft.commands = _commands(target, content.wants) | written_hooks(target, others)
     draft.messages = [*notices(draft, pack), *draft.messages]

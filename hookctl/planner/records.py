@@ -64,7 +64,9 @@ def _moved_from(records: Mapping[str, Record], target: Target, snapshot: files.S
         key for key, record in gone.items() if snapshot.sha and record.sha256_after == snapshot.sha
     ]
     if not candidates:
-        candidates = [key for key, record in gone.items() if store.holds(target.path, record)]
+        candidates = [
+            key for key, record in gone.items() if store.has_our_command(target.path, record)
+        ]
     return candidates[0] if len(candidates) == 1 else ""
 
 

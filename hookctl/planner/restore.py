@@ -25,7 +25,7 @@ from hookctl.system.folders import Folders
 
 def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     """What putting a backup back does to the file, to the ledger, and to files of packs that it has no more."""
-    folders, record_then = sources.folders, store.parse_page(backup.page)
+    folders, record_then = sources.folders, store.parse_record(backup.page)
     try:
         records = committed.read(folders, [project.find(os.path.dirname(path), folders.environ)])
     except (

@@ -41,7 +41,7 @@ def uninstall(folders: Folders, what: What, targets: list[Target], *, dry_run: b
     problems: list[HookctlError] = []
     sources = Sources(folders)
     if what.everywhere:
-        projects, problems = committed.readable(folders)
+        projects, problems = committed.find_readable(folders)
 
     def meant() -> list[Callable[[], Leaving]]:
         if not what.everywhere:
@@ -119,7 +119,7 @@ def _is_readable(target: Target) -> bool:
 
 def question(folders: Folders, what: What) -> str:
     """What `--all` asks first, naming every settings file that would be looked at; empty where there is none."""
-    projects, _ = committed.readable(folders)
+    projects, _ = committed.find_readable(folders)
     _require_known(folders, what, projects)
     records = committed.read(folders, projects)
     targets = [_named(records, key) for key in _meant(records, what)]
