@@ -304,7 +304,7 @@ def _removed_projects(
 
 
 def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
-    """Write a step's bytes if the file still is as before; the file as read, and if it was written."""
+    """Write a step's bytes if the file is as before; returns the file as read, and if it wrote."""
     while True:
         snapshot = files.read(step.path)
         if snapshot.path != step.path:  # a new link leads to a file that was never meant
@@ -347,7 +347,7 @@ def _begin(
     rmdirs: tuple[str, ...],
 ) -> None:
     """Write the bytes to come, the backups and the journal."""
-    # The folder of pending bytes comes first and goes last: while it exists, the next run clears up.
+    # The folder of pending bytes is made first and removed last: it tells the next run to clear up.
     try:
         os.makedirs(folders.pending, mode=0o700, exist_ok=True)
     except OSError as error:

@@ -25,7 +25,7 @@ def to_json(kind: Any, value: Any) -> Any:
 
 
 def from_json(kind: Any, data: Any, name: str) -> Any:
-    """The value of this type; TypeError or KeyError with the field's name where the data does not fit."""
+    """The value of this type; TypeError or KeyError with the field's name if the data is wrong."""
     if kind is Any:
         return data
     if _is_object(kind):

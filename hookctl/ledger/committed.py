@@ -1,4 +1,4 @@
-"""The ledger of project scope: `.hookctl/ledger.json`, committed with the settings that it explains.
+"""The ledger of project scope, `.hookctl/ledger.json`, which is committed with the settings.
 
 It comes with the repository, so it cannot be trusted. Its records may name no other file than a
 known host's project settings, its paths may not leave the project, and every text that an uninstall
@@ -259,7 +259,7 @@ def with_digests(record: Record) -> Record:
 
 
 def _program_names(name: str, pack: PackRecord) -> set[str]:
-    """The files that a pack's digest covers; the guard's configuration is compared by its values."""
+    """The files that a pack's digest covers; the guard's config.json is compared by its values."""
     names = set(pack.files)
     if name == GUARD:
         names.discard(CONFIG)

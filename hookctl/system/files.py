@@ -359,7 +359,7 @@ def _machine() -> str:
 
 
 def sweep(folder: str) -> list[str]:
-    """Remove the temporary files that a killed hookctl of this user and machine left; their paths."""
+    """Remove the temporary files of this user's killed runs on this machine; their paths."""
     removed = []
     for path, pid in _temporary_files(folder):
         if _is_alive(pid) or not _is_mine(path):
