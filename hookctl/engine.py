@@ -162,7 +162,7 @@ def _leaf_state(entry: Entry | None, current: Current, path: Path) -> str:
     return "owned" if same(value, entry.written) else "overridden"
 
 
-def wiped(entries: Iterable[Entry], current: Current) -> bool:
+def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
     """Whether every entry that we wrote in the file is missing: a host or a person reset it.
 
     Hooks that we only wrap do not count: they come and go with their tools.
@@ -197,7 +197,7 @@ class _Draft:
         return [entry for entry in self.entries.values() if pack in entry.owners]
 
     def is_wiped(self) -> bool:
-        return wiped(self.entries.values(), self.current)
+        return is_wiped(self.entries.values(), self.current)
 
     def act(
         self, action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str = ""

@@ -333,7 +333,7 @@ def _back_up_settings(
             continue
         new = records.get(change.path)
         first = new is not None and new.sha256_before == files.digest(change.before)
-        _, old = store.page_of(before, change.path)
+        _, old = store.find_record(before, change.path)
         data = None
         if old is not None:
             data = store.dump_record(old)

@@ -1102,7 +1102,7 @@ def test_the_state_of_an_element(entry: Entry | None, here: dict[str, Any], expe
     ],
 )
 def test_a_wipe_is_when_all_that_we_wrote_is_gone(entries: list[Entry], here: Any, expected: bool) -> None:
-    assert engine.wiped(entries, plain.live(here)) is expected
+    assert engine.is_wiped(entries, plain.live(here)) is expected
 
 
 def test_values_are_the_same_by_what_they_mean() -> None:

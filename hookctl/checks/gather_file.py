@@ -24,7 +24,7 @@ from hookctl.system import backups, files, interpreter, project
 
 def file_facts(machine: Machine, target: Target) -> FileFacts:
     """A settings file with something of ours in it, or that a host in use has for the user."""
-    _, record = store.page_of(machine.records, target.path)
+    _, record = store.find_record(machine.records, target.path)
     host, packs = target.host, record.packs if record else {}
     facts = _any_file(machine, target, record)
     rights = probes.rights(_guarded_paths(machine, facts))

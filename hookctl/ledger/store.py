@@ -146,7 +146,7 @@ def shared_part(record: Record) -> Record:
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
 
 
-def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
+def find_record(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
     """A settings file's key and record, also where links have moved the file since."""
     target = real_path(path)
     if target in records:
@@ -159,10 +159,10 @@ def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | Non
     return target, None
 
 
-def place_of(records: Mapping[str, Record], key: str) -> str:
+def current_path(records: Mapping[str, Record], key: str) -> str:
     """The current path of a record's file: the host's own, if that still leads to this record."""
     known = records[key].known_as
-    if known and page_of(records, known)[0] == key:
+    if known and find_record(records, known)[0] == key:
         return known
     return key
 

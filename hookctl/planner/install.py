@@ -119,7 +119,7 @@ def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: boo
         content.visible, current, pack.name, pack.version, content.wants, force=force, others=own
     )
     draft.take(decision, content.visible)
-    draft.made_anew = draft.was_written_since and engine.wiped(content.visible, current)
+    draft.made_anew = draft.was_written_since and engine.is_wiped(content.visible, current)
 
 
 def _install_files(

@@ -25,7 +25,7 @@ def find_record(
     The folder names the record too: it is that of a settings file which is not where it was any more. So do the bytes
     that our last write left, and commands of ours, where the file's project is gone.
     """
-    key, record = store.page_of(records, target.path)
+    key, record = store.find_record(records, target.path)
     if record is not None:
         _require_same_scope(record, target)
         return key, _moved(record, target), ""

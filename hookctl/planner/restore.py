@@ -32,7 +32,7 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
         HookctlError
     ):  # a stranger's ledger that is none must not keep anybody from an earlier text
         records, record_then = committed.read(folders), None
-    key, record = store.page_of(records, path)
+    key, record = store.find_record(records, path)
     target = _target(folders, records, key, record or record_then, path)
     snapshot = files.read(target.path)
     draft = Draft(sources, target, snapshot, _document(snapshot.data, target), key, record)
@@ -98,7 +98,7 @@ def _target(
         return of_page(
             hosts.load(record.host),
             record,
-            store.place_of(records, key) if key in records else path,
+            store.current_path(records, key) if key in records else path,
         )
     root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):

@@ -54,7 +54,7 @@ def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
     return (f"{problem}, so the hook does nothing until there is one",)
 
 
-def runs(program: str) -> bool:
+def is_runnable(program: str) -> bool:
     """Whether a recorded interpreter is still there, as a program."""
     return bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)
 

@@ -73,7 +73,7 @@ def restore(folders: Folders, request: Request) -> Result:
 def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     """The file as it is known, and its backups by number."""
     path = os.path.abspath(os.path.join(folders.cwd, name))
-    key, _ = store.page_of(store.load(folders.ledger), path)
+    key, _ = store.find_record(store.load(folders.ledger), path)
     found = backups.read_backups(folders.state, key)
     if not found:
         known = "\n  ".join(map(report.tilde, backups.list_backed_up(folders.state)))
@@ -123,7 +123,7 @@ def _pruned(
     records = store.load(folders.ledger)
     paths = backups.list_backed_up(folders.state)
     if name:
-        paths = [store.page_of(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]
+        paths = [store.find_record(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]
     lines, pages = [], []
     for path in paths:
         page = records.get(path)
