@@ -82,10 +82,11 @@ def read(path: str) -> Snapshot:
 
 
 def _unreadable(path: str, error: OSError) -> HookctlError:
-    hint = "Fix the path."
-    if isinstance(error, PermissionError):
+    message, hint = f"the file cannot be read ({error.strerror})", "Fix the path."
+    if error.errno == errno.ELOOP:
+        message, hint = "symbolic link loop", "Fix the link."
+    elif isinstance(error, PermissionError):
         hint = "Give yourself read access to it."
-    message = f"the file cannot be read ({error.strerror})"
     return HookctlError("unreadable", message, path=path, hint=hint)
 
 
