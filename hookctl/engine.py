@@ -1,7 +1,8 @@
-"""Who owns what: from the ledger's entries, the live values and a pack's wants to a decision.
+"""The ownership table: decides what to change in one settings file.
 
-Pure: it opens nothing, asks no clock and reads no environment. The numbers in the comments are the
-rows of the transition table in docs/ownership.md.
+Its input are the ledger's entries, the file's current values and what a pack wants. It is pure: it
+opens nothing, asks no clock and reads no environment. The numbers in the comments are the rows of
+the table in docs/ownership.md.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from hookctl.model import (
 )
 
 _ABSENT = object()
-_LOST = "hookctl's record of it is missing; it is known by its name"
-_Name = Path | str  # of an entry: a key's is its path, a hook's its id, whatever event it is under
+_NO_RECORD = "hookctl's record of it is missing; it is known by its name"
+_REMOVED_BY_YOU = "you removed it; --force writes it again"
+_Name = Path | str  # of an entry: a leaf's path, or a hook's id under whatever event it stands
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values mean the same in JSON: the order of keys does not count, 1, 1.0 and true differ."""
+    """Whether two values are equal in JSON: key order does not count; 1, 1.0 and true differ."""
     return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
 
 
@@ -52,23 +54,26 @@ def install(
     force: bool = False,
     others: bool = True,
 ) -> Decision:
-    """What an install of `pack` does to one file; with conflicts, nothing else is in the decision.
+    """What an install of `pack` does to one file; with conflicts, it does nothing else.
 
-    Without `others`, it writes back nothing of another pack after a wipe: what a stranger's ledger names.
+    Without `others`, a wipe brings back no entry of another pack: the ledger is not trusted.
     """
-    desk, names = _Desk(entries, current), {_name(want) for want in wants}
-    wiped = _leave_unwanted(desk, pack, names)
-    conflicts = () if force else tuple(_conflicts(desk, pack, wants, wiped))
-    if conflicts:
-        return Decision(entries=tuple(entries), conflicts=conflicts)
+    draft = _Draft(entries, current)
+    names = {_name(want) for want in wants}
+    wiped = _leave_unwanted(draft, pack, names)
+    if not force:
+        conflicts = tuple(_find_conflicts(draft, pack, wants, wiped))
+        if conflicts:
+            return Decision(entries=tuple(entries), conflicts=conflicts)
     for want in wants:
-        step = _install_element if want.kind == "element" else _install_leaf
-        step(desk, want, pack, version, force=force, wiped=wiped)
+        if want.kind == "element":
+            _install_element(draft, want, pack, version, force=force, wiped=wiped)
+        else:
+            _install_leaf(draft, want, pack, version, force=force, wiped=wiped)
     if wiped and others:
-        desk.write_back(
-            names
-        )  # 12: one pack alone would turn the others' entries into single removals
-    return desk.decision()
+        # 12: with one pack written alone, the others' entries would look removed one by one.
+        draft.write_back(names)
+    return draft.decision()
 
 
 def leaf_after_install(
@@ -80,62 +85,73 @@ def leaf_after_install(
     *,
     force: bool = False,
 ) -> Any:
-    """The value that the leaf at `path`, one of the wants, has after such an install; None if it has none."""
-    desk = _Desk(entries, current)
-    wiped = _leave_unwanted(desk, pack, {_name(want) for want in wants})
-    want = next(want for want in wants if want.path == path)
-    _install_leaf(desk, want, pack, "", force=force, wiped=wiped)
-    put = [edit for edit in desk.edits if isinstance(edit, Put) and edit.path == path]
-    return put[-1].value if put else current.values.get(path)
+    """The value of the wanted leaf at `path` after such an install; None if it has none."""
+    draft = _Draft(entries, current)
+    wiped = _leave_unwanted(draft, pack, {_name(want) for want in wants})
+    for want in wants:
+        if want.path == path:
+            _install_leaf(draft, want, pack, "", force=force, wiped=wiped)
+            break
+    for edit in reversed(draft.edits):
+        if isinstance(edit, Put) and edit.path == path:
+            return edit.value
+    return current.values.get(path)
 
 
 def uninstall(
     entries: Sequence[Entry], current: Current, pack: str, wants: Sequence[Wanted] = ()
 ) -> Decision:
-    """What an uninstall of `pack` does to one file; `wants` recognises elements whose ledger is lost."""
-    desk = _Desk(entries, current)
-    for entry in desk.of(pack):
-        desk.leave(pack, entry)
-    _leave_orphans(desk, pack, {_name(entry) for entry in entries}, wants)
-    return desk.decision()
+    """What an uninstall of `pack` does to one file; `wants` finds hooks without a record."""
+    draft = _Draft(entries, current)
+    for entry in draft.entries_of(pack):
+        draft.leave(pack, entry)
+    _leave_orphans(draft, pack, {_name(entry) for entry in entries}, wants)
+    return draft.decision()
 
 
 def repair(
     entries: Sequence[Entry], current: Current, orphans: Mapping[str, tuple[str, Sequence[Wanted]]]
 ) -> Decision:
-    """What `doctor --fix` mends in one file, and nothing that the operator has.
+    """What `doctor --fix` repairs in one file; it changes no value of the operator's.
 
-    `orphans` are packs without a page in the ledger: the version that they have, and what it wants.
+    `orphans` are packs without a record in the ledger: their version, and what they want.
     """
-    desk = _Desk(entries, current)
-    if desk.wiped():
-        desk.write_back(set())  # 12
+    draft = _Draft(entries, current)
+    if draft.is_wiped():
+        draft.write_back(set())  # 12
     for pack, (version, wants) in orphans.items():
-        _rebuild(desk, pack, version, wants)
-    for entry in list(desk.entries.values()):
-        mend = desk.remove_doubles if entry.kind == "element" else desk.merge
-        mend(entry)
-    return desk.decision()
+        _rebuild(draft, pack, version, wants)
+    for entry in list(draft.entries.values()):
+        if entry.kind == "element":
+            draft.remove_duplicates(entry)
+        else:
+            draft.merge(entry)
+    return draft.decision()
 
 
 def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> str:
-    """The state of one place as the table names it; `missing` is not yet split into partial and total."""
-    return _state_of_element(entry, current, id) if id else _state_of_leaf(entry, current, path)
+    """The state of one entry in the table's words; `missing` may mean that alone or a wipe."""
+    if id:
+        return _element_state(entry, current, id)
+    return _leaf_state(entry, current, path)
 
 
-def _state_of_element(entry: Entry | None, current: Current, id: str) -> str:
-    found = _all(current, id)
+def _element_state(entry: Entry | None, current: Current, id: str) -> str:
+    hooks = _hooks_with_id(current, id)
     if entry is None:
-        return "orphan" if found else "free"
-    if not found:
+        return "orphan" if hooks else "free"
+    if not hooks:
         return "missing"
-    counts = (_copies(current, entry) or found)[0]
+    copies = _copies(current, entry)
+    hook = copies[0] if copies else hooks[0]
     if id.startswith(WRAP):
-        return "owned" if counts.fields["command"] == entry.written["command"] else "overridden"
-    return "owned" if same(counts.fields, entry.written) else "overridden"
+        is_owned = hook.fields["command"] == entry.written["command"]
+    else:
+        is_owned = same(hook.fields, entry.written)
+    return "owned" if is_owned else "overridden"
 
 
-def _state_of_leaf(entry: Entry | None, current: Current, path: Path) -> str:
+def _leaf_state(entry: Entry | None, current: Current, path: Path) -> str:
     value = current.values.get(path, _ABSENT)
     if entry is None:
         return "free" if value is _ABSENT else "foreign"
@@ -146,160 +162,166 @@ def _state_of_leaf(entry: Entry | None, current: Current, path: Path) -> str:
     return "owned" if same(value, entry.written) else "overridden"
 
 
-def wiped(entries: Iterable[Entry], current: Current) -> bool:
-    """Whether every entry that we wrote in the file is gone: reset, wiped by a host, or removed as a whole.
+def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
+    """Whether every entry that we wrote in the file is missing: a host or a person reset it.
 
-    The hooks of others that we are around say nothing of that: they come and go with their tools.
+    Hooks that we only wrap do not count: they come and go with their tools.
     """
-    ours = [entry for entry in entries if entry.kind != "container" and entry.mode == "owned"]
-    ours = [entry for entry in ours if not entry.id.startswith(WRAP)]
-    return bool(ours) and all(
-        state(entry, current, entry.path, entry.id) == "missing" for entry in ours
-    )
+    has_ours = False
+    for entry in entries:
+        if entry.kind == "container" or entry.mode != "owned" or entry.id.startswith(WRAP):
+            continue
+        has_ours = True
+        if state(entry, current, entry.path, entry.id) != "missing":
+            return False
+    return has_ours
 
 
-class _Desk:
-    """The entries and edits while one decision is being made."""
+class _Draft:
+    """A decision in the making: the entries, edits and lines of the report so far."""
 
     def __init__(self, entries: Sequence[Entry], current: Current) -> None:
         self.current = current
-        self.entries: dict[_Name, Entry] = {_name(e): e for e in entries if e.kind != "container"}
-        self.containers: dict[Path, Entry] = {e.path: e for e in entries if e.kind == "container"}
+        self.entries: dict[_Name, Entry] = {}
+        self.containers: dict[Path, Entry] = {}
+        for entry in entries:
+            if entry.kind == "container":
+                self.containers[entry.path] = entry
+            else:
+                self.entries[_name(entry)] = entry
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
         self.kept: list[Action] = []
 
-    def of(self, pack: str) -> list[Entry]:
+    def entries_of(self, pack: str) -> list[Entry]:
         return [entry for entry in self.entries.values() if pack in entry.owners]
 
-    def wiped(self) -> bool:
-        return wiped(self.entries.values(), self.current)
+    def is_wiped(self) -> bool:
+        return is_wiped(self.entries.values(), self.current)
 
     def act(
         self, action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str = ""
     ) -> None:
-        owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
-        self.actions.append(
-            Action(action, entry.path, entry.kind, entry.id, *states, reason, owners)
-        )
+        """Report an action that takes an entry from one state to another."""
+        self.actions.append(_action(action, entry, states, reason))
 
-    def keep(self, entry: Entry | Wanted, at: str, reason: str) -> None:
-        owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
-        self.kept.append(Action("keep", entry.path, entry.kind, entry.id, at, at, reason, owners))
+    def keep(self, entry: Entry | Wanted, entry_state: str, reason: str) -> None:
+        """Report that an entry is left as it is."""
+        self.kept.append(_action("keep", entry, (entry_state, entry_state), reason))
 
     def write(self, entry: Entry, value: Any, from_state: str, *, reason: str = "") -> None:
-        """Write a leaf or a new element; `entry` carries before and owners already."""
+        """Write a leaf or a new element; `entry` has its `before` and owners already."""
         written = entry._replace(mode="owned", written=value)
         self.entries[_name(entry)] = written
         if entry.kind == "element":
             self.edits.append(AddElement(entry.path, value))
-            self._contain(entry.path, itself=True)
+            self._add_containers(entry.path)
         else:
             self.edits.append(Put(entry.path, value))
-            self._contain(entry.path, itself=False)
-        word = "write" if from_state in ("free", "missing", "adopted-gone") else "replace"
-        self.act(
-            word, written, (from_state, "owned"), "; ".join(filter(None, [reason, _over(written)]))
-        )
+            self._add_containers(entry.path[:-1])
+        action = "replace"
+        if from_state in ("free", "missing", "adopted-gone"):
+            action = "write"
+        reasons = [text for text in (reason, _over_others(written)) if text]
+        self.act(action, written, (from_state, "owned"), "; ".join(reasons))
 
-    def _contain(self, path: Path, *, itself: bool) -> None:
-        for length in range(1, len(path) + itself):
-            above = path[:length]
-            if above not in self.current.values:
-                self.containers.setdefault(above, Entry(above, "container"))
+    def _add_containers(self, path: Path) -> None:
+        """Record the containers down to `path` that the file does not have yet."""
+        for length in range(1, len(path) + 1):
+            container = path[:length]
+            if container not in self.current.values:
+                self.containers.setdefault(container, Entry(container, "container"))
 
-    def write_back(self, but: set[_Name]) -> None:
-        """After a wipe: every other entry of the file again, as its owners want it."""
+    def write_back(self, except_names: set[_Name]) -> None:
+        """After a wipe, write every other entry of the file again, as its owners want it."""
         for name, entry in list(self.entries.items()):
-            if name not in but and entry.mode == "owned" and not entry.id.startswith(WRAP):
-                self.write(
-                    entry._replace(before=None),
-                    _wish(entry),
-                    "missing",
-                    reason="all our entries were gone",
-                )
+            if name in except_names or entry.mode != "owned" or entry.id.startswith(WRAP):
+                continue
+            value = _wanted_value(entry)
+            reason = "all our entries were gone"
+            self.write(entry._replace(before=None), value, "missing", reason=reason)
 
     def leave(self, pack: str, entry: Entry) -> None:
-        """Take `pack` out of the owners; the last one to leave puts back what was there before."""
+        """Take `pack` out of the owners; without owners, put back what was there before."""
         owners = {name: claim for name, claim in entry.owners.items() if name != pack}
-        at = state(entry, self.current, entry.path, entry.id)
+        entry_state = state(entry, self.current, entry.path, entry.id)
         if owners:
-            self._leave_shared(entry._replace(owners=owners), at)
+            self._leave_shared(entry._replace(owners=owners), entry_state)
             return
         del self.entries[_name(entry)]
-        if at == "missing":
+        if entry_state == "missing":
             self.act("drop", entry, ("missing", "free"), "it was gone already")  # 11, 12
         elif entry.mode == "adopted":
             self.act("drop", entry, ("adopted", "foreign"), "it counts as yours and stays")  # 4, 6
         elif entry.kind == "element":
             self._remove_elements(entry)
-        elif at == "overridden":
-            self.keep(
-                entry, "overridden", f"your value stays: {_text(self.current, entry.path)}"
-            )  # 9
+        elif entry_state == "overridden":
+            shown = _show_current(self.current, entry.path)
+            self.keep(entry, "overridden", f"your value stays: {shown}")  # 9
         elif entry.before is None:
             self.edits.append(Drop(entry.path))
             self.act("remove", entry, ("owned", "free"))  # 7
         else:
             self.edits.append(Put(entry.path, raw=entry.before))
-            self.act(
-                "replace",
-                entry,
-                ("owned", "foreign"),
-                f"back to {_masked(entry.path, entry.before)}",
-            )  # 7
+            reason = f"back to {_mask_text(entry.path, entry.before)}"
+            self.act("replace", entry, ("owned", "foreign"), reason)  # 7
 
-    def _leave_shared(self, entry: Entry, at: str) -> None:
+    def _leave_shared(self, entry: Entry, entry_state: str) -> None:
         self.entries[_name(entry)] = entry
-        if at == "owned" and not same(_wish(entry), entry.written):
-            self.write(entry, _wish(entry), "owned", reason="the remaining pack's value")
+        value = _wanted_value(entry)
+        if entry_state == "owned" and not same(value, entry.written):
+            self.write(entry, value, "owned", reason="the remaining pack's value")
         else:
-            self.act("drop", entry, (at, at), "another pack still wants it")  # 14
+            reason = "another pack still wants it"
+            self.act("drop", entry, (entry_state, entry_state), reason)  # 14
 
     def _remove_elements(self, entry: Entry) -> None:
-        """Remove every copy whose command is ours word for word, with the edits of its other fields."""
+        """Remove every hook with exactly our command, whatever was edited in its other fields."""
         copies = _copies(self.current, entry)
-        for element in _all(self.current, entry.id):
-            if element not in copies:
+        for hook in _hooks_with_id(self.current, entry.id):
+            if hook not in copies:
                 self.keep(entry, "edited copy", "its command was edited, so it stays")
-            elif entry.before is not None and element == copies[0]:
-                # A command of the operator's that --force took over; its mark made it ours to find.
-                self.edits.append(Put(element.path, raw=entry.before))
-                self.act("replace", entry, ("owned", "edited copy"), "back to the command of yours")
+            elif entry.before is not None and hook == copies[0]:
+                # --force took over a command of the operator's.
+                self.edits.append(Put(hook.path, raw=entry.before))
+                self.act("replace", entry, ("owned", "edited copy"), "back to your command")
             else:
-                self.remove_copy(entry, element)  # 7, 17, 18
+                self.remove_copy(entry, hook)  # 7, 17, 18
 
-    def remove_copy(self, entry: Entry, element: HookEntry, reason: str = "") -> None:
-        edited = _edited(element.fields, entry.written)
-        self.edits.append(DropElement(element))
-        self.act("remove", entry, ("overridden" if edited else "owned", "free"), reason)
+    def remove_copy(self, entry: Entry, hook: HookEntry, reason: str = "") -> None:
+        edited = _edited_fields(hook.fields, entry.written)
+        self.edits.append(DropElement(hook))
+        from_state = "overridden" if edited else "owned"
+        self.act("remove", entry, (from_state, "free"), reason)
         if edited:
-            self.keep(
-                entry, "overridden", f"your {_fields(element.fields, edited)} went with the hook"
-            )  # 9a
+            shown = _show_fields(hook.fields, edited)
+            self.keep(entry, "overridden", f"removed with the hook: your {shown}")  # 9a
 
-    def remove_doubles(self, entry: Entry) -> None:
-        """17: of the elements whose command is ours word for word, the first stays; all of those that we only wrap."""
-        for element in () if entry.id.startswith(WRAP) else _copies(self.current, entry)[1:]:
-            self.remove_copy(entry, element, "it was registered more than once")
+    def remove_duplicates(self, entry: Entry) -> None:
+        """17: of several hooks with exactly our command, keep the first; keep all that we wrap."""
+        if entry.id.startswith(WRAP):
+            return
+        for hook in _copies(self.current, entry)[1:]:
+            self.remove_copy(entry, hook, "it was registered more than once")
 
     def merge(self, entry: Entry) -> None:
-        """13: wishes that differ, where all packs have the same rule for them; else it is the operator's to say."""
-        value = _wish(entry)
-        agreed = all(same(claim.value, value) for claim in entry.owners.values()) or same(
-            value, entry.written
-        )
-        if state(entry, self.current, entry.path) == "owned" and _rule(entry) and not agreed:
+        """13: apply the merge rule that all packs share; without one the operator decides."""
+        value = _wanted_value(entry)
+        if not _common_rule(entry) or same(value, entry.written):
+            return
+        if all(same(claim.value, value) for claim in entry.owners.values()):
+            return
+        if state(entry, self.current, entry.path) == "owned":
             self.write(entry, value, "owned", reason="what the packs' common rule gives")
 
     def decision(self) -> Decision:
-        used = {
-            entry.path[:length]
-            for entry in self.entries.values()
-            for length, _ in enumerate(entry.path, 1)
-        }
-        empty = [path for path in self.containers if path not in used]
-        for path in sorted(empty, key=len, reverse=True):
+        """The decision; containers of ours that nothing needs any more are pruned."""
+        used = set()
+        for entry in self.entries.values():
+            for length in range(1, len(entry.path) + 1):
+                used.add(entry.path[:length])
+        unused = [path for path in self.containers if path not in used]
+        for path in sorted(unused, key=len, reverse=True):
             del self.containers[path]
             if path in self.current.values:
                 self.edits.append(Prune(path))
@@ -307,401 +329,472 @@ class _Desk:
         return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
 
 
-def _leave_unwanted(desk: _Desk, pack: str, wanted: set[_Name]) -> bool:
-    """Take out what the pack does not want any more (8); whether the rest of ours was wiped, over all packs."""
-    for entry in desk.of(pack):
+def _action(action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str) -> Action:
+    owners: tuple[str, ...] = ()
+    if isinstance(entry, Entry):
+        owners = tuple(entry.owners)
+    return Action(action, entry.path, entry.kind, entry.id, *states, reason, owners)
+
+
+def _leave_unwanted(draft: _Draft, pack: str, wanted: set[_Name]) -> bool:
+    """8: take out what the pack does not want any more; whether the other entries were wiped."""
+    for entry in draft.entries_of(pack):
         if _name(entry) not in wanted:
-            desk.leave(pack, entry)
-    # After the pruning, else a second install would differ from the first.
-    return desk.wiped()
+            draft.leave(pack, entry)
+    # Asked after that, else a second install would differ from the first.
+    return draft.is_wiped()
 
 
-def _conflicts(desk: _Desk, pack: str, wants: Sequence[Wanted], wiped: bool) -> Iterable[Conflict]:
-    """13: a value of ours that another pack wants otherwise, unless a merge rule decides."""
+def _find_conflicts(
+    draft: _Draft, pack: str, wants: Sequence[Wanted], wiped: bool
+) -> Iterable[Conflict]:
+    """13: the values of ours that another pack wants to be different, with no common merge rule."""
     for want in wants:
-        entry = desk.entries.get(_name(want))
-        if entry is None or not _is_written(entry, desk.current, wiped):
+        entry = draft.entries.get(_name(want))
+        if entry is None or not _is_writable(entry, draft.current, wiped):
             continue
         others = {name: claim for name, claim in entry.owners.items() if name != pack}
         if want.merge and all(claim.merge == want.merge for claim in others.values()):
             continue
-        # What this pack has written with --force before, it may write again: it is the other pack's turn to ask.
-        mine = entry.owners.get(pack)
-        settled = mine is not None and mine.merge == want.merge and same(mine.value, want.value)
-        if settled and same(want.value, entry.written):
+        if _is_settled(entry, want, pack):
             continue
         if any(not same(claim.value, want.value) for claim in others.values()):
-            yield Conflict(
-                want.path,
-                want.id,
-                {name: claim.value for name, claim in others.items()} | {pack: want.value},
-            )
+            values = {name: claim.value for name, claim in others.items()}
+            yield Conflict(want.path, want.id, {**values, pack: want.value})
 
 
-def _is_written(entry: Entry, current: Current, wiped: bool) -> bool:
-    """Whether an install writes an entry that is on record already, or has written what is there."""
-    at = state(entry, current, entry.path, entry.id)
-    gone = entry.path not in current.values
-    return at == "owned" or (at == "missing" and wiped) or (at == "adopted" and gone)
+def _is_settled(entry: Entry, want: Wanted, pack: str) -> bool:
+    """Whether the pack has written this value before, with --force: the other pack must ask now."""
+    claim = entry.owners.get(pack)
+    if claim is None or claim.merge != want.merge or not same(claim.value, want.value):
+        return False
+    return same(want.value, entry.written)
+
+
+def _is_writable(entry: Entry, current: Current, wiped: bool) -> bool:
+    """Whether an install may write an entry on record, since its value is ours or gone."""
+    entry_state = state(entry, current, entry.path, entry.id)
+    if entry_state == "missing":
+        return wiped
+    if entry_state == "adopted":
+        return entry.path not in current.values
+    return entry_state == "owned"
 
 
 def _install_leaf(
-    desk: _Desk, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
+    draft: _Draft, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
 ) -> None:
-    entry = desk.entries.get(want.path)
-    current = desk.current.values.get(want.path, _ABSENT)
-    at = state(entry, desk.current, want.path)
+    entry = draft.entries.get(want.path)
+    claim = Claim(want.value, version, want.merge)
     if entry is None:
-        fresh = Entry(want.path, "leaf", owners={pack: Claim(want.value, version, want.merge)})
-        if at == "free":
-            desk.write(fresh, want.value, "free")  # 1
-        elif same(current, want.value):
-            _adopt(desk, fresh, current)  # 3
-        else:
-            _take_or_keep(desk, fresh, want, want.value, "foreign", force)  # 2
+        _install_new_leaf(draft, want, {pack: claim}, force=force)
         return
-    joined = entry._replace(owners={**entry.owners, pack: Claim(want.value, version, want.merge)})
-    desk.entries[want.path] = joined
-    value = _wish(joined, pack)
-    if at == "adopted" and current is _ABSENT:
-        desk.write(joined, value, "adopted-gone")  # 5
-    elif at == "adopted" and same(current, value):
-        desk.entries[want.path] = joined._replace(written=current)  # 4
-    elif at == "adopted":
-        _take_or_keep(desk, joined, want, value, "adopted", force)  # 4, 6
-    elif at == "missing":
+    current = draft.current.values.get(want.path, _ABSENT)
+    leaf_state = state(entry, draft.current, want.path)
+    joined = entry._replace(owners={**entry.owners, pack: claim})
+    draft.entries[want.path] = joined
+    value = _wanted_value(joined, pack)
+    if leaf_state == "adopted" and current is _ABSENT:
+        draft.write(joined, value, "adopted-gone")  # 5
+    elif leaf_state == "adopted" and same(current, value):
+        draft.entries[want.path] = joined._replace(written=current)  # 4
+    elif leaf_state == "adopted":
+        _take_or_keep(draft, joined, value, "adopted", force)  # 4, 6
+    elif leaf_state == "missing":
         if wiped or force:
-            desk.write(joined._replace(before=None), value, "missing")  # 11, 12
+            draft.write(joined._replace(before=None), value, "missing")  # 11, 12
         else:
-            desk.keep(joined, "missing", "you removed it; --force writes it again")  # 11
-    elif at == "overridden":
+            draft.keep(joined, "missing", _REMOVED_BY_YOU)  # 11
+    elif leaf_state == "overridden":
         if force or not same(current, value):
-            _take_or_keep(desk, joined, want, value, "overridden", force)  # 9; 10 says nothing
+            _take_or_keep(draft, joined, value, "overridden", force)  # 9; 10 says nothing
     elif not same(current, value):
-        desk.write(joined, value, "owned")  # 7, upgrade
+        draft.write(joined, value, "owned")  # 7, upgrade
     elif pack not in entry.owners:
-        desk.act("share", joined, ("owned", "owned"))  # 14
+        draft.act("share", joined, ("owned", "owned"))  # 14
 
 
-def _adopt(desk: _Desk, entry: Entry, current: Any) -> None:
-    entry = entry._replace(mode="adopted", written=current)
-    desk.entries[entry.path] = entry
-    reason = "your value is the wanted one already"
-    if any(
-        action.action == "take-back" for action in desk.actions
-    ):  # 16: most likely ours, which nobody can prove
-        reason = "hookctl's record of it is missing, so it counts as yours: uninstall leaves it"
-    desk.act("adopt", entry, ("foreign", "adopted"), reason)
-
-
-def _take_or_keep(
-    desk: _Desk, entry: Entry, want: Wanted, value: Any, at: str, force: bool
+def _install_new_leaf(
+    draft: _Draft, want: Wanted, owners: dict[str, Claim], *, force: bool
 ) -> None:
-    """A value that is not ours: kept with a line, or taken over with `before` captured anew."""
-    shown = _text(desk.current, want.path)
+    entry = Entry(want.path, "leaf", owners=owners)
+    current = draft.current.values.get(want.path, _ABSENT)
+    if current is _ABSENT:
+        draft.write(entry, want.value, "free")  # 1
+    elif same(current, want.value):
+        _adopt(draft, entry, current)  # 3
+    else:
+        _take_or_keep(draft, entry, want.value, "foreign", force)  # 2
+
+
+def _adopt(draft: _Draft, entry: Entry, current: Any) -> None:
+    entry = entry._replace(mode="adopted", written=current)
+    draft.entries[entry.path] = entry
+    reason = "your value is the wanted one already"
+    if any(action.action == "take-back" for action in draft.actions):
+        # 16: it is most likely ours, but nobody can prove that.
+        reason = "hookctl's record of it is missing, so it counts as yours: uninstall leaves it"
+    draft.act("adopt", entry, ("foreign", "adopted"), reason)
+
+
+def _take_or_keep(draft: _Draft, entry: Entry, value: Any, leaf_state: str, force: bool) -> None:
+    """Keep a value that is not ours, or with --force replace it and remember it as `before`."""
+    shown = _show_current(draft.current, entry.path)
     if force:
-        entry = entry._replace(before=desk.current.raw[want.path])
-        desk.write(entry, value, at, reason=f"took over your {shown}")
+        entry = entry._replace(before=draft.current.raw[entry.path])
+        draft.write(entry, value, leaf_state, reason=f"took over your {shown}")
         return
-    key = str(want.path[-1])
+    key = str(entry.path[-1])
     ours = f"wanted {_show(value, key)}"
-    if at == "overridden" and not same(entry.written, value):
+    if leaf_state == "overridden" and not same(entry.written, value):
         ours = f"ours was {_show(entry.written, key)}, now {_show(value, key)}"
-    desk.keep(entry, at, f"kept your {shown} ({ours}); --force takes it over")
+    draft.keep(entry, leaf_state, f"kept your {shown} ({ours}); --force takes it over")
 
 
-def _rule(entry: Entry) -> str:
+def _common_rule(entry: Entry) -> str:
     """The merge rule that all owners have; empty if they have none in common."""
     rules = {claim.merge for claim in entry.owners.values()}
-    return rules.pop() if len(rules) == 1 else ""
+    if len(rules) != 1:
+        return ""
+    return rules.pop()
 
 
-def _wish(entry: Entry, pack: str = "") -> Any:
-    """The value for all owners: by their common rule, else what `pack` wants, else what stays or the last one wants."""
-    claims, rule = [claim.value for claim in entry.owners.values()], _rule(entry)
+def _wanted_value(entry: Entry, pack: str = "") -> Any:
+    """The value for all owners: by their common rule, else what `pack` wants.
+
+    Without a pack it is the written value if an owner wants that, else what the last owner wants.
+    """
+    values = [claim.value for claim in entry.owners.values()]
+    rule = _common_rule(entry)
     if rule == "first":
-        return claims[0]
-    if rule:
-        return (max if rule == "max" else min)(claims, key=int)
+        return values[0]
+    if rule == "max":
+        return max(values, key=int)
+    if rule == "min":
+        return min(values, key=int)
     if pack:
         return entry.owners[pack].value
-    return next((value for value in claims if same(value, entry.written)), claims[-1])
+    for value in values:
+        if same(value, entry.written):
+            return value
+    return values[-1]
 
 
-def _over(entry: Entry) -> str:
-    """The packs whose wish a value goes against; none where a rule that all have in common decides."""
-    if entry.kind != "leaf" or _rule(entry):
+def _over_others(entry: Entry) -> str:
+    """The packs that want another value than the one written; '' where a common rule decides."""
+    if entry.kind != "leaf" or _common_rule(entry):
         return ""
-    lost = {
-        pack: claim.value
-        for pack, claim in entry.owners.items()
-        if not same(claim.value, entry.written)
-    }
-    named = [
-        f"{pack}, which wants {_show(value, str(entry.path[-1]))}" for pack, value in lost.items()
-    ]
-    return f"over {', and '.join(named)}" if named else ""
+    key = str(entry.path[-1])
+    packs = []
+    for pack, claim in entry.owners.items():
+        if not same(claim.value, entry.written):
+            packs.append(f"{pack}, which wants {_show(claim.value, key)}")
+    if not packs:
+        return ""
+    return f"over {', and '.join(packs)}"
 
 
 def _install_element(
-    desk: _Desk, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
+    draft: _Draft, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
 ) -> None:
-    entry = desk.entries.get(want.id)
-    owners = {pack: Claim(want.value, version)}  # alone: the pack's name is in the id
-    found = _all(desk.current, want.id)
-    if not found:
-        fresh = Entry(
-            want.path, "element", written=entry and entry.written, owners=owners, id=want.id
-        )
-        if entry is None or wiped or force:
-            desk.write(fresh, want.value, "missing" if entry else "free")  # 1, 12
-        else:
-            desk.entries[want.id] = fresh
-            desk.keep(fresh, "missing", "you removed it; --force writes it again")  # 11
+    entry = draft.entries.get(want.id)
+    owners = {pack: Claim(want.value, version)}  # one owner: the pack's name is in the id
+    hooks = _hooks_with_id(draft.current, want.id)
+    if not hooks:
+        _install_absent_element(draft, want, entry, owners, is_written=wiped or force)
         return
-    ours = [element for element in found if _is_ours(element, want, entry)]
+    ours = [hook for hook in hooks if _is_ours(hook, want, entry)]
     if entry is None and ours:
-        entry = _taken_back(desk, want, owners, ours[0])
+        entry = _take_back(draft, want, owners, ours[0])
     elif entry is None and force:
         entry = Entry(want.path, "element", written=want.value, id=want.id)
     elif entry is None:
-        desk.keep(
-            want, "edited copy", "an edited copy of our hook, left alone; --force replaces it"
-        )  # 15a
+        reason = "an edited copy of our hook, left alone; --force replaces it"
+        draft.keep(want, "edited copy", reason)  # 15a
         return
-    _update_element(
-        desk, entry._replace(owners=owners), want, (ours or found)[0], ours[1:], force=force
-    )
-    if len(found) > len(ours) > 0:
-        desk.keep(
-            desk.entries[want.id], "doubled", "an edited copy of it runs too; remove one of the two"
-        )  # 17
+    hook = ours[0] if ours else hooks[0]
+    _update_element(draft, entry._replace(owners=owners), want, hook, ours[1:], force=force)
+    if ours and len(hooks) > len(ours):
+        reason = "an edited copy of it runs too; remove one of the two"
+        draft.keep(draft.entries[want.id], "doubled", reason)  # 17
 
 
-def _is_ours(element: HookEntry, want: Wanted, entry: Entry | None = None) -> bool:
-    """Whether a command is ours: word for word, or, where the ledger is lost, of a form that we wrote once."""
-    command = element.fields.get("command")
+def _install_absent_element(
+    draft: _Draft,
+    want: Wanted,
+    entry: Entry | None,
+    owners: dict[str, Claim],
+    *,
+    is_written: bool,
+) -> None:
+    """Write a new hook; one that the operator removed only if `is_written`."""
+    new_entry = Entry(want.path, "element", owners=owners, id=want.id)
+    if entry is None:
+        draft.write(new_entry, want.value, "free")  # 1
+    elif is_written:
+        draft.write(new_entry, want.value, "missing")  # 12
+    else:
+        new_entry = new_entry._replace(written=entry.written)
+        draft.entries[want.id] = new_entry
+        draft.keep(new_entry, "missing", _REMOVED_BY_YOU)  # 11
+
+
+def _is_ours(hook: HookEntry, want: Wanted, entry: Entry | None = None) -> bool:
+    """Whether a hook has our command; without a record, one of a form that we once wrote."""
+    command = hook.fields.get("command")
     if entry is not None:
         return command in (entry.written["command"], want.value["command"])
     return command == want.value["command"] or bool(re.fullmatch(want.forms, str(command)))
 
 
-def _taken_back(desk: _Desk, want: Wanted, owners: dict[str, Claim], element: HookEntry) -> Entry:
-    """15: an element of a known form is ours again, without a second one."""
-    written = {**want.value, "command": element.fields["command"]}
+def _take_back(draft: _Draft, want: Wanted, owners: dict[str, Claim], hook: HookEntry) -> Entry:
+    """15: record a hook of a known form as ours again, instead of adding a second one."""
+    written = {**want.value, "command": hook.fields["command"]}
     entry = Entry(want.path, "element", written=written, owners=owners, id=want.id)
-    desk.entries[want.id] = entry
-    desk.act("take-back", entry, ("orphan", "owned"), _LOST)
+    draft.entries[want.id] = entry
+    draft.act("take-back", entry, ("orphan", "owned"), _NO_RECORD)
     return entry
 
 
 def _update_element(
-    desk: _Desk,
+    draft: _Draft,
     entry: Entry,
     want: Wanted,
-    element: HookEntry,
-    further: list[HookEntry],
+    hook: HookEntry,
+    duplicates: list[HookEntry],
     *,
     force: bool,
 ) -> None:
-    """Bring an element that is there to what is wanted, field by field, except what the operator changed."""
-    current, written, wished = element.fields, entry.written, want.value
-    ours = _is_ours(element, want, entry)
-    if not ours and not force:
-        desk.entries[want.id] = entry
-        changed = "" if same(written, wished) else "; the new command was not applied"
-        desk.keep(
-            entry, "edited copy", f"you edited its command{changed}; --force puts ours back"
-        )  # 9b
-        return
-    if not ours:
-        entry = entry._replace(before=desk.current.raw[element.path])  # 9b, 15a
-    moves = want.path not in (entry.path, element.path[: len(want.path)])
-    edited = _theirs(current, written, moves=moves, force=force, taken=entry.before is not None)
-    fields = {name: wished[name] for name in wished if name not in edited}
-    # What we wrote into an edited field stays on record: the field stays theirs, also while it is as wanted (10).
-    record = fields | {name: written[name] for name in edited if name in written}
-    entry = entry._replace(path=want.path, written=record)
-    desk.entries[want.id] = entry
-    other = [name for name in edited if not _alike(current, wished, name)]
-    if other:
-        desk.keep(
-            entry,
-            "overridden",
-            f"kept your {_fields(current, other)} (ours: {_fields(wished, other)})",
-        )  # 9a
+    """Change a hook to what is wanted, field by field, except what the operator edited."""
+    if not _is_ours(hook, want, entry):
+        if not force:
+            _keep_edited_command(draft, entry, want)
+            return
+        entry = entry._replace(before=draft.current.raw[hook.path])  # 9b, 15a
+    written = entry.written
+    moves = want.path not in (entry.path, hook.path[: len(want.path)])
+    has_before = entry.before is not None
+    theirs = _fields_of_operator(
+        hook.fields, written, moves=moves, force=force, has_before=has_before
+    )
+    ours = {name: value for name, value in want.value.items() if name not in theirs}
+    # What we wrote into an edited field stays on record, so that the field stays theirs even while
+    # it has the wanted value (10).
+    entry = entry._replace(path=want.path, written=ours | _pick(written, theirs))
+    draft.entries[want.id] = entry
+    _report_kept_fields(draft, entry, hook.fields, want.value, theirs)
     if moves:
-        _move_element(
-            desk,
-            entry,
-            element,
-            further,
-            fields | {name: current[name] for name in edited if name in current},
-        )
+        fields = ours | _pick(hook.fields, theirs)
+        _move_element(draft, entry, hook, duplicates, fields)
     else:
-        _edit_element(desk, entry, element, written, edited)
-        _follow(desk, entry, further, wished["command"])
+        _edit_element(draft, entry, hook, written, theirs)
+        _update_duplicates(draft, entry, duplicates, want.value["command"])
+
+
+def _keep_edited_command(draft: _Draft, entry: Entry, want: Wanted) -> None:
+    draft.entries[want.id] = entry
+    reason = "you edited its command"
+    if not same(entry.written, want.value):
+        reason += "; the new command was not applied"
+    draft.keep(entry, "edited copy", f"{reason}; --force puts ours back")  # 9b
+
+
+def _report_kept_fields(
+    draft: _Draft,
+    entry: Entry,
+    current: dict[str, Any],
+    wanted: dict[str, Any],
+    theirs: list[str],
+) -> None:
+    different = [name for name in theirs if not _is_same_field(current, wanted, name)]
+    if different:
+        yours, ours = _show_fields(current, different), _show_fields(wanted, different)
+        draft.keep(entry, "overridden", f"kept your {yours} (ours: {ours})")  # 9a
 
 
 def _edit_element(
-    desk: _Desk, entry: Entry, element: HookEntry, written: dict[str, Any], edited: list[str]
+    draft: _Draft, entry: Entry, hook: HookEntry, written: dict[str, Any], theirs: list[str]
 ) -> None:
-    """In its place: every field but the edited ones as the pack wants it."""
-    current, wished = element.fields, _wish(entry)
-    change = [
-        name
-        for name in {**current, **wished}
-        if name not in edited and not _alike(current, wished, name)
-    ]
-    if change:
-        desk.edits.append(EditElement(element, {name: wished.get(name) for name in change}))
-        taken = [
-            name for name in change if not _alike(current, written, name)
-        ]  # none without --force
-        left = any(not _alike(current, entry.written, name) for name in edited)
-        states = (
-            "owned" if same(current, written) else "overridden",
-            "overridden" if left else "owned",
-        )
-        desk.act(
-            "replace", entry, states, f"took over your {_fields(current, taken)}" if taken else ""
-        )
+    """Change every field that is not theirs to what the pack wants, without moving the hook."""
+    current, wanted = hook.fields, _wanted_value(entry)
+    changed = []
+    for name in {**current, **wanted}:
+        if name not in theirs and not _is_same_field(current, wanted, name):
+            changed.append(name)
+    if not changed:
+        return
+    draft.edits.append(EditElement(hook, {name: wanted.get(name) for name in changed}))
+    from_state = "owned" if same(current, written) else "overridden"
+    to_state = "owned"
+    if any(not _is_same_field(current, entry.written, name) for name in theirs):
+        to_state = "overridden"
+    taken = [name for name in changed if not _is_same_field(current, written, name)]
+    reason = ""
+    if taken:  # only with --force
+        reason = f"took over your {_show_fields(current, taken)}"
+    draft.act("replace", entry, (from_state, to_state), reason)
 
 
-def _theirs(
-    current: dict[str, Any], written: dict[str, Any], *, moves: bool, force: bool, taken: bool
+def _fields_of_operator(
+    current: dict[str, Any],
+    written: dict[str, Any],
+    *,
+    moves: bool,
+    force: bool,
+    has_before: bool,
 ) -> list[str]:
     """The fields that an update leaves to the operator."""
-    edited = [] if force else _edited(current, written)
-    if (
-        taken and not moves
-    ):  # the matcher stands in the group, where a text put back would not bring it again
-        return [*(name for name in edited if name != "matcher"), "matcher"]
-    if (
-        moves
-    ):  # to a group of its own: a matcher that it had not among hooks of theirs was not taken away
+    edited = []
+    if not force:
+        edited = _edited_fields(current, written)
+    if moves:
+        # It moves to a group of its own. Among hooks of theirs it may have had no matcher, which
+        # does not mean that the operator took it away.
         return [name for name in edited if name in current or name != "matcher"]
+    if has_before:
+        # The matcher stands in the group, where `before` would not bring it back.
+        return [*(name for name in edited if name != "matcher"), "matcher"]
     return edited
 
 
 def _move_element(
-    desk: _Desk, entry: Entry, element: HookEntry, further: list[HookEntry], fields: dict[str, Any]
+    draft: _Draft,
+    entry: Entry,
+    hook: HookEntry,
+    duplicates: list[HookEntry],
+    fields: dict[str, Any],
 ) -> None:
-    """To another event: out here and in there, with the fields that the operator changed."""
+    """Move a hook to another event, with the fields that the operator edited."""
     if entry.before is None:
-        desk.edits.append(DropElement(element))
+        draft.edits.append(DropElement(hook))
     else:
-        desk.edits.append(Put(element.path, raw=entry.before))
-    for double in further:
-        desk.remove_copy(entry, double, "it was registered twice")
-    desk.write(entry, fields, "owned", reason="it goes to another event")
-    desk.entries[entry.id] = entry._replace(before=None)
+        draft.edits.append(Put(hook.path, raw=entry.before))
+    for duplicate in duplicates:
+        draft.remove_copy(entry, duplicate, "it was registered twice")
+    draft.write(entry, fields, "owned", reason="it moves to another event")
+    draft.entries[entry.id] = entry._replace(before=None)
 
 
-def _follow(desk: _Desk, entry: Entry, further: list[HookEntry], command: str) -> None:
-    """17: no third one; further ones of ours get the command too, else nobody could tell them as ours later."""
-    for element in further:
-        if element.fields["command"] != command:
-            desk.edits.append(EditElement(element, {"command": command}))
-            desk.act("replace", entry, ("doubled", "doubled"))
-    if further:
-        desk.keep(
-            entry,
-            "doubled",
-            "it is registered twice and runs twice; `hookctl doctor --fix` leaves one",
-        )
-
-
-def _rebuild(desk: _Desk, pack: str, version: str, wants: Sequence[Wanted]) -> None:
-    """15, 16: the entries of a pack whose page is lost, if a hook shows that it was installed; without any edit."""
-    found = False
-    for want in wants:
-        ours = [element for element in _all(desk.current, want.id) if _is_ours(element, want)]
-        if want.id not in desk.entries and ours:
-            _taken_back(desk, want, {pack: Claim(want.value, version)}, ours[0])
-            found = True
-    for want in wants if found else ():
-        if want.kind == "leaf":
-            _rebuild_leaf(desk, pack, version, want)
-
-
-def _rebuild_leaf(desk: _Desk, pack: str, version: str, want: Wanted) -> None:
-    if want.path not in desk.current.values or not same(desk.current.values[want.path], want.value):
+def _update_duplicates(
+    draft: _Draft, entry: Entry, duplicates: list[HookEntry], command: str
+) -> None:
+    """17: give further hooks of ours the new command too, so that they are still known as ours."""
+    if not duplicates:
         return
-    entry = desk.entries.get(want.path)
+    for hook in duplicates:
+        if hook.fields["command"] != command:
+            draft.edits.append(EditElement(hook, {"command": command}))
+            draft.act("replace", entry, ("doubled", "doubled"))
+    reason = "it is registered twice and runs twice; `hookctl doctor --fix` leaves one"
+    draft.keep(entry, "doubled", reason)
+
+
+def _rebuild(draft: _Draft, pack: str, version: str, wants: Sequence[Wanted]) -> None:
+    """15, 16: record a pack again whose record is lost, if a hook shows that it was installed."""
+    is_installed = False
+    for want in wants:
+        hooks = _hooks_with_id(draft.current, want.id)
+        ours = [hook for hook in hooks if _is_ours(hook, want)]
+        if want.id not in draft.entries and ours:
+            _take_back(draft, want, {pack: Claim(want.value, version)}, ours[0])
+            is_installed = True
+    if not is_installed:
+        return
+    for want in wants:
+        if want.kind == "leaf":
+            _rebuild_leaf(draft, pack, version, want)
+
+
+def _rebuild_leaf(draft: _Draft, pack: str, version: str, want: Wanted) -> None:
+    current = draft.current.values.get(want.path, _ABSENT)
+    if current is _ABSENT or not same(current, want.value):
+        return
+    entry = draft.entries.get(want.path)
     owners = {pack: Claim(want.value, version, want.merge)}
     if entry is None:
-        _adopt(desk, Entry(want.path, "leaf", owners=owners), want.value)
+        _adopt(draft, Entry(want.path, "leaf", owners=owners), want.value)
     elif pack not in entry.owners:
         joined = entry._replace(owners={**entry.owners, **owners})
-        desk.entries[want.path] = joined
-        desk.act("share", joined, ("owned", "owned"))
+        draft.entries[want.path] = joined
+        draft.act("share", joined, ("owned", "owned"))
 
 
-def _leave_orphans(desk: _Desk, pack: str, known: set[Path | str], wants: Sequence[Wanted]) -> None:
-    """15, 15a, 16: what an uninstall finds of ours although the ledger does not know it."""
-    lost = False
-    for want in wants:
-        for element in _all(desk.current, want.id) if want.id not in known else ():
-            if not _is_ours(element, want):
-                desk.keep(want, "edited copy", "an edited copy of our hook; it stays")
-                continue
-            lost = True
-            desk.edits.append(DropElement(element))
-            desk.act("remove", want, ("orphan", "free"), _LOST)
-    for want in wants:
-        here = desk.current.values.get(want.path, _ABSENT)
-        if lost and want.kind == "leaf" and want.path not in known and here is not _ABSENT:
-            desk.keep(
-                want,
-                "foreign",
-                f"the ledger does not know it and cannot prove that it is {pack}'s, so it stays",
+def _leave_orphans(
+    draft: _Draft, pack: str, known: set[Path | str], wants: Sequence[Wanted]
+) -> None:
+    """15, 15a, 16: remove the hooks of ours that the ledger does not know, and name the keys."""
+    unknown = [want for want in wants if _name(want) not in known]
+    has_orphan = False
+    for want in unknown:
+        for hook in _hooks_with_id(draft.current, want.id):
+            if _is_ours(hook, want):
+                has_orphan = True
+                draft.edits.append(DropElement(hook))
+                draft.act("remove", want, ("orphan", "free"), _NO_RECORD)
+            else:
+                draft.keep(want, "edited copy", "an edited copy of our hook; it stays")
+    if not has_orphan:
+        return
+    for want in unknown:
+        if want.kind == "leaf" and want.path in draft.current.values:
+            reason = (
+                f"hookctl has no record of it and cannot prove that it is {pack}'s, so it stays"
             )
+            draft.keep(want, "foreign", reason)
 
 
-def _name(place: Entry | Wanted) -> _Name:
-    return place.id or place.path
+def _name(entry: Entry | Wanted) -> _Name:
+    return entry.id or entry.path
 
 
-def _all(current: Current, id: str) -> list[HookEntry]:
-    return [element for element in current.elements if element.id == id]
+def _hooks_with_id(current: Current, id: str) -> list[HookEntry]:
+    return [hook for hook in current.elements if hook.id == id]
 
 
 def _copies(current: Current, entry: Entry) -> list[HookEntry]:
-    """The elements of an entry's id whose command is ours word for word."""
-    return [
-        element
-        for element in _all(current, entry.id)
-        if element.fields.get("command") == entry.written["command"]
-    ]
+    """The hooks with an entry's id and exactly our command."""
+    command = entry.written["command"]
+    hooks = _hooks_with_id(current, entry.id)
+    return [hook for hook in hooks if hook.fields.get("command") == command]
 
 
-def _alike(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
-    """Whether two elements agree in a field; one that is null is not one that is absent."""
+def _is_same_field(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
+    """Whether two hooks agree in a field; a null field differs from an absent one."""
     return (name in a) == (name in b) and same(a.get(name), b.get(name))
 
 
-def _edited(current: dict[str, Any], written: dict[str, Any]) -> list[str]:
-    """The fields, the command apart, in which an element is not as we wrote it."""
-    return [
-        name
-        for name in {**written, **current}
-        if name != "command" and not _alike(current, written, name)
-    ]
+def _edited_fields(current: dict[str, Any], written: dict[str, Any]) -> list[str]:
+    """The fields, without the command, in which a hook differs from what we wrote."""
+    edited = []
+    for name in {**written, **current}:
+        if name != "command" and not _is_same_field(current, written, name):
+            edited.append(name)
+    return edited
 
 
-def _fields(fields: dict[str, Any], names: list[str]) -> str:
-    return ", ".join(
-        f"{name}={_show(fields[name], name)}" if name in fields else f"no {name}" for name in names
-    )
+def _pick(fields: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """The fields with these names, as far as they exist."""
+    return {name: fields[name] for name in names if name in fields}
 
 
-def _text(current: Current, path: Path) -> str:
-    return f"{path[-1]}={_masked(path, current.raw[path])}"
+def _show_fields(fields: dict[str, Any], names: list[str]) -> str:
+    shown = []
+    for name in names:
+        if name in fields:
+            shown.append(f"{name}={_show(fields[name], name)}")
+        else:
+            shown.append(f"no {name}")
+    return ", ".join(shown)
 
 
-def _masked(path: Path, text: str) -> str:
-    return MASK if is_secret(str(path[-1])) else masked_text(text)
+def _show_current(current: Current, path: Path) -> str:
+    return f"{path[-1]}={_mask_text(path, current.raw[path])}"
+
+
+def _mask_text(path: Path, text: str) -> str:
+    if is_secret(str(path[-1])):
+        return MASK
+    return masked_text(text)
 
 
 def _show(value: Any, key: str = "") -> str:

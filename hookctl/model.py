@@ -1,9 +1,10 @@
-"""The values that the layers hand to each other: frozen, without behaviour, and in the words of the design."""
+"""The values that the rooms pass to each other: frozen, and without behaviour."""
 
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
-WRAP = "guard/wrap-"  # begins the id of an element of somebody else's: of that, only the command is ours
+# The start of the id of another tool's hook that we wrap; only its command is ours.
+WRAP = "guard/wrap-"
 LIMIT = 16 * 1024 * 1024  # bytes of a file; no settings file seen was larger than 0.1 MB
 
 
@@ -19,7 +20,7 @@ class Wanted(NamedTuple):
 
 
 class HookEntry(NamedTuple):
-    """A hook element of ours as it stands in a settings file, recognised by the head of its command."""
+    """A hook of ours as it stands in a settings file, recognised by the head of its command."""
 
     path: Path
     id: str
@@ -27,12 +28,12 @@ class HookEntry(NamedTuple):
 
     @property
     def pack(self) -> str:
-        """The pack that it belongs to, by its id."""
+        """The pack that the hook belongs to, by its id."""
         return self.id.partition("/")[0]
 
 
 class Current(NamedTuple):
-    """What a settings file has now, as far as it concerns us: parsed values, never bytes."""
+    """The current values of a settings file that concern us: parsed, never bytes."""
 
     values: dict[Path, Any]  # leaves and containers that are present
     raw: dict[Path, str]  # source text of the same leaves, and of the elements
@@ -48,7 +49,7 @@ class Claim(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What we wrote at one place of a settings file, for whom, and what was there before."""
+    """What we wrote at one path of a settings file, for which packs, and what was there before."""
 
     path: Path
     kind: str  # leaf | element | container
@@ -65,13 +66,15 @@ class PackRecord(NamedTuple):
     version: str
     settings: dict[str, Any]
     folder: str = ""  # where its runtime files lie
-    files: dict[str, str] = {}  # noqa: RUF012 (name to sha256 as we wrote it; empty: not ours, or not known here)
-    source: str = ""  # the pack's own file; empty for a built-in one, and where a project's lies outside of it
-    digest: str = ""  # of what the pack brought (digests.py); empty: 0.1.0 wrote this
+    # Name to sha256 as we wrote it; empty: not ours, or not known here.
+    files: dict[str, str] = {}  # noqa: RUF012
+    # The pack's own file; empty for a built-in pack, and where a project's lies outside of it.
+    source: str = ""
+    digest: str = ""  # of all that the pack brought (digests.py); empty: 0.1.0 wrote this
 
 
 class Record(NamedTuple):
-    """The ledger's page for one settings file."""
+    """What the ledger has about one settings file."""
 
     host: str
     scope: str
@@ -79,23 +82,21 @@ class Record(NamedTuple):
     created_file: bool = False
     created_dirs: tuple[str, ...] = ()
     packs: dict[str, PackRecord] = {}  # noqa: RUF012
-    sha256_before: str = (
-        ""  # of the bytes before our first write; empty: somebody else wrote in between, or no file
-    )
+    # Of the bytes before our first write; empty: another program wrote in between, or no file.
+    sha256_before: str = ""
     sha256_after: str = ""  # of the bytes that our last write left
     entries: tuple[Entry, ...] = ()
-    known_as: str = ""  # the path as the host has it, links not resolved: those may change later
+    known_as: str = ""  # the path as the host has it; links are not resolved, since they may change
     project: str = ""  # the project's real path; empty at user scope
-    gaps: tuple[
-        Path, ...
-    ] = ()  # the arrays in which an empty group of ours keeps the place of hooks behind it
+    # The arrays in which an empty group of ours keeps the later groups at their index.
+    gaps: tuple[Path, ...] = ()
 
 
-# What the engine decides to change in a document.
+# The changes to a document that the engine decides on.
 
 
 class Put(NamedTuple):
-    """Set a leaf; `raw` is a source text to put back as it was."""
+    """Set a leaf to a value, or to the source text `raw` that was there before."""
 
     path: Path
     value: Any = None
@@ -103,39 +104,39 @@ class Put(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """Take a leaf out."""
+    """Remove a leaf."""
 
     path: Path
 
 
 class AddElement(NamedTuple):
-    """Append an element in a group of its own to the array at path."""
+    """Append a hook, in a group of its own, to the array at path."""
 
     path: Path
     fields: dict[str, Any]
 
 
 class EditElement(NamedTuple):
-    """Make an element's fields as given; a field that is None goes."""
+    """Set these fields of a hook; a field that is None is removed."""
 
     element: HookEntry
     fields: dict[str, Any]
 
 
 class DropElement(NamedTuple):
-    """Take an element out, and its group if nothing of the operator's is left in it."""
+    """Remove a hook, and its group if nothing of the operator's is left in it."""
 
     element: HookEntry
 
 
 class CloseGap(NamedTuple):
-    """Take out the last group of an array: an empty one, that keeps a place which nothing stands behind any more."""
+    """Remove the last group of an array: an empty one of ours with no group behind it any more."""
 
     path: Path
 
 
 class Prune(NamedTuple):
-    """Take a container out if it is empty."""
+    """Remove a container if it is empty."""
 
     path: Path
 
@@ -146,7 +147,9 @@ Edit = Put | Drop | AddElement | EditElement | DropElement | CloseGap | Prune
 class Action(NamedTuple):
     """One line of a plan or a report: what happens to one entry, or why it is left alone."""
 
-    action: str  # write, replace, remove, adopt, share, take-back, drop, keep; create-file, replace-file, remove-file
+    # write, replace, remove, adopt, share, take-back, drop, keep;
+    # create-file, replace-file, remove-file
+    action: str
     path: Path
     kind: str = "leaf"
     id: str = ""
@@ -157,7 +160,7 @@ class Action(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """Two packs want different values at one place."""
+    """Two packs want different values for one entry."""
 
     path: Path
     id: str
@@ -165,7 +168,7 @@ class Conflict(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What the engine makes of one settings file."""
+    """What the engine decides about one settings file."""
 
     edits: tuple[Edit, ...] = ()
     entries: tuple[Entry, ...] = ()
@@ -181,12 +184,12 @@ class Change(NamedTuple):
     before: bytes | None
     after: bytes | None
     mode: int = 0o600  # of a new file
-    chmod: int | None = None  # the mode that one which is there gets; None: it keeps its own
+    chmod: int | None = None  # of an existing file; None: it keeps its own
     settings: bool = False  # a host's settings file, to be backed up; else a file of ours
 
 
 class Result(NamedTuple):
-    """What a verb gives back: data for machines, text for people, messages for stderr."""
+    """What a verb returns: data for machines, text for people, messages for stderr."""
 
     data: dict[str, Any]
     text: tuple[str, ...] = ()

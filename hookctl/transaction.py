@@ -1,7 +1,8 @@
-"""Carry out a plan: lock, journal, compare and replace, ledger. A kill between any two steps is mended by the next run.
+"""Carry out a plan: lock, journal, compare and replace, ledger.
 
-The journal is written before the first file and removed after the ledger. It names each file's bytes before and
-after by their SHA-256, and the bytes to come lie beside it, so a pending run can always be carried on.
+After a kill between any two steps, the next run completes this one. The journal is written before
+the first file and removed after the ledger. It names each file's bytes before and after by their
+SHA-256, and the bytes to write lie beside it, so an interrupted run can always be completed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Change, Entry, Record
-from hookctl.system import files
+from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
 
@@ -41,17 +42,18 @@ class Journal(NamedTuple):
     """A run that was begun and not finished."""
 
     steps: tuple[Step, ...]
-    records: dict[str, Record | None]  # the ledger's pages after the run; None: the page goes
+    records: dict[str, Record | None]  # the ledger's records after the run; None: to be removed
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
-    unswept: tuple[
-        str, ...
-    ] = ()  # folders that a temporary file of the run could not be removed from
-    before: dict[str, Record] = {}  # noqa: RUF012 (the pages of project scope before the run)
+    unswept: tuple[str, ...] = ()  # folders in which a temporary file of the run is left
+    before: dict[str, Record] = {}  # noqa: RUF012 (the records of project scope before the run)
 
 
 @contextlib.contextmanager
 def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold hookctl's lock; calls `waiting` once if another hookctl has it. exit 1 `lock_timeout` after 30 seconds."""
+    """Hold hookctl's lock, and call `waiting` once if another hookctl has it.
+
+    Raises `lock_timeout` (exit 1) after 30 seconds.
+    """
     import filelock
 
     try:
@@ -83,20 +85,22 @@ def execute(
     records: Mapping[str, Record | None],
     rmdirs: tuple[str, ...] = (),
 ) -> None:
-    """Make the changes in their order, then the ledger; raises Changed, with everything put back, where
-    somebody else wrote meanwhile."""
+    """Make the changes in their order, then update the ledger.
+
+    Raises Changed, with everything rolled back, where another program wrote meanwhile.
+    """
     done: list[Change] = []
-    made: list[str] = []
+    created: list[str] = []
     try:
         _begin(folders, changes, records, rmdirs)
         for change in changes:
-            made += files.make_way(change.path, change.mode)
-            done.append(files.make(change))
-        _save(folders, records)
+            created += files.make_parent_folders(change.path, change.mode)
+            done.append(files.apply_change(change))
+        _save_records(folders, records)
     except (Changed, HookctlError) as error:
-        _roll_back(folders, changes, done, made, error)
+        _roll_back(folders, changes, done, created, error)
         raise
-    _forget(folders, changes, files.remove_folders(rmdirs))
+    _close_journal(folders, changes, files.remove_folders(rmdirs))
 
 
 def pending(folders: Folders) -> Journal | None:
@@ -106,179 +110,234 @@ def pending(folders: Folders) -> Journal | None:
         return None
     hint = "Move it away and run `hookctl doctor`."
     with store.refusals("the journal of an interrupted run", folders.journal, hint):
-        version, page = store.open_page(data, _KEY, folders.journal)
-        journal = from_json(
-            Journal, version1.journal_page(page) if version == 1 else page, "the journal"
-        )
-        for record in filter(None, (*journal.records.values(), *journal.before.values())):
-            store.check(record)
+        version, json_object = store.parse_object(data, _KEY, folders.journal)
+        if version == 1:
+            json_object = version1.upgrade_journal(json_object)
+        journal = from_json(Journal, json_object, "the journal")
+        for record in (*journal.records.values(), *journal.before.values()):
+            if record is not None:
+                store.check_record(record)
         return journal
 
 
 def recover(folders: Folders) -> list[str]:
-    """Carry an interrupted run to its end (under the lock); what was found, a line a file."""
-    for folder in (folders.state, *files.backup_folders(folders.state)):
+    """Complete an interrupted run, under the lock; returns a line for each settings file."""
+    for folder in (folders.state, *backups.backup_folders(folders.state)):
         files.sweep(folder)
     journal = pending(folders)
     if journal is None:
-        _drop_blobs(folders)
+        _remove_pending_bytes(folders)
         return []
     for folder in journal.unswept:
         files.sweep(folder)
-    lines, records = [], dict(journal.records)
-    before = _pages_before(folders, records)
-    ledgers = _changed_ledgers(folders, journal)
-    stay: set[str] = set()  # ledgers of projects whose settings are as before the run
-    gone = tuple(f"{project}/" for project in _gone(before, records))
-    records = {path: page for path, page in records.items() if not f"{path}/".startswith(gone)}
+    recovery = _Recovery(folders, journal)
     for step in journal.steps:
+        recovery.complete_step(step)
+    if journal.steps or recovery.records:
+        _save_records(folders, recovery.records)
+    files.remove_folders(journal.folders)
+    _close_journal(folders)
+    return recovery.lines or ["an interrupted run was completed"]
+
+
+class _Recovery:
+    """An interrupted run while it is being completed, step by step."""
+
+    def __init__(self, folders: Folders, journal: Journal) -> None:
+        self.folders = folders
+        self.journal = journal
+        self.lines: list[str] = []
+        self.before = _records_before(folders, journal.records)
+        self.changed_ledgers = _changed_ledgers(folders, journal)
+        removed = _removed_projects(self.before, journal.records)
+        self.removed = tuple(f"{project}/" for project in removed)
+        # The ledgers of projects whose settings are as before the run.
+        self.unchanged_ledgers: set[str] = set()
+        self.records: dict[str, Record | None] = {}
+        for path, record in journal.records.items():
+            if not f"{path}/".startswith(self.removed):
+                self.records[path] = record
+
+    def complete_step(self, step: Step) -> None:
+        """Write what the step was to write, unless another program wrote the file meanwhile."""
         files.sweep(os.path.dirname(step.path))
-        if step.path in stay or step.path.startswith(gone):
-            continue
-        if step.path in ledgers:
-            records |= _merge(folders, step, ledgers[step.path], journal.before, records)
-            lines.append(
-                f"{step.path}: changed after an interrupted run, whose entries were put into it"
-            )
-            continue
-        old, new = before.get(step.path), records.get(step.path)
-        found, carried_on = _carry_on(folders, step, new or old)
-        if carried_on and step.settings:  # of the files that its hooks run nobody needs a line
-            lines.append(f"{step.path}: an interrupted run was carried to its end")
-        elif step.settings and found.sha != step.sha_after:
-            if (
-                step.path in records
-            ):  # else it has no page of its own in this run, as a file with approvals
-                records[step.path] = likelier = _likelier(found, old, new)
-                stay |= {
-                    committed.path(page.project)
-                    for page in (old, new)
-                    if page and likelier is not new
-                }
-            lines.append(
+        if step.path in self.unchanged_ledgers or step.path.startswith(self.removed):
+            return
+        if step.path in self.changed_ledgers:
+            self._merge_ledger(step)
+            return
+        old, new = self.before.get(step.path), self.records.get(step.path)
+        snapshot, is_written = _write_step(self.folders, step, new or old)
+        if not step.settings:  # nobody needs a line about the files that hooks run
+            return
+        if is_written:
+            self.lines.append(f"{step.path}: an interrupted run was carried to its end")
+        elif snapshot.sha != step.sha_after:
+            self._choose_record(step, snapshot, old, new)
+            self.lines.append(
                 f"{step.path}: changed by another program after an interrupted run; its bytes stay"
             )
-    if journal.steps or records:
-        _save(folders, records)
-    files.remove_folders(journal.folders)
-    _forget(folders)
-    return lines or ["an interrupted run was completed"]
+
+    def _merge_ledger(self, step: Step) -> None:
+        project = self.changed_ledgers[step.path]
+        before = self.journal.before
+        self.records |= _merge_into_ledger(self.folders, step, project, before, self.records)
+        self.lines.append(
+            f"{step.path}: changed after an interrupted run, whose entries were put into it"
+        )
+
+    def _choose_record(
+        self, step: Step, snapshot: files.Snapshot, old: Record | None, new: Record | None
+    ) -> None:
+        """Keep the record that fits the bytes which another program wrote."""
+        if step.path not in self.records:  # a file with approvals only has none in this run
+            return
+        record = _likelier_record(snapshot, old, new)
+        self.records[step.path] = record
+        if record is new:
+            return
+        for known in (old, new):
+            if known is not None:
+                self.unchanged_ledgers.add(committed.ledger_path(known.project))
 
 
-def _pages_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
-    """The pages as they were before the run; its projects' ledgers, which are written last, still have theirs."""
-    known = store.load(folders.ledger)
-    pages = {key: page for key, page in known.items() if page.scope != "project"}
-    about = (page for key in records for page in (known.get(key), records[key]))
-    for project in {page.project for page in about if page and page.scope == "project"}:
-        with contextlib.suppress(
-            HookctlError
-        ):  # a stranger's file, or none: then nothing is known of it
-            pages |= committed.read(folders, [project])
-    return pages
+def _records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
+    """The records before the run; a project's ledger is written last, so it still has its own."""
+    stored = store.load(folders.ledger)
+    before = {key: record for key, record in stored.items() if record.scope != "project"}
+    projects = set()
+    for key in records:
+        for record in (stored.get(key), records[key]):
+            if record is not None and record.scope == "project":
+                projects.add(record.project)
+    for project in projects:
+        # Where its ledger is missing or cannot be trusted, nothing is known of the project.
+        with contextlib.suppress(HookctlError):
+            before |= committed.read(folders, [project])
+    return before
 
 
 def _changed_ledgers(folders: Folders, journal: Journal) -> dict[str, str]:
-    """The ledgers of projects that somebody wrote since, as a `git pull` does, and the projects.
+    """The projects by the ledgers that another program has written since, such as `git pull`.
 
-    Raises, with nothing done yet, where one cannot be read: the run's own part would be lost.
+    Raises, before anything is done, where one cannot be read: the run's own part would be lost.
     """
-    found = {}
-    pages = [page for page in (*journal.before.values(), *journal.records.values()) if page]
-    for project in {
-        page.project for page in pages if page.scope == "project" and os.path.isdir(page.project)
-    }:
+    steps = {step.path: step for step in journal.steps}
+    changed = {}
+    for project in _existing_projects(journal):
         try:
-            there = files.read(committed.path(project))
-        except (
-            HookctlError
-        ):  # a link leads out of the project now: nothing was meant for where it leads
+            ledger = files.read(committed.ledger_path(project))
+        except HookctlError:  # a link leads out of the project now, to a file that was never meant
             continue
-        step = next((step for step in journal.steps if step.path == there.path), None)
-        if (
-            step is not None
-            and there.data is not None
-            and there.sha not in (step.sha_before, step.sha_after)
-        ):
-            try:
-                committed.read(folders, [project])
-            except HookctlError as error:
-                error.hint = f"An interrupted run has entries to put into it. {error.hint}"
-                raise
-            found[there.path] = project
-    return found
+        step = steps.get(ledger.path)
+        if step is None or ledger.data is None:
+            continue
+        if ledger.sha in (step.sha_before, step.sha_after):
+            continue
+        try:
+            committed.read(folders, [project])
+        except HookctlError as error:
+            error.hint = f"An interrupted run has entries to put into it. {error.hint}"
+            raise
+        changed[ledger.path] = project
+    return changed
 
 
-def _merge(
+def _existing_projects(journal: Journal) -> set[str]:
+    """The projects of a run whose folders still exist."""
+    projects = set()
+    for record in (*journal.before.values(), *journal.records.values()):
+        if record is not None and record.scope == "project" and os.path.isdir(record.project):
+            projects.add(record.project)
+    return projects
+
+
+def _merge_into_ledger(
     folders: Folders,
     step: Step,
     project: str,
     before: Mapping[str, Record],
     after: Mapping[str, Record | None],
 ) -> dict[str, Record | None]:
-    """Put a run's part of a project's ledger into the one that is there now; the pages that the run is about."""
-    about = {
-        key for key, page in (*before.items(), *after.items()) if page and _is_shared(page, project)
-    }
+    """Merge a run's part of a project's ledger into the current one; returns the run's records."""
+    keys = set()
+    for key, record in (*before.items(), *after.items()):
+        if record is not None and _is_shared(record, project):
+            keys.add(key)
     while True:
-        there = files.read(step.path)
-        theirs = {
-            k: page
-            for k, page in committed.read(folders, [project]).items()
-            if _is_shared(page, project)
-        }
-        pages = {
-            key: committed.merged(before.get(key), after.get(key), theirs.get(key)) for key in about
-        }
-        pages = {key: committed.with_digests(page) if page else None for key, page in pages.items()}
-        whole = {key: page for key, page in {**theirs, **pages}.items() if page}
-        with contextlib.suppress(Changed):  # by somebody else, just now: look again
-            files.replace(there, committed.dump(project, whole), mode=step.mode)
-            return pages
+        ledger = files.read(step.path)
+        theirs = {}
+        for key, record in committed.read(folders, [project]).items():
+            if _is_shared(record, project):
+                theirs[key] = record
+        merged = {}
+        for key in keys:
+            merged[key] = _merge_record(before.get(key), after.get(key), theirs.get(key))
+        whole = {key: record for key, record in {**theirs, **merged}.items() if record}
+        with contextlib.suppress(Changed):  # by another program, just now: read it again
+            files.replace(ledger, committed.dump(project, whole), mode=step.mode)
+            return merged
 
 
-def _is_shared(page: Record, project: str) -> bool:
-    return (page.scope, page.project) == ("project", project)
+def _merge_record(
+    before: Record | None, after: Record | None, theirs: Record | None
+) -> Record | None:
+    record = committed.merge_records(before, after, theirs)
+    if record is None:
+        return None
+    return committed.with_digests(record)
 
 
-def _gone(before: Mapping[str, Record], records: Mapping[str, Record | None]) -> set[str]:
+def _is_shared(record: Record, project: str) -> bool:
+    return record.scope == "project" and record.project == project
+
+
+def _removed_projects(
+    before: Mapping[str, Record], records: Mapping[str, Record | None]
+) -> set[str]:
     """The projects that were removed since: an interrupted run must not bring one back."""
-    projects = {
-        page.project for page in (*before.values(), *records.values()) if page and page.project
-    }
+    projects = set()
+    for record in (*before.values(), *records.values()):
+        if record is not None and record.project:
+            projects.add(record.project)
     return {project for project in projects if not os.path.isdir(project)}
 
 
-def _carry_on(folders: Folders, step: Step, page: Record | None) -> tuple[files.Snapshot, bool]:
-    """Write what a step was to write, unless it is there, or other bytes than before are; what was found."""
+def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
+    """Write a step's bytes if the file is as before; returns the file as read, and if it wrote."""
     while True:
-        found = files.read(step.path)
-        if found.path != step.path:  # a link has come meanwhile: what it leads to was never meant
-            return found, False
-        if found.sha == step.sha_after and step.chmod is not None:
-            files.set_mode(found.path, step.chmod)
-        if found.sha == step.sha_after or not (
-            found.sha == step.sha_before or _is_torn(folders, found, step, page)
-        ):
-            return found, False
-        with contextlib.suppress(Changed):  # by somebody else, just now: look again
-            files.make_way(step.path, step.mode)
-            files.replace(found, _blob(folders, step.sha_after), mode=step.mode, chmod=step.chmod)
-            return found, True
+        snapshot = files.read(step.path)
+        if snapshot.path != step.path:  # a new link leads to a file that was never meant
+            return snapshot, False
+        if snapshot.sha == step.sha_after:
+            if step.chmod is not None:
+                files.set_mode(snapshot.path, step.chmod)
+            return snapshot, False
+        if snapshot.sha != step.sha_before and not _is_torn(folders, snapshot, step, record):
+            return snapshot, False
+        with contextlib.suppress(Changed):  # by another program, just now: read it again
+            files.make_parent_folders(step.path, step.mode)
+            data = _pending_bytes(folders, step.sha_after)
+            files.replace(snapshot, data, mode=step.mode, chmod=step.chmod)
+            return snapshot, True
 
 
-def _back_up(
+def _back_up_settings(
     folders: Folders,
     changes: tuple[Change, ...],
     records: Mapping[str, Record | None],
-    pages: Mapping[str, Record],
+    before: Mapping[str, Record],
 ) -> None:
     for change in changes:
-        if change.settings and change.before is not None:
-            record, page = records.get(change.path), store.page_of(pages, change.path)[1]
-            first = record is not None and record.sha256_before == files.digest(change.before)
-            data = store.dump_page(page) if page else None
-            files.back_up(folders.state, change.path, change.before, first=first, page=data)
+        if not change.settings or change.before is None:
+            continue
+        new = records.get(change.path)
+        first = new is not None and new.sha256_before == files.digest(change.before)
+        _, old = store.find_record(before, change.path)
+        data = None
+        if old is not None:
+            data = store.dump_record(old)
+        backups.back_up(folders.state, change.path, change.before, first=first, record=data)
 
 
 def _begin(
@@ -287,70 +346,94 @@ def _begin(
     records: Mapping[str, Record | None],
     rmdirs: tuple[str, ...],
 ) -> None:
-    # The folder of pending bytes comes first and goes last: as long as it is there, the next run clears up.
+    """Write the bytes to come, the backups and the journal."""
+    # The folder of pending bytes is made first and removed last: it tells the next run to clear up.
     try:
         os.makedirs(folders.pending, mode=0o700, exist_ok=True)
     except OSError as error:
         raise files.cannot_write(folders.pending, error) from None
     for change in changes:
         if change.after is not None:
-            files.write_own(os.path.join(folders.pending, files.digest(change.after)), change.after)
-    pages = _pages_before(folders, records)
-    _back_up(folders, changes, records, pages)
-    before = {
-        key: page for key, page in pages.items() if page.scope == "project" and key in records
-    }
-    steps = (
-        Step(c.path, files.digest(c.before), files.digest(c.after), c.mode, c.settings, c.chmod)
-        for c in changes
+            sha = files.digest(change.after)
+            files.write_own(os.path.join(folders.pending, sha), change.after)
+    before = _records_before(folders, records)
+    _back_up_settings(folders, changes, records, before)
+    of_projects = {}
+    for key, record in before.items():
+        if record.scope == "project" and key in records:
+            of_projects[key] = record
+    steps = tuple(_step_of(change) for change in changes)
+    _write_journal(folders, Journal(steps, dict(records), rmdirs, before=of_projects))
+
+
+def _step_of(change: Change) -> Step:
+    return Step(
+        change.path,
+        files.digest(change.before),
+        files.digest(change.after),
+        change.mode,
+        change.settings,
+        change.chmod,
     )
-    _note(folders, Journal(tuple(steps), dict(records), rmdirs, before=before))
 
 
-def _note(folders: Folders, journal: Journal) -> None:
-    """Write the journal."""
-    page = {_KEY: store.VERSION, "needs": store.NEEDS, **to_json(Journal, journal)}
-    files.write_own(folders.journal, store.own_bytes(page))
+def _write_journal(folders: Folders, journal: Journal) -> None:
+    json_object = {_KEY: store.VERSION, "needs": store.NEEDS, **to_json(Journal, journal)}
+    files.write_own(folders.journal, store.dump_object(json_object))
 
 
-def _save(folders: Folders, records: Mapping[str, Record | None]) -> None:
-    known = store.read(folders.ledger)
-    pages = dict(known.files)
+def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:
+    """Update the ledger of the state folder, and the backups that depend on it."""
+    ledger = store.read(folders.ledger)
+    saved = dict(ledger.files)
     for path, record in records.items():
         if record is None:
-            pages.pop(path, None)
+            saved.pop(path, None)
+        elif record.scope == "project":
+            saved[path] = store.make_stub(record)
         else:
-            pages[path] = store.stub(record) if record.scope == "project" else record
-    home = folders.home if pages else ""
-    if pages and known.files and known.home:
-        home = known.home  # where HOME has moved, the pages are still those of the old one
-    files.write_own(folders.ledger, store.dump(pages, home))
+            saved[path] = record
+    files.write_own(folders.ledger, store.dump(saved, _ledger_home(folders, ledger, saved)))
     approvals = store.approvals_of_0_1_0(folders.ledger)
     if os.path.lexists(approvals):
         with contextlib.suppress(OSError):  # the next write tries again
             os.unlink(approvals)
-    for path in [path for path, record in records.items() if record is None]:
-        files.date_backups(folders.state, path)
-    files.prune_backups(folders.state, pages, [record.sha256_before for record in pages.values()])
+    for path, record in records.items():
+        if record is None:
+            backups.restart_expiry(folders.state, path)
+    needed = [record.sha256_before for record in saved.values()]
+    backups.remove_expired(folders.state, saved, needed)
 
 
-def _forget(folders: Folders, changes: tuple[Change, ...] = (), left: Iterable[str] = ()) -> None:
-    """The journal goes, or says only what could not be cleared away: the next run tries that once more."""
-    near = dict.fromkeys(os.path.dirname(change.path) for change in changes)
-    rest = Journal((), {}, tuple(left), tuple(filter(files.unswept, near)))
+def _ledger_home(folders: Folders, ledger: store.Ledger, saved: Mapping[str, Record]) -> str:
+    """The HOME that the ledger belongs to; where HOME has moved, its records are of the old one."""
+    if not saved:
+        return ""
+    if ledger.files and ledger.home:
+        return ledger.home
+    return folders.home
+
+
+def _close_journal(
+    folders: Folders, changes: tuple[Change, ...] = (), remaining: Iterable[str] = ()
+) -> None:
+    """Remove the journal, or keep in it only what the next run must try to clear away again."""
+    parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
+    unswept = tuple(folder for folder in parents if files.is_unswept(folder))
+    rest = Journal((), {}, tuple(remaining), unswept)
     try:
         if rest.folders or rest.unswept:
-            _note(folders, rest)
+            _write_journal(folders, rest)
         else:
             os.unlink(folders.journal)
     except FileNotFoundError:
         pass
     except OSError:
-        _note(folders, rest)  # what is done, or was put back, must not be carried out once more
-    _drop_blobs(folders)
+        _write_journal(folders, rest)  # so that the next run does not repeat the steps
+    _remove_pending_bytes(folders)
 
 
-def _drop_blobs(folders: Folders) -> None:
+def _remove_pending_bytes(folders: Folders) -> None:
     with contextlib.suppress(OSError):
         for name in os.listdir(folders.pending):
             os.unlink(os.path.join(folders.pending, name))
@@ -361,86 +444,111 @@ def _roll_back(
     folders: Folders,
     changes: tuple[Change, ...],
     done: list[Change],
-    made: list[str],
+    created: list[str],
     error: Exception,
 ) -> None:
-    stuck = [error.path] if isinstance(error, HookctlError) and error.code == "torn" else []
+    """Undo the changes done; raises `partial` where one cannot be undone."""
+    stuck = []
+    if isinstance(error, HookctlError) and error.code == "torn":
+        stuck.append(error.path)
     for change in reversed(done):
         try:
-            files.take_back(change)
+            files.undo_change(change)
         except (Changed, HookctlError):
             stuck.append(change.path)
-    left = files.remove_folders(sorted(made, key=len, reverse=True))
+    remaining = files.remove_folders(sorted(created, key=len, reverse=True))
     if stuck:
-        # The journal stays: the next run carries this one to its end.
+        # The journal stays: the next run completes this one.
         names = "\n".join(f"  written, not put back: {path}" for path in stuck)
         message = f"only a part was written, because of another file ({error})\n{names}"
-        hint = "Mend the cause and run the command again."
+        hint = "Fix the cause and run the command again."
         raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
-    _forget(folders, changes, left)
+    _close_journal(folders, changes, remaining)
 
 
-def _blob(folders: Folders, sha: str) -> bytes | None:
+def _pending_bytes(folders: Folders, sha: str) -> bytes | None:
+    """The bytes that an interrupted run was to write; None where it was to remove the file."""
     if not sha:
         return None
     data = files.read(os.path.join(folders.pending, sha)).data
     if files.digest(data) != sha:
-        message, hint = "the bytes of an interrupted run are gone", "Run `hookctl doctor`."
+        message, hint = "the bytes of an interrupted run are missing", "Run `hookctl doctor`."
         raise HookctlError("ledger_unreadable", message, path=folders.pending, hint=hint)
     return data
 
 
-def _is_torn(folders: Folders, found: files.Snapshot, step: Step, page: Record | None) -> bool:
-    """Only a write in place, of a file with several names, can be torn: the new bytes, then the old.
+def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Record | None) -> bool:
+    """Whether a kill interrupted our own write in place, of a file with several names.
 
-    Where the old ones could not be put back whole either, they stand before the new ones once more.
+    Such a file has a part of the new bytes, then the old ones. Where putting the old ones back was
+    interrupted too, a part of them stands before the new ones.
     """
-    if found.links == 1 or found.data is None or not step.settings:
+    if snapshot.links == 1 or snapshot.data is None or not step.settings:
         return False
-    old, new = files.find_backup(folders.state, step.sha_before), _blob(folders, step.sha_after)
+    old = backups.find_backup(folders.state, step.sha_before)
+    new = _pending_bytes(folders, step.sha_after)
     if old is None or new is None:
-        return page is not None and _document(found, page.format) is None
-    start = _common(found.data, old)
-    written = start + _common(found.data[start:], new[start:])
-    return found.data[written:] == old[written:]
+        return record is not None and _parse_document(snapshot, record.format) is None
+    start = _common_length(snapshot.data, old)
+    end = start + _common_length(snapshot.data[start:], new[start:])
+    return snapshot.data[end:] == old[end:]
 
 
-def _common(one: bytes, other: bytes) -> int:
+def _common_length(first: bytes, second: bytes) -> int:
     """How many bytes both begin with."""
-    unequal = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(unequal, min(len(one), len(other)))
+    length = 0
+    for a, b in zip(first, second, strict=False):
+        if a != b:
+            break
+        length += 1
+    return length
 
 
-def _document(found: files.Snapshot, format: str) -> Document | None:
+def _parse_document(snapshot: files.Snapshot, format: str) -> Document | None:
     try:
-        document = formats.parse(format, found.data or b"", where=found.path)
+        return formats.parse(format, snapshot.data or b"", where=snapshot.path)
     except HookctlError:
         return None
-    return document
 
 
-def _likelier(found: files.Snapshot, old: Record | None, new: Record | None) -> Record | None:
-    """The page of which more entries stand in the file; where both have as many the new one, or none at all."""
-    page = new or old
-    document = _document(found, page.format) if page else None
-    olds, news = _matches(old, document), _matches(new, document)
-    return old if olds > news or (old is None and not news) else new
+def _likelier_record(
+    snapshot: files.Snapshot, old: Record | None, new: Record | None
+) -> Record | None:
+    """The record with more entries in the file; the new one where both have equally many."""
+    known = new or old
+    if known is None:
+        return None
+    document = _parse_document(snapshot, known.format)
+    old_count = _count_entries(old, document)
+    new_count = _count_entries(new, document)
+    if old is None and new_count == 0:
+        return None
+    if old_count > new_count:
+        return old
+    return new
 
 
-def _matches(record: Record | None, document: Document | None) -> int:
+def _count_entries(record: Record | None, document: Document | None) -> int:
+    """How many entries of a record stand in the document."""
     if record is None or document is None:
         return 0
-    text = json.dumps(None if document.value is MISSING else document.value)
-    return sum(
-        any(json.dumps(form) in text for form in _forms(entry))
-        if entry.id
-        else document.get(entry.path) == entry.written
-        for entry in record.entries
-        if entry.kind != "container"
-    )
+    value = document.value
+    if value is MISSING:
+        value = None
+    text = json.dumps(value)
+    count = 0
+    for entry in record.entries:
+        if entry.kind == "container":
+            continue
+        if entry.id:
+            count += _has_command(text, entry)
+        else:
+            count += document.get(entry.path) == entry.written
+    return count
 
 
-def _forms(entry: Entry) -> tuple[str, str]:
-    """An element's command as it may stand in a file: by itself, or in the words for a host without a shell."""
+def _has_command(text: str, entry: Entry) -> bool:
+    """Whether JSON text has a hook's command, plain or as a host without a shell needs it."""
     command = entry.written["command"]
-    return command, f"sh -c {shlex.quote(command)}"
+    in_shell = f"sh -c {shlex.quote(command)}"
+    return json.dumps(command) in text or json.dumps(in_shell) in text

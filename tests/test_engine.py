@@ -351,10 +351,10 @@ ROWS = [
             stop(group(handler(OLDER, timeout=15))), [element(command=OLDER, timeout=15)],
             ["replace overridden>owned"], force=True),
     uninstall("9a", stop(group(handler(timeout=30)), group(THEIRS)), [element()], stop(group(THEIRS)), [],
-              ["remove overridden>free"], [("overridden", "your timeout=30 went with the hook")]),
+              ["remove overridden>free"], [("overridden", "removed with the hook: your timeout=30")]),
     uninstall("9a a matcher and a field of their own go too", stop(group(handler(async_=True), matcher="x")),
               [element()], stop(), [], ["remove overridden>free"],
-              [("overridden", 'your async_=true, matcher="x" went with the hook')]),
+              [("overridden", 'removed with the hook: your async_=true, matcher="x"')]),
     fix("9a", stop(group(handler(timeout=30), matcher="x")), [element()]),
     # 9b the command edited
     install("9b", stop(group(handler(EDITED))), [element()], [hook()], stop(group(handler(EDITED))), [element()],
@@ -681,7 +681,7 @@ ROWS = [
             stop(group(handler(EDITED)), group(handler(OLDER))), [element()], kept=[("edited copy", "you edited")]),
     uninstall("17", stop(group(handler()), group(handler()), group(handler(timeout=3))), [element()], stop(), [],
               ["remove owned>free"] * 2 + ["remove overridden>free"],
-              [("overridden", "your timeout=3 went with the hook")]),
+              [("overridden", "removed with the hook: your timeout=3")]),
     uninstall("17 an edited copy of the two stays", stop(group(handler()), group(handler(EDITED))), [element()],
               stop(group(handler(EDITED))), [], ["remove owned>free"], [("edited copy", "so it stays")]),
     install("17", stop(group(handler()), group(handler())), [element()], [hook()],
@@ -695,7 +695,7 @@ ROWS = [
             ["take-back orphan>owned", "replace owned>owned"], [("doubled", "registered twice")]),
     fix("17", stop(group(handler()), group(THEIRS, handler()), group(handler(timeout=3))), [element()],
         stop(group(handler()), group(THEIRS)), [element()], ["remove owned>free", "remove overridden>free"],
-        [("overridden", "your timeout=3 went with the hook")]),
+        [("overridden", "removed with the hook: your timeout=3")]),
     fix("17 an edited copy stays, and the first that is ours", stop(group(handler(EDITED)), group(handler()),
         group(handler())), [element()], stop(group(handler(EDITED)), group(handler())), [element()],
         ["remove owned>free"]),
@@ -895,7 +895,7 @@ def test_a_command_that_was_taken_over_is_given_back() -> None:
     last = engine.uninstall(upgrade.entries, plain.live(forced), "p", [hook(OLDER)])
     assert plain.carried_out(forced, last.edits) == here
     assert last.entries == ()
-    assert [action[4:7] for action in last.actions] == [("owned", "edited copy", "back to the command of yours")]
+    assert [action[4:7] for action in last.actions] == [("owned", "edited copy", "back to your command")]
     doubled = stop(group(THEIRS, handler(OLDER)), group(handler(OLDER)))
     last = engine.uninstall(upgrade.entries, plain.live(doubled), "p", [hook(OLDER)])
     assert plain.carried_out(doubled, last.edits) == here, "the first of them was theirs"
@@ -948,8 +948,8 @@ WHY = {
     "row 3 install": ["your value is the wanted one already"],
     "row 4 uninstall": ["it counts as yours and stays"],
     "row 7 uninstall before comes back": ["back to 7"],
-    "row 8 upgrade element to another event, the operator's fields with it": ["it goes to another event"],
-    "row 8 upgrade all of a doubled element to another event": ["it was registered twice", "it goes to another event"],
+    "row 8 upgrade element to another event, the operator's fields with it": ["it moves to another event"],
+    "row 8 upgrade all of a doubled element to another event": ["it was registered twice", "it moves to another event"],
     "row 11 uninstall": ["it was gone already", ""],
     "row 12 install the entries of every pack": ["", "all our entries were gone"],
     "row 13 uninstall the remaining pack's value, before stays": ["the remaining pack's value"],
@@ -1102,7 +1102,7 @@ def test_the_state_of_an_element(entry: Entry | None, here: dict[str, Any], expe
     ],
 )
 def test_a_wipe_is_when_all_that_we_wrote_is_gone(entries: list[Entry], here: Any, expected: bool) -> None:
-    assert engine.wiped(entries, plain.live(here)) is expected
+    assert engine.is_wiped(entries, plain.live(here)) is expected
 
 
 def test_values_are_the_same_by_what_they_mean() -> None:

@@ -60,7 +60,7 @@ def test_the_command_alone_says_whose_it_is(there: dict[str, Any], state: str) -
     ids=["a wrap alone", "all but a wrap", "the wrap alone is gone", "all"],
 )
 def test_a_wrap_says_nothing_of_a_wipe(entries: list[Entry], there: dict[str, Any], expected: bool) -> None:
-    assert engine.wiped(entries, plain.live(there)) is expected
+    assert engine.is_wiped(entries, plain.live(there)) is expected
 
 
 def test_after_a_wipe_nobody_elses_hook_is_written() -> None:

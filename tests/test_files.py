@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.system import files
+from hookctl.system import backups, files
 from hookctl.system.files import Changed, Snapshot
 from tests.conftest import put
 
@@ -92,7 +92,7 @@ def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     refused("unreadable", files.read, str(tmp_path / "a"))
-    assert "circle" in refused("unreadable", files.real, str(tmp_path / "a")).message
+    assert "symbolic link loop" in refused("unreadable", files.real, str(tmp_path / "a")).message
     refused("unreadable", files.read, str(tmp_path / "a" / "settings.json"))
 
 
@@ -474,29 +474,29 @@ def test_a_folder_that_is_not_there_needs_no_sweep(tmp_path: Path) -> None:
 def test_the_first_backup_and_the_last_ten_are_kept_and_all_are_private(tmp_path: Path) -> None:
     state, path = str(tmp_path), "/somewhere/settings.json"
     for number in range(15):
-        files.back_up(state, path, b"%d" % number, first=number == 0)
-    folder = Path(files.backup_folder(state, path))
+        backups.back_up(state, path, b"%d" % number, first=number == 0)
+    folder = Path(backups.backup_folder(state, path))
     assert (folder / "path").read_bytes() == b"/somewhere/settings.json\n"
     stamped = [name for name in names(folder) if name[0].isdigit()]
     assert [(folder / name).read_bytes() for name in stamped] == [b"%d" % number for number in range(5, 15)]
     assert {mode(folder / name) for name in names(folder)} == {0o600}
     assert len(names(folder)) == 12
-    assert files.find_backup(state, files.digest(b"0")) == b"0"
-    assert files.find_backup(state, files.digest(b"14")) == b"14"
-    assert files.find_backup(state, files.digest(b"4")) is None
-    assert files.backup_folders(state) == [str(folder)]
+    assert backups.find_backup(state, files.digest(b"0")) == b"0"
+    assert backups.find_backup(state, files.digest(b"14")) == b"14"
+    assert backups.find_backup(state, files.digest(b"4")) is None
+    assert backups.backup_folders(state) == [str(folder)]
 
 
 def test_a_new_first_backup_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     for data in (b"one", b"two"):
-        files.back_up(str(tmp_path), "/x", data, first=True)
-    firsts = [name for name in names(Path(files.backup_folder(str(tmp_path), "/x"))) if name.startswith("first-")]
+        backups.back_up(str(tmp_path), "/x", data, first=True)
+    firsts = [name for name in names(Path(backups.backup_folder(str(tmp_path), "/x"))) if name.startswith("first-")]
     assert firsts == [f"first-{files.digest(b'two')}"]
 
 
 def test_a_backup_that_was_tampered_with_is_not_given_back(tmp_path: Path) -> None:
-    files.back_up(str(tmp_path), "/x", b"one", first=False)
-    folder = Path(files.backup_folder(str(tmp_path), "/x"))
+    backups.back_up(str(tmp_path), "/x", b"one", first=False)
+    folder = Path(backups.backup_folder(str(tmp_path), "/x"))
     backup = next(path for path in folder.iterdir() if path.name != "path")
     backup.write_bytes(b"two")
-    assert files.find_backup(str(tmp_path), files.digest(b"one")) is None
+    assert backups.find_backup(str(tmp_path), files.digest(b"one")) is None

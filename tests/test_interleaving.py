@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.system import files, folders, interpreter
+from hookctl.system import backups, folders, interpreter
 from tests import syscalls
 from tests.conftest import Hookctl
 from tests.disk import (
@@ -94,7 +94,7 @@ class Run:
         number = self.calls.index(call)
         texts = [data_of(self.path) or b"{}"]
         if self.verb == RESTORE:
-            texts += [backup.data for backup in files.backups(folders.here().state, str(self.real))]
+            texts += [backup.data for backup in backups.read_backups(folders.here().state, str(self.real))]
         return any(json.loads(text).get("n") == number for text in texts)
 
 

@@ -172,11 +172,11 @@ PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", 
 @pytest.mark.parametrize(
     ("data", "place", "said"),
     [
-        (b"no ledger", (1, 1), "this is no JSON"), (b'{"files":\n 1 2}', (2, 4), "this is no JSON"),
-        (b"\xff\xfe\xfa", (0, 0), "it is no UTF-8"), (b"[" * 100_000, (0, 0), "it is nested too deeply"),
-        (b"[]", (0, 0), "a part of it is of a wrong kind"), (b'{"ledger_version": 1}', (0, 0), "files is missing"),
-        (b'{"ledger_version": NaN}', (0, 0), "NaN is no JSON"),
-        (b"1" * 5_000, (0, 0), "a part of it is of a wrong kind"),
+        (b"no ledger", (1, 1), "not valid JSON"), (b'{"files":\n 1 2}', (2, 4), "not valid JSON"),
+        (b"\xff\xfe\xfa", (0, 0), "not valid UTF-8"), (b"[" * 100_000, (0, 0), "it is nested too deeply"),
+        (b"[]", (0, 0), "a value has the wrong type"), (b'{"ledger_version": 1}', (0, 0), "files is missing"),
+        (b'{"ledger_version": NaN}', (0, 0), "NaN is not valid JSON"),
+        (b"1" * 5_000, (0, 0), "a value has the wrong type"),
     ],
     ids=["no JSON", "no JSON further on", "no UTF-8", "deep", "a list", "no files", "NaN", "huge"],
 )  # fmt: skip
@@ -193,7 +193,7 @@ def test_what_is_wrong_with_a_journal_is_said_in_words_too(isolated: Path) -> No
     put(isolated / "state" / "journal.json", '{\n"journal_version" 1}')
     with pytest.raises(HookctlError) as caught:
         transaction.pending(folders.here())
-    assert caught.value.message == "the journal of an interrupted run cannot be read: this is no JSON"
+    assert caught.value.message == "the journal of an interrupted run cannot be read: not valid JSON"
     assert (caught.value.line, caught.value.column) == (2, 19)
 
 
@@ -202,7 +202,7 @@ def test_doctor_says_where_a_ledger_or_journal_is_no_json(
     isolated: Path, hookctl: Hookctl, name: str, what: str
 ) -> None:
     path = put(isolated / "state" / f"{name}.json", "{\n]")
-    assert f"{path}: line 2, column 1: {what} cannot be read: this is no JSON [" in hookctl("doctor").out
+    assert f"{path}: line 2, column 1: {what} cannot be read: not valid JSON [" in hookctl("doctor").out
 
 
 def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def go_back(work: Path) -> None:
     """Make of every record what 0.1.0 would have written."""
     own = folders.here()
     records = committed.read(own, [str(work)])
-    pages = {key: as_of_0_1_0(store.stub(page)._replace(packs={}) if page.scope == "project" else page)
+    pages = {key: as_of_0_1_0(store.make_stub(page)._replace(packs={}) if page.scope == "project" else page)
              for key, page in records.items()}  # fmt: skip
     Path(own.ledger).write_text(json.dumps({"ledger_version": 1, "files": pages}, indent=1))
     committed_pages = {}

@@ -326,7 +326,7 @@ class Histories(RuleBasedStateMachine):
             if entry.kind == "leaf":
                 state = engine.state(entry, plain.live(self.file), entry.path)
                 assert state == self.model.state(entry.path[-1])
-        assert engine.wiped(self.entries, plain.live(self.file)) == self.model.wiped()
+        assert engine.is_wiped(self.entries, plain.live(self.file)) == self.model.wiped()
 
     @invariant()
     def the_operators_last_word_stands(self) -> None:

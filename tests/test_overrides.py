@@ -194,7 +194,7 @@ def test_an_edited_timeout_is_kept_and_goes_with_the_hook(installed: Path, hookc
     assert "your timeout=30 (ours: timeout=10)" in kept(outcome)[0]
     outcome = hookctl(*UNINSTALL)
     assert document(installed) == {"model": "m"}
-    assert "your timeout=30 went with the hook" in outcome.out
+    assert "removed with the hook: your timeout=30" in outcome.out
 
 
 def test_an_edited_command_is_kept_also_after_uninstall(installed: Path, hookctl: Hookctl) -> None:

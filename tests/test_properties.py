@@ -23,7 +23,7 @@ from hookctl.planner.content import Choice
 from hookctl.planner.install import plan_install
 from hookctl.settings import sources, targets
 from hookctl.settings.sources import Sources
-from hookctl.system import files, interpreter
+from hookctl.system import backups, interpreter
 from hookctl.system.folders import Folders
 from hookctl.verbs.install import install
 from hookctl.verbs.uninstall import What, uninstall
@@ -143,13 +143,13 @@ def test_a_second_install_touches_nothing(tmp_path_factory: Any, data: bytes, ch
         here.install(**choice)
         own = [here.settings, Path(here.folders.ledger), Path(here.folders.data) / "guard/claude-user/config.json"]
         before = [(path.read_bytes(), path.stat()) for path in own]
-        backups = len(os.listdir(files.backup_folder(here.folders.state, str(here.settings))))
+        count = len(os.listdir(backups.backup_folder(here.folders.state, str(here.settings))))
         here.install()
         after = [(path.read_bytes(), path.stat()) for path in own]
         assert [(data, about.st_mtime_ns, about.st_ino) for data, about in before] == [
             (data, about.st_mtime_ns, about.st_ino) for data, about in after
         ]
-        assert len(os.listdir(files.backup_folder(here.folders.state, str(here.settings)))) == backups
+        assert len(os.listdir(backups.backup_folder(here.folders.state, str(here.settings)))) == count
 
 
 Change = Callable[[Any], None]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.ledger import store
-from hookctl.system import files, folders
+from hookctl.system import backups, files, folders
 from tests.conftest import Hookctl, put
 
 THEIRS = b'{\n    "model": "m",  "env": {"A": "1"}\n}'
@@ -53,7 +53,7 @@ def test_the_text_from_before_our_first_write_comes_back_and_the_packs_go(
     assert store.load(folders.here().ledger) == {}
     assert own_files(isolated) == []
     assert "as it was before hookctl's first write" in done.out
-    assert files.backups(folders.here().state, str(settings))[-1].data == second
+    assert backups.read_backups(folders.here().state, str(settings))[-1].data == second
 
 
 def states(hookctl: Hookctl) -> dict[tuple[str, ...], str]:
@@ -63,7 +63,7 @@ def states(hookctl: Hookctl) -> dict[tuple[str, ...], str]:
 
 def pages(settings: Path) -> list[Path]:
     """What lies beside the backups of a settings file: the ledger's pages of then."""
-    return sorted(Path(files.backup_folder(folders.here().state, str(settings))).glob("*.page"))
+    return sorted(Path(backups.backup_folder(folders.here().state, str(settings))).glob("*.page"))
 
 
 LIMIT = ("env", "MAX_STOP_BLOCKS")
@@ -186,9 +186,9 @@ def test_a_restored_text_that_only_we_wrote_goes_back_to_the_bytes_from_before(
 
 def test_pages_lie_beside_their_backups_for_nobody_else_and_go_with_them(settings: Path, hookctl: Hookctl) -> None:
     put(settings, THEIRS)
-    for limit in range(5, 5 + files.KEEP + 3):
+    for limit in range(5, 5 + backups.KEEP + 3):
         assert hookctl("install", "--host", "claude", "--set", f"max_stop_blocks={limit}").code == 0
-    assert len(pages(settings)) == files.KEEP
+    assert len(pages(settings)) == backups.KEEP
     assert {page.stat().st_mode & 0o777 for page in pages(settings)} == {0o600}
     assert all(page.with_suffix("").exists() for page in pages(settings))
     assert hookctl("restore", "--prune").code == 0
@@ -203,8 +203,8 @@ def test_a_pack_that_the_text_does_not_have_leaves_and_another_stays(
     guarded = settings.read_bytes()
     assert hookctl("install", str(put(isolated / "notify.toml", PACK)), "--host", "claude").code == 0
     assert hookctl("install", "--host", "claude", "--set", "latch=false").code == 0
-    backups = hookctl("restore", str(settings), "--list", "--json").data["backups"]
-    number = next(page["n"] for page in backups if page["sha256"] == files.digest(guarded))
+    listed = hookctl("restore", str(settings), "--list", "--json").data["backups"]
+    number = next(page["n"] for page in listed if page["sha256"] == files.digest(guarded))
     done = hookctl("restore", str(settings), "--to", str(number), "--json")
     assert [(a["id"], a["action"]) for a in done.data["actions"]] == [("notify/stop", "drop"), ("", "drop")]
     assert settings.read_bytes() == guarded
@@ -340,7 +340,7 @@ def test_prune_leaves_what_an_uninstall_needs(settings: Path, hookctl: Hookctl) 
 
 def test_a_backup_that_was_tampered_with_is_not_put_back(settings: Path, hookctl: Hookctl) -> None:
     stages(settings, hookctl)
-    folder = Path(files.backup_folder(folders.here().state, str(settings)))
+    folder = Path(backups.backup_folder(folders.here().state, str(settings)))
     for path in folder.glob(f"*-{files.digest(THEIRS)}"):
         path.write_bytes(b"{}")
     now = settings.read_bytes()

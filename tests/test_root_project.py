@@ -47,7 +47,7 @@ def test_its_committed_ledger_is_read_as_it_was_written() -> None:
     assert (read.known_as, read.project) == ("/.claude/settings.json", ROOT)
     in_order = [sorted(page.entries, key=lambda e: (e.kind, e.path)) for page in (read, record)]
     assert in_order[0] == in_order[1]
-    assert store.shared(read._replace(entries=())) == store.shared(record._replace(entries=()))
+    assert store.shared_part(read._replace(entries=())) == store.shared_part(record._replace(entries=()))
     assert record.created_dirs == ("/.claude", "/.hookctl")
 
 

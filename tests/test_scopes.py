@@ -581,13 +581,13 @@ def test_a_link_inside_the_project_is_followed_and_kept(
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == kept
 
 
-def test_links_that_lead_in_a_circle_are_said_to(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+def test_a_symbolic_link_loop_is_named(isolated: Path, project: Path, hookctl: Hookctl) -> None:
     for name in (".claude", ".hookctl"):
         (project / name).symlink_to(name)
         before = tree(isolated)
         outcome = hookctl(*INSTALL, "--scope", "project", "--json")
         assert (outcome.code, codes(outcome)) == (4, ["unreadable"])
-        assert "links" in outcome.result["errors"][0]["message"]
+        assert outcome.result["errors"][0]["message"] == "symbolic link loop"
         assert tree(isolated) == before
         (project / name).unlink()
 

@@ -326,7 +326,7 @@ def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval
     before = (folders.here(), config.read_bytes())
     theirs = b"x = 1\n"
     step = transaction.Step(str(config), files.digest(before[1]), files.digest(b"y = 1\n"), 0o600, True)
-    transaction._note(before[0], transaction.Journal((step,), {}, (), ()))
+    transaction._write_journal(before[0], transaction.Journal((step,), {}, (), ()))
     config.write_bytes(theirs)
     transaction.recover(before[0])
     assert config.read_bytes() == theirs

@@ -38,7 +38,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     ours = [
         entry for entry in ours if not entry.id.startswith(WRAP)
     ]  # judge_wrapped looks at those
-    if engine.wiped(ours, current):
+    if engine.is_wiped(ours, current):
         yield _wiped(file, len(ours))
         return
     for entry in ours:

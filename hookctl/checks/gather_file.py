@@ -19,12 +19,12 @@ from hookctl.packs.wrapping import wraps
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
 from hookctl.settings.targets import GUARD, Target, require_inside
-from hookctl.system import files, interpreter, project
+from hookctl.system import backups, files, interpreter, project
 
 
 def file_facts(machine: Machine, target: Target) -> FileFacts:
     """A settings file with something of ours in it, or that a host in use has for the user."""
-    _, record = store.page_of(machine.records, target.path)
+    _, record = store.find_record(machine.records, target.path)
     host, packs = target.host, record.packs if record else {}
     facts = _any_file(machine, target, record)
     rights = probes.rights(_guarded_paths(machine, facts))
@@ -112,8 +112,8 @@ def bare_facts(
 def _backup(machine: Machine, path: str) -> int:
     """The number of the last text of a settings file that hookctl kept; 0 where there is none."""
     with contextlib.suppress(HookctlError, OSError):
-        backups = files.backups(machine.folders.state, store.real_path(path))
-        return max(files.numbered(backups), default=0)
+        all_backups = backups.read_backups(machine.folders.state, store.real_path(path))
+        return max(backups.number_backups(all_backups), default=0)
     return 0
 
 

@@ -63,18 +63,18 @@ class Machine:
     def _find_places(self, host: Host) -> list[Target]:
         variant, path = self.standing(host, "user")
         own = Target(variant, "user", path)
-        key, record = store.page_of(self.records, own.path)
+        key, record = store.find_record(self.records, own.path)
         targets = {key: own} if record or hosts.detected(host, self.environ) else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
             variant, path = self.standing(host, scope, root)
             target = Target(variant, scope, path, root)
-            key, record = store.page_of(self.records, target.path)
+            key, record = store.find_record(self.records, target.path)
             if record or self._has_ours(target):
                 targets.setdefault(key, target)
         for key, page in self.records.items():
             if page.host == host.name and page.packs:  # else only approvals are in the file
-                path = store.place_of(self.records, key)
+                path = store.current_path(self.records, key)
                 variant = of_file(host, path, self.read)
                 targets.setdefault(key, Target(variant, page.scope, path, page.project))
         return list(targets.values())

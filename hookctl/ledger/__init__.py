@@ -1,4 +1,4 @@
-"""hookctl's record of what it wrote: where it is stored, its format, and the formats of earlier versions.
+"""hookctl's record of what it wrote: how it is stored, and how older versions are read.
 
 It may import `settings`, `hosts`, `engine`, `documents`, `system` and the values at the root.
 """

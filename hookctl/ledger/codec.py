@@ -1,6 +1,7 @@
-"""Values as JSON has them, and back, by the annotations of their types: every record of hookctl's is written so.
+"""Named tuples to JSON and back, by the annotations of their fields.
 
-A named tuple is an object. A field that has its default is left out, and one that is left out has its default.
+A named tuple is an object under its field names, so a field's name is a key of hookctl's files on
+disk. A field with its default value is left out, and gets it again when it is read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 
 def to_json(kind: Any, value: Any) -> Any:
-    """A value of this type as JSON has it."""
+    """A value of this type as JSON data."""
     if _is_object(kind):
         return _object_to_json(kind, value)
     if get_origin(kind) is dict:
@@ -24,7 +25,7 @@ def to_json(kind: Any, value: Any) -> Any:
 
 
 def from_json(kind: Any, data: Any, name: str) -> Any:
-    """The value of this type; TypeError or KeyError, with the field's name, where the JSON is no such value."""
+    """The value of this type; TypeError or KeyError with the field's name if the data is wrong."""
     if kind is Any:
         return data
     if _is_object(kind):
@@ -36,13 +37,15 @@ def from_json(kind: Any, data: Any, name: str) -> Any:
         _require(list, data, name)
         return tuple(from_json(get_args(kind)[0], item, name) for item in data)
     if _is_optional(kind):
-        return None if data is None else from_json(get_args(kind)[0], data, name)
+        if data is None:
+            return None
+        return from_json(get_args(kind)[0], data, name)
     _require(kind, data, name)
     return data
 
 
 @functools.cache
-def _fields(kind: Any) -> dict[str, Any]:
+def _field_types(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
@@ -55,28 +58,33 @@ def _is_optional(kind: Any) -> bool:
 
 
 def _object_to_json(kind: Any, value: Any) -> dict[str, Any]:
-    found = {}
-    for name, field_kind in _fields(kind).items():
+    json_object = {}
+    defaults = kind._field_defaults
+    for name, field_kind in _field_types(kind).items():
         field = getattr(value, name)
-        if name not in kind._field_defaults or field != kind._field_defaults[name]:
-            found[name] = to_json(field_kind, field)
-    return found
+        if name not in defaults or field != defaults[name]:
+            json_object[name] = to_json(field_kind, field)
+    return json_object
 
 
 def _object_from_json(kind: Any, data: Any, name: str) -> Any:
     _require(dict, data, name)
-    fields = _fields(kind)
+    fields = _field_types(kind)
     unknown = sorted(data.keys() - fields.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")
     for field in fields:
         if field not in data and field not in kind._field_defaults:
             raise KeyError(field)
-    return kind(**{field: from_json(fields[field], item, field) for field, item in data.items()})
+    values = {field: from_json(fields[field], item, field) for field, item in data.items()}
+    return kind(**values)
 
 
 def _require(kind: Any, data: Any, name: str) -> None:
-    """Refuse a value of another type; a bool is no int."""
-    kinds = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    """Refuse a value of another type; here a bool is not an int."""
+    kinds = (kind,)
+    if isinstance(kind, types.UnionType):
+        kinds = get_args(kind)
     if type(data) not in kinds:
-        raise TypeError(f"{name} is not of type {' or '.join(each.__name__ for each in kinds)}")
+        names = " or ".join(each.__name__ for each in kinds)
+        raise TypeError(f"{name} is not of type {names}")

@@ -1,7 +1,8 @@
-"""The ledger of project scope: `.hookctl/ledger.json`, committed with the settings that it explains.
+"""The ledger of project scope, `.hookctl/ledger.json`, which is committed with the settings.
 
-It comes with the repository, so it is a stranger's word: its pages may name no other file than a known host's
-project settings, its paths may not leave the project, and what it gives as text goes into the key that it names.
+It comes with the repository, so it cannot be trusted. Its records may name no other file than a
+known host's project settings, its paths may not leave the project, and every text that an uninstall
+may put back must be a single value.
 """
 
 from __future__ import annotations
@@ -36,26 +37,27 @@ from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
 
-CONFIG = "config.json"  # of the guard; what stands in it is among its settings
+CONFIG = "config.json"  # of the guard; its values are among the settings in the ledger
 _PACK_NAME = r"[a-z0-9-]+"
 _FILE_NAME = r"[A-Za-z0-9._/-]+"
 _DIGEST = r"([0-9a-f]{64})?"
-_BEGINNING = 16  # digits of a digest that 0.1.0 committed
-_END = "end"  # the last line of every list of lines: with it, one line more changes no other line
+_PREFIX_LENGTH = 16  # digits of a digest that 0.1.0 committed
+_END = "end"  # the last line of every list of lines, so that a new line changes no other line
+_CONFLICT_MARK = re.compile(rb"(?m)^<{7} ")
 
 
 class CommittedPack(NamedTuple):
-    """A pack as everybody's ledger has it."""
+    """A pack in the committed ledger."""
 
     version: str
     settings: dict[str, Any]
     files: tuple[str, ...]
-    digest: str  # of the files, config.json apart; what else a pack brings is in the entries
+    digest: str  # of the files without config.json; what else a pack brings is in the entries
     source: str = ""  # relative to the project
 
 
-class CommittedPage(NamedTuple):
-    """A settings file as everybody's ledger has it; all paths are relative to the project."""
+class CommittedRecord(NamedTuple):
+    """A settings file's record in the committed ledger; all paths are relative to the project."""
 
     created_dirs: tuple[str, ...]
     created_file: bool
@@ -65,119 +67,136 @@ class CommittedPage(NamedTuple):
     gaps: tuple[Path, ...] = ()
 
 
-def path(project: str) -> str:
-    """Where the ledger of a project lies; refuses one that a link leads out of it."""
-    target = os.path.join(project, OWN, "ledger.json")
-    require_inside(project, target)
-    return target
-
-
-def readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
-    """The projects whose ledgers are known and can be read, and why others cannot.
-
-    Known are the one that we are in, and those that the state folder has a stub of.
-    """
-    found, problems, stubs = [], [], _state(folders)[1]
-    for project in _known(folders, stubs):
-        try:
-            load(folders, project, files.read(path(project)).data, stubs)
-            found.append(project)
-        except HookctlError as error:
-            problems.append(error)
-    return found, problems
-
-
 class Records(dict[str, Record]):
-    """The records by the real path of their settings file; `projects` has the project of each that lies in one."""
+    """The records by the real path of their settings file.
+
+    `projects` has the project of each file that lies in one.
+    """
 
     def __init__(self, records: Mapping[str, Record], projects: Mapping[str, str]) -> None:
         super().__init__(records)
         self.projects = projects
 
 
+def ledger_path(project: str) -> str:
+    """Where the ledger of a project lies; refuses one that a link leads out of it."""
+    target = os.path.join(project, OWN, "ledger.json")
+    require_inside(project, target)
+    return target
+
+
+def find_readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
+    """The known projects whose ledgers can be read, and the errors of the others.
+
+    Known are the current project and those that the state folder has a stub of.
+    """
+    projects: list[str] = []
+    problems: list[HookctlError] = []
+    _, stubs = _load_state(folders)
+    for project in _known_projects(folders, stubs):
+        try:
+            _load_project(folders, project, stubs)
+            projects.append(project)
+        except HookctlError as error:
+            problems.append(error)
+    return projects, problems
+
+
 def read(folders: Folders, projects: Iterable[str] = ()) -> Records:
-    """Every page of the state folder's ledger, and of the ledgers of these projects."""
-    found, stubs = _state(folders)
-    for project in dict.fromkeys(filter(None, projects)):
-        found |= load(folders, project, files.read(path(project)).data, stubs)
-    return Records(found, {key: stub.project for key, stub in stubs.items()})
+    """The records of the state folder's ledger, and of the ledgers of these projects."""
+    records, stubs = _load_state(folders)
+    for project in dict.fromkeys(projects):
+        if project:
+            records |= _load_project(folders, project, stubs)
+    return Records(records, {key: stub.project for key, stub in stubs.items()})
 
 
 def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
-    """Every page that is known, and why a project's ledger cannot be read, which harms no other page."""
+    """Every known record, and the errors of the projects whose ledgers cannot be read."""
     problems: list[HookctlError] = []
-    found, stubs = _state(folders)
-    for project in _known(folders, stubs):
+    records, stubs = _load_state(folders)
+    for project in _known_projects(folders, stubs):
         try:
-            found |= load(folders, project, files.read(path(project)).data, stubs)
+            records |= _load_project(folders, project, stubs)
         except HookctlError as error:
             problems.append(error)
-    return found, problems
+    return records, problems
 
 
-def _state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
-    """The pages of the state folder's ledger, and the stubs among them."""
-    pages = store.load(folders.ledger)
-    # A project may lie behind a link since.
-    stubs = {store.real_path(key): page for key, page in pages.items() if page.scope == "project"}
-    return {key: page for key, page in pages.items() if page.scope != "project"}, stubs
+def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
+    """The whole records of the state folder's ledger, and its stubs."""
+    records: dict[str, Record] = {}
+    stubs: dict[str, Record] = {}
+    for key, record in store.load(folders.ledger).items():
+        if record.scope == "project":
+            stubs[store.real_path(key)] = record  # the project may lie behind a link by now
+        else:
+            records[key] = record
+    return records, stubs
 
 
-def _known(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
-    here = project_folder.find(folders.cwd, folders.environ)
-    return list(
-        dict.fromkeys(
-            [here, *(store.real_path(page.project) for page in stubs.values() if page.project)]
-        )
-    )
+def _known_projects(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
+    projects = [project_folder.find(folders.cwd, folders.environ)]
+    for stub in stubs.values():
+        if stub.project:
+            projects.append(store.real_path(stub.project))
+    return list(dict.fromkeys(projects))
+
+
+def _load_project(folders: Folders, project: str, stubs: Mapping[str, Record]) -> dict[str, Record]:
+    return load(folders, project, files.read(ledger_path(project)).data, stubs)
 
 
 def load(
     folders: Folders, project: str, data: bytes | None, stubs: Mapping[str, Record]
 ) -> dict[str, Record]:
-    """The pages in the bytes of a project's ledger, each with what its stub says of this machine."""
-    file = path(project)
-    _require_merged(data or b"", file)
+    """The records in the bytes of a project's ledger, with the hashes that this machine knows."""
+    path = ledger_path(project)
+    _refuse_conflict_marks(data or b"", path)
     if data is None:
         return {}
-    with store.refusals("the ledger", file, store.MOVE_AWAY):
-        version, page = store.open_page(data, "ledger_version", file)
-        if page.keys() != {"files"}:
-            raise TypeError("the ledger has other keys than it should")
-        pages = _without_end(page["files"])
-        return dict(
-            _load_page(folders, project, stubs, name, found, version)
-            for name, found in pages.items()
-        )
+    records = {}
+    with store.refusals("the ledger", path, store.MOVE_AWAY):
+        version, json_object = store.parse_object(data, "ledger_version", path)
+        if json_object.keys() != {"files"}:
+            raise TypeError("the ledger has unexpected keys")
+        for name, record_data in _without_end(json_object["files"]).items():
+            target = _find_target(folders, project, name)
+            key = store.real_path(target.path)
+            _refuse_other_scopes(folders, target, name)
+            records[key] = _load_record(folders, target, record_data, version, stubs.get(key))
+    return records
 
 
-def _load_page(
-    folders: Folders, project: str, stubs: Mapping[str, Record], name: str, page: Any, version: int
-) -> tuple[str, Record]:
-    target = _place(folders, project, name)
+def _refuse_other_scopes(folders: Folders, target: Target, name: str) -> None:
+    """Refuse project settings that a link makes the settings of another scope."""
     key = store.real_path(target.path)
-    for scope in (scope for scope in target.host.scopes if scope != "project"):
-        other = hosts.settings_path(target.host, scope, folders.environ, project)
+    for scope in target.host.scopes:
+        if scope == "project":
+            continue
+        other = hosts.settings_path(target.host, scope, folders.environ, target.project)
         if other != target.path and key == store.real_path(other):
             raise ValueError(f"{name} leads to the {scope} settings")
-    beginnings: dict[str, dict[str, str]] = {}
+
+
+def _load_record(
+    folders: Folders, target: Target, data: Any, version: int, stub: Record | None
+) -> Record:
+    prefixes: dict[str, dict[str, str]] = {}
     if version == 1:
-        page, beginnings = version1.committed_page(page)
+        data, prefixes = version1.upgrade_committed(data)
     else:
-        page = {
-            **page,
-            "packs": _without_end(page["packs"]),
-            "entries": _entries_without_end(page["entries"]),
-        }
-    record = _whole(folders, target, from_json(CommittedPage, page, name))
-    store.check(record)
+        packs = _without_end(data["packs"])
+        data = {**data, "packs": packs, "entries": _entries_without_end(data["entries"])}
+    name = os.path.relpath(target.path, target.project)
+    record = _to_record(folders, target, from_json(CommittedRecord, data, name))
+    store.check_record(record)
     _check_entries(target, record)
-    stub = stubs.get(key)
-    hashes = (stub.sha256_before, stub.sha256_after) if stub else ("", "")
-    record = record._replace(sha256_before=hashes[0], sha256_after=hashes[1])
+    if stub is not None:
+        record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
     if version == 1:
-        return key, _with_beginnings(record, beginnings)
-    return key, _with_hashes(record, stub)
+        return _with_known_prefixes(record, prefixes)
+    return _with_hashes(record, stub)
 
 
 def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
@@ -185,84 +204,95 @@ def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entries_without_end(lines: list[Any]) -> list[Any]:
-    return lines[:-1] if lines[-1:] == [_END] else lines
+    if lines[-1:] == [_END]:
+        return lines[:-1]
+    return lines
 
 
 def _with_hashes(record: Record, stub: Record | None) -> Record:
-    """The page with the hashes of its packs' files, as far as this machine knows them.
+    """The record with the hashes of its packs' files, as far as this machine knows them.
 
-    It does if it wrote these very files itself, or if all that lie there together give the digest of the pack.
+    It knows them if it wrote these very files itself, or if the files in the project together give
+    the digest of the pack.
     """
     packs = {}
     for name, pack in record.packs.items():
-        written = stub.packs.get(name) if stub else None
+        written = None
+        if stub is not None:
+            written = stub.packs.get(name)
         if written and written.digest == pack.digest and written.files.keys() == pack.files.keys():
             packs[name] = pack._replace(files={file: written.files[file] for file in pack.files})
             continue
-        there = _programs(record.project, name, pack)
-        if content_digest(b"", there) == pack.digest:
-            packs[name] = pack._replace(files={**pack.files, **_hashes(there)})
-        else:
-            packs[name] = pack
+        contents = _read_programs(record.project, name, pack)
+        if content_digest(b"", contents) == pack.digest:
+            pack = pack._replace(files={**pack.files, **_hash_all(contents)})
+        packs[name] = pack
     return record._replace(packs=packs)
 
 
-def _with_beginnings(record: Record, beginnings: Mapping[str, Mapping[str, str]]) -> Record:
-    """The page that 0.1.0 wrote, with the hashes of files that begin as it says; with a digest, if all of them do."""
+def _with_known_prefixes(record: Record, prefixes: Mapping[str, Mapping[str, str]]) -> Record:
+    """A record of 0.1.0, with the hashes of the files whose digests have the committed prefix.
+
+    A pack gets its digest if that holds for all of its files.
+    """
     packs = dict(record.packs)
     for name, pack in packs.items():
         if pack.digest:
             continue
-        there = _programs(record.project, name, pack)
-        known = {
-            file: sha
-            for file, sha in _hashes(there).items()
-            if len(beginnings[name][file]) >= _BEGINNING and sha.startswith(beginnings[name][file])
-        }
-        all_known = known.keys() == _program_names(name, pack)
-        digest = content_digest(b"", there) if all_known else ""
+        contents = _read_programs(record.project, name, pack)
+        known = {}
+        for file, sha in _hash_all(contents).items():
+            prefix = prefixes[name][file]
+            if len(prefix) >= _PREFIX_LENGTH and sha.startswith(prefix):
+                known[file] = sha
+        digest = ""
+        if known.keys() == _program_names(name, pack):
+            digest = content_digest(b"", contents)
         packs[name] = pack._replace(files={**pack.files, **known}, digest=digest)
     return record._replace(packs=packs)
 
 
 def with_digests(record: Record) -> Record:
-    """A page of project scope from the journal of a run of 0.1.0, as the ledger of the project has it today."""
-    return _with_beginnings(record, {name: pack.files for name, pack in record.packs.items()})
+    """A project-scope record of 0.1.0's journal, in the form of the project's ledger today."""
+    prefixes = {name: pack.files for name, pack in record.packs.items()}
+    return _with_known_prefixes(record, prefixes)
 
 
 def _program_names(name: str, pack: PackRecord) -> set[str]:
-    """A pack's files that its digest is of: the guard's configuration is judged by what it says."""
-    return pack.files.keys() - ({CONFIG} if name == GUARD else set())
+    """The files that a pack's digest covers; the guard's config.json is compared by its values."""
+    names = set(pack.files)
+    if name == GUARD:
+        names.discard(CONFIG)
+    return names
 
 
-def _programs(project: str, name: str, pack: PackRecord) -> dict[str, bytes]:
-    """The bytes of those that lie in the project."""
-    found = {}
+def _read_programs(project: str, name: str, pack: PackRecord) -> dict[str, bytes]:
+    """The bytes of the pack's files that exist in the project."""
+    contents = {}
     for file in sorted(_program_names(name, pack)):
         with contextlib.suppress(HookctlError):
             data = read_inside(project, os.path.join(pack.folder, file)).data
             if data is not None:
-                found[file] = data
-    return found
+                contents[file] = data
+    return contents
 
 
-def _hashes(contents: Mapping[str, bytes]) -> dict[str, str]:
+def _hash_all(contents: Mapping[str, bytes]) -> dict[str, str]:
     return {name: files.digest(data) for name, data in contents.items()}
 
 
-def _require_merged(data: bytes, file: str) -> None:
-    marks = re.search(rb"(?m)^<{7} ", data)
-    if marks:
-        line = data.count(b"\n", 0, marks.start()) + 1
-        message, hint = (
-            "the ledger has merge-conflict marks",
-            "Resolve the conflict, then run the command again.",
-        )
-        raise HookctlError("ledger_unreadable", message, path=file, line=line, column=1, hint=hint)
+def _refuse_conflict_marks(data: bytes, path: str) -> None:
+    mark = _CONFLICT_MARK.search(data)
+    if mark is None:
+        return
+    line = data.count(b"\n", 0, mark.start()) + 1
+    message = "the ledger has merge-conflict marks"
+    hint = "Resolve the conflict, then run the command again."
+    raise HookctlError("ledger_unreadable", message, path=path, line=line, column=1, hint=hint)
 
 
 def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
-    """The bytes of a project's ledger with these pages, an entry a line; None where there are none."""
+    """The bytes of a project's ledger, an entry a line; None where there are no records."""
     if not records:
         return None
     lines = [
@@ -271,147 +301,170 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
         f' "needs": "{store.NEEDS}",',
         ' "files": {',
     ]
-    pages = {
-        os.path.relpath(record.known_as, project): _page_of(project, record)
-        for record in records.values()
-    }
-    for name in sorted(pages):
-        lines += [f"  {_in_line(name)}: {{", *_page_lines(pages[name]), "  },"]
-    lines += [f'  "": {_in_line(_END)}', " }", "}", ""]
-    return store.in_utf8("\n".join(lines))
+    committed = {}
+    for record in records.values():
+        name = os.path.relpath(record.known_as, project)
+        committed[name] = _to_committed(project, record)
+    for name in sorted(committed):
+        lines.append(f"  {_dump_line(name)}: {{")
+        lines += _record_lines(committed[name])
+        lines.append("  },")
+    lines += [f'  "": {_dump_line(_END)}', " }", "}", ""]
+    return store.encode("\n".join(lines))
 
 
-def _page_lines(page: CommittedPage) -> list[str]:
-    """A page's lines; its last one is the same in every version of it."""
-    found = to_json(CommittedPage, page)
+def _record_lines(record: CommittedRecord) -> list[str]:
+    """A record's lines; the last one is the same in every version of it."""
+    data = to_json(CommittedRecord, record)
     lines = []
-    for name in sorted(found.keys() - {"entries", "packs", "format"}):
-        lines.append(f'   "{name}": {_in_line(found[name])},')
-    entries = [f"    {_in_line(entry)}," for entry in found["entries"]]
-    lines += ['   "entries": [', *entries, f"    {_in_line(_END)}", "   ],", '   "packs": {']
-    for name in sorted(found["packs"]):
-        # The name has a line of its own: a pack that changes and one that is new before it merge.
-        lines += [f"    {_in_line(name)}:", f"     {_in_line(found['packs'][name])},"]
-    lines += [f'    "": {_in_line(_END)}', "   },"]
-    return [*lines, f'   "format": {_in_line(page.format)}']
+    for name in sorted(data.keys() - {"entries", "packs", "format"}):
+        lines.append(f'   "{name}": {_dump_line(data[name])},')
+    lines.append('   "entries": [')
+    for entry in data["entries"]:
+        lines.append(f"    {_dump_line(entry)},")
+    lines += [f"    {_dump_line(_END)}", "   ],", '   "packs": {']
+    for name in sorted(data["packs"]):
+        # The name has a line of its own, so that git merges a changed pack and a new one before it.
+        lines += [f"    {_dump_line(name)}:", f"     {_dump_line(data['packs'][name])},"]
+    lines += [f'    "": {_dump_line(_END)}', "   },"]
+    lines.append(f'   "format": {_dump_line(record.format)}')
+    return lines
 
 
-def _in_line(value: Any) -> str:
+def _dump_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _page_of(project: str, record: Record) -> CommittedPage:
-    """What of a page is everybody's, in an order that does not depend on the history."""
+def _to_committed(project: str, record: Record) -> CommittedRecord:
+    """The committed part of a record, in an order that does not depend on the history."""
     packs = {}
     for name, pack in record.packs.items():
-        source = os.path.relpath(pack.source, project) if pack.source else ""
-        packs[name] = CommittedPack(
-            pack.version, pack.settings, tuple(sorted(pack.files)), pack.digest, source
-        )
-    dirs = tuple(os.path.relpath(folder, project) for folder in record.created_dirs)
-    entries = tuple(sorted(record.entries, key=_order))
-    return CommittedPage(dirs, record.created_file, entries, packs, record.format, record.gaps)
+        source = ""
+        if pack.source:
+            source = os.path.relpath(pack.source, project)
+        names = tuple(sorted(pack.files))
+        packs[name] = CommittedPack(pack.version, pack.settings, names, pack.digest, source)
+    created_dirs = tuple(os.path.relpath(folder, project) for folder in record.created_dirs)
+    entries = tuple(sorted(record.entries, key=_sort_key))
+    return CommittedRecord(
+        created_dirs, record.created_file, entries, packs, record.format, record.gaps
+    )
 
 
-def _order(entry: Entry) -> tuple[bool, str, Path, str]:
+def _sort_key(entry: Entry) -> tuple[bool, str, Path, str]:
     """Containers last, as the engine has them."""
     return entry.kind == "container", entry.kind, entry.path, entry.id
 
 
-def merged(base: Record | None, ours: Record | None, theirs: Record | None) -> Record | None:
-    """Another version of a page with what a run changed in it, pack by pack and entry by entry; None if none is left.
+def merge_records(base: Record | None, ours: Record | None, theirs: Record | None) -> Record | None:
+    """Their version of a record with a run's changes, pack by pack and entry by entry.
 
-    `base` is the page before the run and `ours` the one after it; None stands for no page.
+    `base` is the record before the run and `ours` the one after it. None stands for no record, and
+    is returned if no pack is left.
     """
-    page = ours or theirs
-    if page is None or theirs is None:
+    record = ours or theirs
+    if record is None or theirs is None:
         return ours
-    packs = _changed(*(one.packs if one else {} for one in (base, ours, theirs)))
-    entries = _changed(
-        *(
-            {(e.kind == "container", e.id or e.path): e for e in one.entries} if one else {}
-            for one in (base, ours, theirs)
-        )
+    packs = _merge_keys(_packs(base), _packs(ours), _packs(theirs))
+    if not packs:
+        return None
+    entries = _merge_keys(_entries_by_key(base), _entries_by_key(ours), _entries_by_key(theirs))
+    created_dirs = list(theirs.created_dirs)
+    if ours is not None:
+        created_dirs += ours.created_dirs
+    return record._replace(
+        packs=packs,
+        entries=tuple(entries.values()),
+        created_dirs=tuple(dict.fromkeys(created_dirs)),
     )
-    dirs = dict.fromkeys((*theirs.created_dirs, *(ours.created_dirs if ours else ())))
-    return (
-        page._replace(packs=packs, entries=tuple(entries.values()), created_dirs=tuple(dirs))
-        if packs
-        else None
-    )
 
 
-def _changed(base: dict[Any, Any], ours: dict[Any, Any], theirs: dict[Any, Any]) -> dict[Any, Any]:
-    """Theirs, with the keys that differ between base and ours as ours has them."""
-    found = {
-        key: ours.get(key) if ours.get(key) != base.get(key) else value
-        for key, value in theirs.items()
-    }
-    found |= {
-        key: value for key, value in ours.items() if key not in theirs and value != base.get(key)
-    }
-    return {key: value for key, value in found.items() if value is not None}
+def _packs(record: Record | None) -> dict[str, PackRecord]:
+    if record is None:
+        return {}
+    return record.packs
 
 
-def _place(folders: Folders, project: str, name: str) -> Target:
-    """The host whose project settings a page names."""
-    known = [host for host in map(hosts.load, hosts.names()) if "project" in host.scopes]
-    for usual in known:
-        host = of_file(usual, os.path.join(project, name))
+def _entries_by_key(record: Record | None) -> dict[Any, Entry]:
+    if record is None:
+        return {}
+    return {(entry.kind == "container", entry.id or entry.path): entry for entry in record.entries}
+
+
+def _merge_keys(
+    base: dict[Any, Any], ours: dict[Any, Any], theirs: dict[Any, Any]
+) -> dict[Any, Any]:
+    """Their values, with the keys that differ between base and ours as ours has them."""
+    merged = dict(theirs)
+    for key in (*theirs, *ours):
+        if ours.get(key) != base.get(key):
+            merged[key] = ours.get(key)
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def _find_target(folders: Folders, project: str, name: str) -> Target:
+    """The host whose project settings have this name in the project."""
+    for host_name in hosts.names():
+        known = hosts.load(host_name)
+        if "project" not in known.scopes:
+            continue
+        host = of_file(known, os.path.join(project, name))
         settings = hosts.settings_path(host, "project", folders.environ, project)
         if name == os.path.relpath(settings, project):
             require_inside(project, settings)
             return Target(host, "project", settings, project)
-    raise ValueError(f"{name} is no host's project settings")
+    raise ValueError(f"{name} is not a host's project settings")
 
 
-def _whole(folders: Folders, target: Target, page: CommittedPage) -> Record:
-    """A committed page with what is left out of it, all paths absolute; whose files have which hashes is not known."""
-    if page.format != target.host.format:
-        raise ValueError(f"{target.host.name} has no settings in {page.format}")
-    packs = {name: _whole_pack(folders, target, name, pack) for name, pack in page.packs.items()}
-    dirs = tuple(_whole_folder(target, folder) for folder in page.created_dirs)
+def _to_record(folders: Folders, target: Target, committed: CommittedRecord) -> Record:
+    """The record of a committed one, with absolute paths and without the hashes of files."""
+    if committed.format != target.host.format:
+        raise ValueError(f"{target.host.name} has no settings in {committed.format}")
+    packs = {}
+    for name, pack in committed.packs.items():
+        packs[name] = _to_pack_record(folders, target, name, pack)
     return Record(
-        target.host.name,
-        "project",
-        page.format,
-        page.created_file,
-        dirs,
-        packs,
-        "",
-        "",
-        page.entries,
-        target.path,
-        target.project,
-        page.gaps,
+        host=target.host.name,
+        scope="project",
+        format=committed.format,
+        created_file=committed.created_file,
+        created_dirs=tuple(_resolve_folder(target, name) for name in committed.created_dirs),
+        packs=packs,
+        entries=committed.entries,
+        known_as=target.path,
+        project=target.project,
+        gaps=committed.gaps,
     )
 
 
-def _whole_pack(folders: Folders, target: Target, name: str, pack: CommittedPack) -> PackRecord:
+def _to_pack_record(folders: Folders, target: Target, name: str, pack: CommittedPack) -> PackRecord:
     if not re.fullmatch(_PACK_NAME, name):
-        raise ValueError("a pack's name is not one")
+        raise ValueError("a pack's name is not valid")
     if not re.fullmatch(_DIGEST, pack.digest):
-        raise ValueError("a pack's digest is not one")
+        raise ValueError("a pack's digest is not valid")
     folder = pack_folder(folders, target, name, {}, "")
     for file in pack.files:
-        if (
-            not re.fullmatch(_FILE_NAME, file)
-            or file.startswith("/")
-            or {"", ".", ".."} & set(file.split("/"))
-        ):
+        if not _is_file_name(file):
             raise ValueError("a pack's file is not in its folder")
         require_inside(target.project, os.path.join(folder, file))
     return PackRecord(
-        pack.version,
-        pack.settings,
-        folder,
-        dict.fromkeys(pack.files, ""),
-        _source(target, pack),
-        pack.digest,
+        version=pack.version,
+        settings=pack.settings,
+        folder=folder,
+        files=dict.fromkeys(pack.files, ""),
+        source=_resolve_source(target, pack),
+        digest=pack.digest,
     )
 
 
-def _source(target: Target, pack: CommittedPack) -> str:
+def _is_file_name(name: str) -> bool:
+    """Whether a name is a path that stays in the folder it is relative to."""
+    if not re.fullmatch(_FILE_NAME, name) or name.startswith("/"):
+        return False
+    return {"", ".", ".."}.isdisjoint(name.split("/"))
+
+
+def _resolve_source(target: Target, pack: CommittedPack) -> str:
     if not pack.source:
         return ""
     if pack.source != os.path.normpath(pack.source) or pack.source.startswith(("/", "..")):
@@ -421,14 +474,14 @@ def _source(target: Target, pack: CommittedPack) -> str:
     return source
 
 
-def _whole_folder(target: Target, name: str) -> str:
-    """A folder that an install made: hookctl's own, or one above the settings."""
+def _resolve_folder(target: Target, name: str) -> str:
+    """The path of a folder that an install made: hookctl's own, or one above the settings."""
     folder = os.path.normpath(os.path.join(target.project, name))
-    above = any(
-        file.startswith(f"{folder}/") for file in (target.path, store.real_path(target.path))
-    )
-    own = folder == os.path.join(target.project, OWN)
-    if not own and (not above or not folder.startswith(top(target.project))):
+    if folder == os.path.join(target.project, OWN):
+        return folder
+    settings = (target.path, store.real_path(target.path))
+    is_above = any(path.startswith(f"{folder}/") for path in settings)
+    if not is_above or not folder.startswith(top(target.project)):
         raise ValueError(
             "a folder to remove is neither hookctl's own nor one above the settings, in the project"
         )
@@ -436,75 +489,78 @@ def _whole_folder(target: Target, name: str) -> str:
 
 
 def _check_entries(target: Target, record: Record) -> None:
-    """A stranger's entries may only be such as a pack makes: env values, and hooks under a pack's own name."""
-    host = target.host
-    if not all(is_event_path(host.shape, path) for path in record.gaps):
-        raise ValueError("a gap is not where a pack has a hook")
+    """Refuse entries that no pack makes: only env values, and hooks under a pack's own name."""
+    for path in record.gaps:
+        if not is_event_path(target.host.shape, path):
+            raise ValueError("a gap is not where a pack has a hook")
     for entry in record.entries:
         if not all(isinstance(key, str) for key in entry.path):
             raise TypeError("an entry's path is not one of keys")
-        if entry.kind == "container":
-            fits = entry.path == host.env_path[: len(entry.path)] or _is_above_hooks(
-                host, entry.path
-            )
-        elif entry.kind == "leaf":
-            in_env = bool(host.env_path) and entry.path[:-1] == host.env_path
-            fits = (in_env or _is_at_the_top(host, entry)) and not entry.id
-        else:
-            fits = entry.kind == "element" and is_event_path(host.shape, entry.path)
-        if not fits:
+        if not _has_pack_path(target.host, entry):
             raise ValueError("an entry is not where a pack has one")
         if entry.kind != "container":
             _check_content(target, record, entry)
 
 
+def _has_pack_path(host: Host, entry: Entry) -> bool:
+    """Whether an entry stands where a pack may have one of its kind."""
+    if entry.kind == "container":
+        is_above_env = entry.path == host.env_path[: len(entry.path)]
+        return is_above_env or _is_above_hooks(host, entry.path)
+    if entry.kind == "leaf":
+        in_env = bool(host.env_path) and entry.path[:-1] == host.env_path
+        return not entry.id and (in_env or _is_required_key(host, entry))
+    return entry.kind == "element" and is_event_path(host.shape, entry.path)
+
+
 def _is_above_hooks(host: Host, path: Path) -> bool:
     """Whether a pack may have hooks in the list at a path, or below."""
-    whole = (*path, *(*host.shape.root, "")[len(path) :])
-    return is_event_path(host.shape, whole)
+    event_path = (*host.shape.root, "")
+    return is_event_path(host.shape, (*path, *event_path[len(path) :]))
 
 
-def _is_at_the_top(host: Host, entry: Entry) -> bool:
-    """Whether an entry is a key that the host's file must have, as it must have it."""
-    return entry.path in {(key,) for key in host.data["registration"].get("top", {})}
+def _is_required_key(host: Host, entry: Entry) -> bool:
+    """Whether an entry is a top-level key that the host's file must have."""
+    return len(entry.path) == 1 and entry.path[0] in host.data["registration"].get("top", {})
 
 
 def _check_content(target: Target, record: Record, entry: Entry) -> None:
-    """What install may write back is a pack's, and what uninstall may put back is one value."""
+    """Refuse content that is no pack's: install may write it back, uninstall may put it back."""
     if entry.mode not in ("owned", "adopted") or not entry.owners.keys() <= record.packs.keys():
-        raise ValueError("an entry is nobody's")
+        raise ValueError("an entry belongs to no pack of the record")
     for value in (entry.written, *(claim.value for claim in entry.owners.values())):
-        json.dumps(value, allow_nan=False)
-        if (
-            entry.kind == "leaf"
-            and not isinstance(value, str)
-            and not _is_at_the_top(target.host, entry)
-        ):
-            raise TypeError("an env value is not of type str")
-        if entry.kind == "element" and not value["command"].startswith(head(entry.id)):
-            raise ValueError("a command has not the name of its entry")
+        _check_value(target.host, entry, value)
     if entry.kind == "element" and list(entry.owners) != [entry.id.partition("/")[0]]:
-        raise ValueError("a hook has another owner than its name says")
+        raise ValueError("a hook's owner does not match its name")
     if entry.before is not None:
-        _check_text(target, entry.before)
+        _check_text(target.host, entry.before)
 
 
-def _check_text(target: Target, text: str) -> None:
-    host = target.host
+def _check_value(host: Host, entry: Entry, value: Any) -> None:
+    json.dumps(value, allow_nan=False)
+    if entry.kind == "leaf":
+        if not isinstance(value, str) and not _is_required_key(host, entry):
+            raise TypeError("an env value is not of type str")
+    elif not value["command"].startswith(head(entry.id)):
+        raise ValueError("a command does not start with the name of its entry")
+
+
+def _check_text(host: Host, text: str) -> None:
+    """Refuse a text to put back that is more than one value."""
     if host.format == "toml":
         _check_toml(text)
         return
     try:
-        given = scan(text, "", comments=host.comments, trailing_commas=host.trailing_commas)
+        value = scan(text, "", comments=host.comments, trailing_commas=host.trailing_commas)
     except HookctlError:
         raise ValueError("a text to put back cannot be read") from None
-    if (given.start, given.end) != (0, len(text)):
+    if (value.start, value.end) != (0, len(text)):
         raise ValueError("a text to put back is not just a value")
 
 
 def _check_toml(text: str) -> None:
     import tomllib
 
-    key = "x"  # whatever the text is put behind
+    key = "x"  # any key will do
     if tomllib.loads(f"{key} = {text}").keys() != {key} or text.strip() != text:
         raise ValueError("a text to put back is not just a value")

@@ -1,4 +1,4 @@
-"""One digest for all that a pack brings."""
+"""The digest of everything that a pack brings."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 
 def content_digest(manifest: bytes, files: Mapping[str, bytes]) -> str:
-    """The SHA-256 of a pack's manifest and of its files, their names and bytes in the order of the names."""
+    """The SHA-256 over a pack's manifest and the names and bytes of its files, sorted by name."""
     parts = [manifest]
     for name in sorted(files):
         parts += [name.encode("utf-8", "surrogatepass"), files[name]]
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
-        # With its length before it, no part can be taken for the end of another one.
-        found.update(b"%d:" % len(part))
-        found.update(part)
-    return found.hexdigest()
+        # The length before each part keeps parts apart: "ab", "c" differs from "a", "bc".
+        digest.update(b"%d:" % len(part))
+        digest.update(part)
+    return digest.hexdigest()

@@ -1,7 +1,8 @@
-"""The ledger: what we wrote where, and what was there before. It holds our own text, never a copy of a whole file.
+"""The ledger of the state folder: what hookctl wrote where, and what was there before.
 
-The pages of user and local scope lie in the state folder. Those of project scope lie in the project
-(project_ledger.py); of them the state folder has a stub, with what holds on this machine only.
+It holds our own text, never a copy of a whole file. The records of user and local scope lie here.
+Those of project scope lie in the project (committed.py); the state folder has a stub of each, with
+what holds on this machine only.
 """
 
 from __future__ import annotations
@@ -24,28 +25,29 @@ NEEDS = "0.2.0"  # the first hookctl that can read this version
 MOVE_AWAY = (
     "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
 )
+_MERGE_RULES = ("", "max", "min", "first")
+_WRONG_TYPE = re.compile(r"object|indices|argument|must be|invalid literal|conversion")
 
 
 class Ledger(NamedTuple):
     """The ledger of the state folder."""
 
-    home: str  # the HOME that it was written under; empty where nobody knows any more
+    home: str  # the HOME that it was written under; empty where that is not known
     files: dict[str, Record]  # by the real path of the settings file
 
 
 def load(path: str) -> dict[str, Record]:
-    """The records by the real path of their settings file, stubs too; none where there is no ledger yet."""
+    """The records, stubs too, by the real path of their settings file; none without a ledger."""
     return read(path).files
 
 
 def read(path: str) -> Ledger:
-    """The ledger at this path, with what 0.1.0 kept beside it; an empty one where there is none yet."""
+    """The ledger at this path, with what 0.1.0 kept beside it; empty where there is none yet."""
     ledger = parse(files.read(path).data, path)
     approvals = approvals_of_0_1_0(path)
     if os.path.lexists(approvals):
-        return ledger._replace(
-            files=version1.with_approvals(ledger.files, files.read(approvals).data)
-        )
+        records = version1.with_approvals(ledger.files, files.read(approvals).data)
+        return ledger._replace(files=records)
     return ledger
 
 
@@ -59,127 +61,129 @@ def parse(data: bytes | None, path: str) -> Ledger:
     if data is None:
         return Ledger("", {})
     with refusals("the ledger", path, MOVE_AWAY):
-        version, page = open_page(data, "ledger_version", path)
-        found = from_json(
-            Ledger, version1.ledger_page(page) if version == 1 else page, "the ledger"
-        )
-        for record in found.files.values():
-            check(record)
-        return found
+        version, json_object = parse_object(data, "ledger_version", path)
+        if version == 1:
+            json_object = version1.upgrade_ledger(json_object)
+        ledger = from_json(Ledger, json_object, "the ledger")
+        for record in ledger.files.values():
+            check_record(record)
+        return ledger
 
 
 @contextlib.contextmanager
-def refusals(what: str, path: str, hint: str) -> Iterator[None]:
-    """Make whatever is wrong in a file of hookctl's own a refusal that says so in words."""
+def refusals(title: str, path: str, hint: str) -> Iterator[None]:
+    """Turn every fault of a file of hookctl's own into a `ledger_unreadable` in plain words."""
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise unreadable(what, error, path, hint) from None
+        raise unreadable(title, error, path, hint) from None
 
 
-def open_page(data: bytes, key: str, path: str) -> tuple[int, dict[str, Any]]:
-    """The version of a file of hookctl's own, which stands under `key`, and the rest of what it says."""
-    page = json.loads(data, parse_constant=_no_constant)
-    version = page.pop(key)
+def parse_object(data: bytes, key: str, path: str) -> tuple[int, dict[str, Any]]:
+    """The version of a file of hookctl's own, which stands under `key`, and its other keys."""
+    json_object = json.loads(data, parse_constant=_refuse_constant)
+    version = json_object.pop(key)
     if type(version) is not int or version < 1:
         raise TypeError(f"{key} is not a number")
     if version > VERSION:
-        raise _newer(page.get("needs"), path)
+        raise _newer(json_object.get("needs"), path)
     if version > 1:
-        from_json(str, page.pop("needs"), "needs")
-    return version, page
+        from_json(str, json_object.pop("needs"), "needs")
+    return version, json_object
 
 
 def _newer(needs: Any, path: str) -> HookctlError:
-    named = isinstance(needs, str) and re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", needs)
-    version = f"hookctl {needs} or later" if named else "a later hookctl"
-    return HookctlError(
-        "ledger_newer",
-        f"{version} is needed to read this record",
-        path=path,
-        hint=f"Upgrade to {version}.",
-    )
+    version = "a later hookctl"
+    if isinstance(needs, str) and re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", needs):
+        version = f"hookctl {needs} or later"
+    message = f"{version} is needed to read this record"
+    return HookctlError("ledger_newer", message, path=path, hint=f"Upgrade to {version}.")
 
 
-def unreadable(what: str, error: Exception, path: str, hint: str) -> HookctlError:
-    """The refusal of a file of hookctl's own, with the place where there is one."""
-    line, column = (
-        (error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else (0, 0)
-    )
-    message = f"{what} cannot be read: {_wrong(error)}"
+def unreadable(title: str, error: Exception, path: str, hint: str) -> HookctlError:
+    """The error of a file of hookctl's own, with the position where it is known."""
+    line, column = 0, 0
+    if isinstance(error, json.JSONDecodeError):
+        line, column = error.lineno, error.colno
+    message = f"{title} cannot be read: {_describe(error)}"
     return HookctlError(
         "ledger_unreadable", message, path=path, line=line, column=column, hint=hint
     )
 
 
-def _wrong(error: Exception) -> str:
-    """What is wrong, in words; Python's own are for whoever knows Python."""
+def _describe(error: Exception) -> str:
+    """What is wrong, in plain words instead of Python's."""
     if isinstance(error, json.JSONDecodeError):
-        return "this is no JSON"
+        return "not valid JSON"
     if isinstance(error, KeyError):
         return f"{error.args[0]} is missing"
-    own = {UnicodeDecodeError: "it is no UTF-8", RecursionError: "it is nested too deeply"}
-    python = re.search(r"object|indices|argument|must be|invalid literal|conversion", str(error))
-    return own.get(type(error), "a part of it is of a wrong kind" if python else str(error))
+    if isinstance(error, UnicodeDecodeError):
+        return "not valid UTF-8"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if _WRONG_TYPE.search(str(error)):
+        return "a value has the wrong type"
+    return str(error)
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not valid JSON")
 
 
-def stub(record: Record) -> Record:
-    """What of a page of project scope holds on this machine only: hashes, and where it is."""
-    packs = {
-        name: PackRecord(pack.version, {}, "", pack.files, "", pack.digest)
-        for name, pack in record.packs.items()
-    }
+def make_stub(record: Record) -> Record:
+    """The part of a project-scope record that holds on this machine only: hashes, and its path."""
+    packs = {}
+    for name, pack in record.packs.items():
+        packs[name] = PackRecord(pack.version, {}, "", pack.files, "", pack.digest)
     return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
 
 
-def shared(record: Record) -> Record:
-    """What of a page of project scope is everybody's."""
-    packs = {
-        name: pack._replace(files=dict.fromkeys(pack.files, ""))
-        for name, pack in record.packs.items()
-    }
+def shared_part(record: Record) -> Record:
+    """The part of a project-scope record that is the same on every machine."""
+    packs = {}
+    for name, pack in record.packs.items():
+        packs[name] = pack._replace(files=dict.fromkeys(pack.files, ""))
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
 
 
-def page_of(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
-    """The page for a settings file and its key; found too where links have moved the file since it was written."""
+def find_record(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
+    """A settings file's key and record, also where links have moved the file since."""
     target = real_path(path)
     if target in records:
         return target, records[target]
     for key, record in records.items():
-        if real_path(key) == target or (
-            record.known_as == path and (not os.path.lexists(key) or holds(path, record))
-        ):
+        if real_path(key) == target:
+            return key, record
+        if record.known_as == path and (not os.path.lexists(key) or has_our_command(path, record)):
             return key, record
     return target, None
 
 
-def place_of(records: Mapping[str, Record], key: str) -> str:
-    """Where the file of a page is now: as the host has it, if that still leads to this page."""
+def current_path(records: Mapping[str, Record], key: str) -> str:
+    """The current path of a record's file: the host's own, if that still leads to this record."""
     known = records[key].known_as
-    return known if known and page_of(records, known)[0] == key else key
+    if known and find_record(records, known)[0] == key:
+        return known
+    return key
 
 
-def holds(path: str, record: Record) -> bool:
-    """Whether a command that we wrote stands in a file, word for word."""
+def has_our_command(path: str, record: Record) -> bool:
+    """Whether a file has a command of the record, word for word."""
     try:
         text = (files.read(path).data or b"").decode("utf-8", "replace")
     except HookctlError:
         return False
-    commands = [entry.written["command"] for entry in record.entries if entry.kind == "element"]
-    return any(
-        json.dumps(command, ensure_ascii=ascii)[1:-1] in text
-        for command in commands
-        for ascii in (True, False)
-    )
+    for entry in record.entries:
+        if entry.kind != "element":
+            continue
+        for ascii_only in (True, False):
+            if json.dumps(entry.written["command"], ensure_ascii=ascii_only)[1:-1] in text:
+                return True
+    return False
 
 
 def real_path(path: str) -> str:
-    """The real path; where links lead in a circle the path itself, and reading it then says so."""
+    """The real path; in a symbolic link loop the path itself, and reading it reports the loop."""
     try:
         return files.real(path)
     except HookctlError:
@@ -188,56 +192,58 @@ def real_path(path: str) -> str:
 
 def dump(records: Mapping[str, Record], home: str = "") -> bytes:
     """The ledger's bytes, in an order that does not depend on the history."""
-    page = to_json(Ledger, Ledger(home, {name: records[name] for name in sorted(records)}))
-    return own_bytes({"ledger_version": VERSION, "needs": NEEDS, **page})
+    ledger = Ledger(home, {path: records[path] for path in sorted(records)})
+    return dump_object({"ledger_version": VERSION, "needs": NEEDS, **to_json(Ledger, ledger)})
 
 
-def own_bytes(page: dict[str, Any]) -> bytes:
+def dump_object(json_object: dict[str, Any]) -> bytes:
     """The bytes of a file of hookctl's own."""
-    return in_utf8(json.dumps(page, indent=1, ensure_ascii=False) + "\n")
+    return encode(json.dumps(json_object, indent=1, ensure_ascii=False) + "\n")
 
 
-def in_utf8(text: str) -> bytes:
-    """JSON as bytes; a path that is no UTF-8 has halves of surrogate pairs, and JSON has an escape for those."""
+def encode(text: str) -> bytes:
+    """JSON as UTF-8; the surrogates of a path that is not UTF-8 become JSON's own escapes."""
     return text.encode("utf-8", "backslashreplace")
 
 
-def dump_page(record: Record) -> bytes:
-    """One page's bytes, to lie beside a backup."""
+def dump_record(record: Record) -> bytes:
+    """One record's bytes, to lie beside a backup."""
     return dump({"": record})
 
 
-def parse_page(data: bytes | None) -> Record | None:
-    """The page that lies beside a backup; None where there is none that can be read."""
+def parse_record(data: bytes | None) -> Record | None:
+    """The record beside a backup; None where there is none that can be read."""
     try:
         return parse(data, "").files.get("")
     except HookctlError:
         return None
 
 
-def check(record: Record) -> None:
-    """Refuse a record whose fields are of their types, and still say nothing that hookctl can have written."""
-    if not all(isinstance(key, str) for path in record.gaps for key in path):
-        raise TypeError("a gap's path is not one of keys")
+def check_record(record: Record) -> None:
+    """Refuse a record of the right types that hookctl still cannot have written."""
+    for path in record.gaps:
+        if not all(isinstance(key, str) for key in path):
+            raise TypeError("a gap is not a path of keys")
     for entry in record.entries:
         _check_entry(entry)
 
 
 def _check_entry(entry: Entry) -> None:
     if not entry.path:
-        raise TypeError("path is not one of keys and indexes")
+        raise TypeError("an entry's path is empty")
     if entry.kind not in ("leaf", "element", "container"):
-        raise ValueError("kind is none")
+        raise ValueError("kind is unknown")
     if entry.kind == "container":
         if entry != Entry(entry.path, entry.kind):
             raise ValueError("a container has more than its path")
         return
     if entry.kind == "element":
-        from_json(str, from_json(dict, entry.written, "written")["command"], "command")
+        written = from_json(dict, entry.written, "written")
+        from_json(str, written["command"], "command")
     if not entry.owners:
-        raise ValueError("an entry without an owner")
+        raise ValueError("an entry has no owner")
     for claim in entry.owners.values():
-        if claim.merge not in ("", "max", "min", "first"):
-            raise ValueError("merge is no rule")
+        if claim.merge not in _MERGE_RULES:
+            raise ValueError("merge is unknown")
         if claim.merge in ("max", "min"):
             int(claim.value)

@@ -88,7 +88,9 @@ class Approvals:
         for key, record in self._records.items():
             for pack in packs:
                 if _approvals_of(record.entries, draft, pack):
-                    config = self._config_at(draft, store.place_of(self._records, key), must=False)
+                    config = self._config_at(
+                        draft, store.current_path(self._records, key), must=False
+                    )
                     if config:
                         _withdraw(config, draft, pack)
 
@@ -117,7 +119,7 @@ class Approvals:
                 if known.snapshot.path == real:
                     return known
             snapshot, document = self.sources.read(path, _FORMAT)
-            key, record = store.page_of(self._records, path)
+            key, record = store.find_record(self._records, path)
             target = Target(draft.host._replace(format=_FORMAT), "user", path)
             config = Draft(self.sources, target, snapshot, document, key, record)
             self._opened.append(config)

@@ -125,7 +125,7 @@ def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
         require_portable(settings)
         draft.messages += interpreter.on_path(draft.folders.environ)
         return settings.with_python("")
-    if settings.python and interpreter.runs(settings.python):
+    if settings.python and interpreter.is_runnable(settings.python):
         return settings
     python, warning = draft.sources.python()
     if warning:

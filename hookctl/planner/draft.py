@@ -36,7 +36,7 @@ from hookctl.planner.records import (
 )
 from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import Target
-from hookctl.system import files
+from hookctl.system import backups, files
 
 
 class Draft:
@@ -273,7 +273,7 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
         )  # nobody but us writes such a file
         return None if is_ours_alone else edited
     if draft.is_exact:
-        backup = files.find_backup(draft.folders.state, record.sha256_before)
+        backup = backups.find_backup(draft.folders.state, record.sha256_before)
         if backup is not None and _says_the_same(record.format, backup, draft.document):
             return backup
     is_as_we_left_it = (

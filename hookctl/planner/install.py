@@ -104,9 +104,7 @@ def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     installed = PackRecord(
         pack.version, content.settings, folder, runtime.written, content.source, content.digest
     )
-    draft.packs[pack.name] = (
-        version1.unless_it_says_the_same(known, installed) if known else installed
-    )
+    draft.packs[pack.name] = version1.keep_if_nothing_new(known, installed) if known else installed
     others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]
     draft.commands = _commands(target, content.wants) | written_hooks(target, others)
     draft.messages = [*notices(draft, pack), *draft.messages]
@@ -121,7 +119,7 @@ def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: boo
         content.visible, current, pack.name, pack.version, content.wants, force=force, others=own
     )
     draft.take(decision, content.visible)
-    draft.made_anew = draft.was_written_since and engine.wiped(content.visible, current)
+    draft.made_anew = draft.was_written_since and engine.is_wiped(content.visible, current)
 
 
 def _install_files(

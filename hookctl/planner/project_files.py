@@ -24,11 +24,11 @@ def plan(
     """The ledger of the place's project with the changed pages; `going` is what else of ours is to be removed."""
     old = _pages(records, target.project)
     new = _pages({**old, **changed}, target.project)
-    path = committed.path(target.project)
+    path = committed.ledger_path(target.project)
     if not old and not new and going:  # the ledger was lost, and with it who made the folder
         return _ignore(target, path, going)
-    if {key: store.shared(page) for key, page in old.items()} == {
-        key: store.shared(page) for key, page in new.items()
+    if {key: store.shared_part(page) for key, page in old.items()} == {
+        key: store.shared_part(page) for key, page in new.items()
     }:
         return Runtime()
     there = read_inside(target.project, path)

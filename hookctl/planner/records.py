@@ -25,7 +25,7 @@ def find_record(
     The folder names the record too: it is that of a settings file which is not where it was any more. So do the bytes
     that our last write left, and commands of ours, where the file's project is gone.
     """
-    key, record = store.page_of(records, target.path)
+    key, record = store.find_record(records, target.path)
     if record is not None:
         _require_same_scope(record, target)
         return key, _moved(record, target), ""
@@ -64,7 +64,9 @@ def _moved_from(records: Mapping[str, Record], target: Target, snapshot: files.S
         key for key, record in gone.items() if snapshot.sha and record.sha256_after == snapshot.sha
     ]
     if not candidates:
-        candidates = [key for key, record in gone.items() if store.holds(target.path, record)]
+        candidates = [
+            key for key, record in gone.items() if store.has_our_command(target.path, record)
+        ]
     return candidates[0] if len(candidates) == 1 else ""
 
 

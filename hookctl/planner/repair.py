@@ -86,7 +86,7 @@ def _decide(records: Records, draft: Draft) -> None:
         return
     orphan = _orphan(records, draft)
     current = draft.look([want for _, wants in orphan.values() for want in wants])
-    draft.made_anew = draft.was_written_since and engine.wiped(draft.own_entries(), current)
+    draft.made_anew = draft.was_written_since and engine.is_wiped(draft.own_entries(), current)
     _repair_entries(draft, current, orphan)
     repair_files(draft)
     draft.adds_files = True
@@ -102,7 +102,7 @@ def _repair_entries(
     """Wiped entries, doubled ones, a Python that is gone; nothing in a read-only file."""
     python, commands = _new_commands(draft)
     visible = entries = draft.own_entries()
-    if engine.wiped(entries, current):
+    if engine.is_wiped(entries, current):
         if draft.target.shared and not _are_all_ours(draft):
             return
         entries = tuple(_wishing(entry, commands) for entry in entries)
@@ -152,7 +152,7 @@ def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
         page is None
         or not (settings.events or wrapped)
         or draft.target.shared
-        or interpreter.runs(settings.python)
+        or interpreter.is_runnable(settings.python)
     ):
         return "", {}
     python, _ = draft.sources.python()

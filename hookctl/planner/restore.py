@@ -18,20 +18,21 @@ from hookctl.planner.plan import Plan, assemble
 from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, find, of_page, standing
 from hookctl.system import files, project
-from hookctl.system.files import Backup, Snapshot
+from hookctl.system.backups import Backup
+from hookctl.system.files import Snapshot
 from hookctl.system.folders import Folders
 
 
 def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     """What putting a backup back does to the file, to the ledger, and to files of packs that it has no more."""
-    folders, record_then = sources.folders, store.parse_page(backup.page)
+    folders, record_then = sources.folders, store.parse_record(backup.page)
     try:
         records = committed.read(folders, [project.find(os.path.dirname(path), folders.environ)])
     except (
         HookctlError
     ):  # a stranger's ledger that is none must not keep anybody from an earlier text
         records, record_then = committed.read(folders), None
-    key, record = store.page_of(records, path)
+    key, record = store.find_record(records, path)
     target = _target(folders, records, key, record or record_then, path)
     snapshot = files.read(target.path)
     draft = Draft(sources, target, snapshot, _document(snapshot.data, target), key, record)
@@ -97,7 +98,7 @@ def _target(
         return of_page(
             hosts.load(record.host),
             record,
-            store.place_of(records, key) if key in records else path,
+            store.current_path(records, key) if key in records else path,
         )
     root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):

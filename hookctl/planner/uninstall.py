@@ -62,7 +62,7 @@ def _draft(
     """The draft of one settings file without the packs; a refusal names what to remove by hand."""
     target = leaving.target
     decide = partial(_decide, records, leaving.packs, loaded)
-    key, record = store.page_of(records, target.path)
+    key, record = store.find_record(records, target.path)
     if leaving.key and key != leaving.key:
         # The file of another record stands where this one's was: there is nothing left to edit.
         document = formats.parse(target.host.format, b"", where=leaving.key)

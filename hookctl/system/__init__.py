@@ -1,4 +1,4 @@
-"""What hookctl asks of the operating system: safe writes, its folders, processes, projects, interpreters.
+"""What hookctl asks of the operating system: safe writes, backups, folders, processes, projects.
 
 It may import the values at the root, and nothing else of hookctl.
 """

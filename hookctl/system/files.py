@@ -1,7 +1,8 @@
-"""How files are written: links, compare before rename, modes, backups. Nothing is ever torn or left empty.
+"""Safe writes: a file is replaced whole or not at all, and never over bytes that nobody has read.
 
-The procedure is that of docs/safe-writes.md: a temporary file beside the real one, the owner, the extended
-attributes and last the mode of the old file, fsync, a comparison with what was read, rename, fsync of the folder.
+The procedure is that of docs/safe-writes.md: a temporary file beside the real one, the owner, the
+extended attributes and last the mode of the old file, fsync, a comparison with what was read,
+rename, fsync of the folder.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ import contextlib
 import errno
 import hashlib
 import os
-import re
 import stat
 import time
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
@@ -22,6 +22,10 @@ from hookctl.model import LIMIT, Change
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
 SETTLE = 0.2  # seconds
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_NOTHING_TO_REMOVE = (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 
 
 class Snapshot(NamedTuple):
@@ -37,87 +41,81 @@ class Snapshot(NamedTuple):
 
 
 class Changed(Exception):
-    """Somebody else wrote the file between our reading and our writing."""
+    """Another program wrote the file between our reading and our writing."""
 
 
 def digest(data: bytes | None) -> str:
     """The SHA-256 in hex; empty for no file."""
-    return "" if data is None else hashlib.sha256(data).hexdigest()
+    if data is None:
+        return ""
+    return hashlib.sha256(data).hexdigest()
 
 
 def real(path: str) -> str:
     """The path with every link on it resolved, also where its target does not exist yet."""
     resolved = os.path.realpath(path)
     if os.path.islink(resolved):  # realpath gives up on a loop of links and returns one of them
-        raise HookctlError(
-            "unreadable", "the links lead in a circle", path=path, hint="Mend the link."
-        )
+        raise HookctlError("unreadable", "symbolic link loop", path=path, hint="Fix the link.")
     return resolved
 
 
 def read(path: str) -> Snapshot:
-    """The file behind every link; anything but a regular file is refused, without opening it."""
+    """The file behind every link; refuses anything but a regular file, without opening it."""
     target = real(path)
     try:
-        about = os.stat(target)
-        if not stat.S_ISREG(about.st_mode):
-            raise HookctlError(
-                "unreadable", "this is not a regular file", path=path, hint="Move it away."
-            )
-        # Not blocking: should it have become a FIFO this moment, it must not hang us.
+        status = os.stat(target)
+        if not stat.S_ISREG(status.st_mode):
+            raise HookctlError("unreadable", "not a regular file", path=path, hint="Move it away.")
+        # Not blocking: if it has just become a FIFO, opening it must not hang.
         handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as stream:
-            about = os.fstat(handle)
+            status = os.fstat(handle)
             data = stream.read(LIMIT + 1)
     except FileNotFoundError:
         return Snapshot(target, None)
     except OSError as error:
         raise _unreadable(path, error) from None
     if len(data) > LIMIT:
-        raise HookctlError(
-            "unparsable", "the file is larger than 16 MiB", path=path, hint="Is it the right file?"
-        )
-    return Snapshot(target, data, about.st_nlink)
+        message, hint = "the file is larger than 16 MiB", "Is it the right file?"
+        raise HookctlError("unparsable", message, path=path, hint=hint)
+    return Snapshot(target, data, status.st_nlink)
 
 
 def _unreadable(path: str, error: OSError) -> HookctlError:
-    hint = (
-        "Give yourself read access to it."
-        if isinstance(error, PermissionError)
-        else "Mend the path."
-    )
-    return HookctlError(
-        "unreadable", f"the file cannot be read ({error.strerror})", path=path, hint=hint
-    )
+    message, hint = f"the file cannot be read ({error.strerror})", "Fix the path."
+    if error.errno == errno.ELOOP:
+        message, hint = "symbolic link loop", "Fix the link."
+    elif isinstance(error, PermissionError):
+        hint = "Give yourself read access to it."
+    return HookctlError("unreadable", message, path=path, hint=hint)
 
 
 def replace(
     old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: int | None = None
 ) -> None:
-    """Make the file `data`, if it still is as in `old`; None removes it.
+    """Give the file these bytes if it is still as in `old`; None removes it.
 
-    `mode` is that of a new file; an old one keeps its owner and extended attributes and, unless there is a `chmod`, its
-    mode. Raises Changed where the file is not as in `old` any more, and HookctlError `read_only` (exit 1) where it may
-    not be written.
+    `mode` is for a new file. An old one keeps its owner and extended attributes and, unless `chmod`
+    is given, its mode. Raises Changed where the file is not as in `old` any more, and HookctlError
+    `read_only` (exit 1) where it may not be written.
     """
     if old.data == b"":
-        time.sleep(
-            SETTLE
-        )  # who truncates a file writes it a moment later, and the comparison sees that then
+        # A program that truncates a file writes it a moment later; the comparison then sees that.
+        time.sleep(SETTLE)
     try:
         if data is None:
-            _check_writable(old)
-            _compare(old)
+            _require_writable(old)
+            _require_unchanged(old)
             os.unlink(old.path)
         elif old.links > 1:
             _write_in_place(old, data)
             if chmod is not None:
                 os.chmod(old.path, chmod)
         else:
-            _check_writable(old)
+            _require_writable(old)
             _rename_over(old, data, mode, chmod)
         sync_folder(os.path.dirname(old.path))
-    except FileNotFoundError:  # the file or its folder was taken away meanwhile
+    except FileNotFoundError:  # the file or its folder was removed meanwhile
         raise Changed(old.path) from None
     except OSError as error:
         raise cannot_write(old.path, error) from None
@@ -125,20 +123,22 @@ def replace(
 
 def cannot_write(path: str, error: OSError) -> HookctlError:
     """The error of a file that may not, or cannot, be written."""
-    code, hint = (
-        "write_failed",
-        "The file has its old bytes. Mend the cause and run the command again.",
-    )
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    code = "write_failed"
+    hint = "The file has its old bytes. Fix the cause and run the command again."
+    if error.errno in _NOT_PERMITTED:
         code = "read_only"
-        hint = "Make it writable, or change it where it is generated (`hookctl plan` shows what is to be added)."
-    what = "cannot be written"
-    if str(error.filename).endswith(SUFFIX):  # a temporary file beside it could not be made
-        path, what = os.path.dirname(path), "no file can be made in this folder"
-    return HookctlError(code, f"{what} ({error.strerror})", path=path, hint=hint, exit_code=FAILED)
+        hint = (
+            "Make it writable, or change it where it is generated "
+            "(`hookctl plan` shows what is to be added)."
+        )
+    message = f"cannot be written ({error.strerror})"
+    if str(error.filename).endswith(SUFFIX):  # the temporary file beside it could not be made
+        path = os.path.dirname(path)
+        message = f"no file can be made in this folder ({error.strerror})"
+    return HookctlError(code, message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _compare(old: Snapshot) -> None:
+def _require_unchanged(old: Snapshot) -> None:
     try:
         now = read(old.path)
     except HookctlError:
@@ -147,30 +147,30 @@ def _compare(old: Snapshot) -> None:
         raise Changed(old.path)
 
 
-def _check_writable(old: Snapshot) -> None:
-    """A rename would replace a read-only file all the same; but its mode is the operator's word."""
+def _require_writable(old: Snapshot) -> None:
+    """A rename would replace a read-only file too, but its mode says that it is to stay."""
     if old.data is not None and is_read_only(old.path):
         raise PermissionError(errno.EACCES, "it is read-only")
 
 
 def is_read_only(path: str) -> bool:
-    """Whether a file's mode, or its file system, says that it is not to be written; root may not ignore that."""
+    """Whether a file's mode or its file system forbids writing; that counts for root too."""
     return not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)
 
 
 def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
     temp = _temp_name(old.path)
     try:
-        handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+        handle = os.open(temp, _NEW_FILE, PRIVATE)
         with open(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             if old.data is None:
                 os.fchmod(handle, mode)
             else:
-                _keep_attributes(old.path, handle, chmod)
+                _copy_attributes(old.path, handle, chmod)
             os.fsync(handle)
-        _compare(old)
+        _require_unchanged(old)
         if old.data is None:
             _link_new(temp, old.path)
         else:
@@ -180,49 +180,46 @@ def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> No
             os.unlink(temp)
 
 
-def _keep_attributes(path: str, handle: int, chmod: int | None) -> None:
-    """Owner, extended attributes and last the mode, since a change of owner clears bits of it."""
-    about = os.stat(path)
+def _copy_attributes(path: str, handle: int, chmod: int | None) -> None:
+    """Copy owner, extended attributes and last the mode: a change of owner clears bits of it."""
+    status = os.stat(path)
     with contextlib.suppress(PermissionError):
-        os.fchown(handle, about.st_uid, about.st_gid)
+        os.fchown(handle, status.st_uid, status.st_gid)
     if hasattr(os, "listxattr"):
         with contextlib.suppress(OSError):
             for name in os.listxattr(path):
                 with contextlib.suppress(OSError):
                     os.setxattr(handle, name, os.getxattr(path, name))
-    os.fchmod(handle, stat.S_IMODE(about.st_mode) if chmod is None else chmod)
+    mode = stat.S_IMODE(status.st_mode)
+    if chmod is not None:
+        mode = chmod
+    os.fchmod(handle, mode)
 
 
 def _link_new(temp: str, path: str) -> None:
-    """A link fails where a rename would silently replace a file that somebody made meanwhile."""
+    """Put a new file in place; a link fails where a rename would replace another program's file."""
     try:
         os.link(temp, path)
     except FileExistsError:
         raise Changed(path) from None
     except OSError as error:
-        if error.errno not in (
-            errno.EPERM,
-            errno.ENOTSUP,
-            errno.EOPNOTSUPP,
-            errno.ENOSYS,
-            errno.EMLINK,
-        ):
+        if error.errno not in _NO_HARD_LINKS:
             raise
-        os.replace(temp, path)  # a file system without hard links
+        os.replace(temp, path)
 
 
 def _write_in_place(old: Snapshot, data: bytes) -> None:
-    """A file with several names cannot be replaced without parting them; the backup covers a kill in between."""
-    _check_writable(old)
-    _compare(old)
+    """Write a file with several names, which a rename would part; its backup covers a kill."""
+    _require_writable(old)
+    _require_unchanged(old)
     try:
         _overwrite(old.path, data)
     except OSError as error:
         try:
             _overwrite(old.path, old.data or b"")
         except OSError:
-            message = f"cannot be written ({error.strerror}), and only a part of it was"
-            hint = "Mend the cause and run the command again: it puts the file right."
+            message = f"only partly written ({error.strerror})"
+            hint = "Fix the cause and run the command again: it repairs the file."
             raise HookctlError(
                 "torn", message, path=old.path, hint=hint, exit_code=FAILED
             ) from None
@@ -244,14 +241,14 @@ def set_mode(path: str, mode: int) -> None:
 
 
 def write_own(path: str, data: bytes) -> None:
-    """Put a file of hookctl's own in place, whole or not at all, with mode 0600; makes its folders (0700)."""
+    """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
     try:
         for folder in reversed(missing_folders(os.path.dirname(path))):
             with contextlib.suppress(FileExistsError):  # another hookctl was faster
                 os.mkdir(folder, 0o700)
         temp = _temp_name(path)
         try:
-            handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+            handle = os.open(temp, _NEW_FILE, PRIVATE)
             with open(handle, "wb") as stream:
                 stream.write(data)
                 stream.flush()
@@ -281,69 +278,64 @@ def missing_folders(folder: str) -> list[str]:
     return missing
 
 
-def make(change: Change) -> Change:
-    """Make a change of one file; what is returned knows the mode that the file had, for `take_back`."""
-    undone, links = change, 1
-    with contextlib.suppress(OSError):
-        about = os.stat(change.path)
-        mode, links = stat.S_IMODE(about.st_mode), about.st_nlink
-        undone = change._replace(mode=mode, chmod=None if change.chmod is None else mode)
-    replace(
-        Snapshot(change.path, change.before, links),
-        change.after,
-        mode=change.mode,
-        chmod=change.chmod,
-    )
-    return undone
-
-
-def take_back(undone: Change) -> None:
-    """Put a file back as it was before a change, unless somebody wrote it since."""
+def apply_change(change: Change) -> Change:
+    """Write one file of a run; returns the change with the file's old mode, for `undo_change`."""
+    undoable = change
     links = 1
     with contextlib.suppress(OSError):
-        links = os.stat(undone.path).st_nlink
-    replace(
-        Snapshot(undone.path, undone.after, links),
-        undone.before,
-        mode=undone.mode,
-        chmod=undone.chmod,
-    )
+        status = os.stat(change.path)
+        links = status.st_nlink
+        undoable = undoable._replace(mode=stat.S_IMODE(status.st_mode))
+        if change.chmod is not None:
+            undoable = undoable._replace(chmod=undoable.mode)
+    old = Snapshot(change.path, change.before, links)
+    replace(old, change.after, mode=change.mode, chmod=change.chmod)
+    return undoable
 
 
-def make_way(path: str, mode: int) -> list[str]:
-    """Make the folders that a file of this mode needs, private if it is; those made, the deepest first.
+def undo_change(change: Change) -> None:
+    """Put a file back as it was before a change, unless another program has written it since."""
+    links = 1
+    with contextlib.suppress(OSError):
+        links = os.stat(change.path).st_nlink
+    written = Snapshot(change.path, change.after, links)
+    replace(written, change.before, mode=change.mode, chmod=change.chmod)
+
+
+def make_parent_folders(path: str, mode: int) -> list[str]:
+    """Make the folders that a file needs, private if its mode is; returns them, deepest first.
 
     Raises Changed where a link has come into the path, which had none.
     """
     if real(path) != path:
         raise Changed(path)
-    folder, made = os.path.dirname(path), []
+    folder = os.path.dirname(path)
+    folder_mode = 0o700
+    if mode & 0o077:
+        folder_mode = 0o777
+    created: list[str] = []
     try:
         for missing in reversed(missing_folders(folder)):
             with contextlib.suppress(FileExistsError):  # another program was faster
-                os.mkdir(missing, 0o777 if mode & 0o077 else 0o700)
-                made.insert(0, missing)
+                os.mkdir(missing, folder_mode)
+                created.insert(0, missing)
     except OSError as error:
-        remove_folders(made)
+        remove_folders(created)
         raise cannot_write(folder, error) from None
-    return made
+    return created
 
 
-def remove_folders(names: Iterable[str]) -> list[str]:
-    """Remove those that are empty, in this order; those that are left, if one could not be removed."""
-    left = []
-    for name in names:
+def remove_folders(folders: Iterable[str]) -> list[str]:
+    """Remove the empty folders, in this order; returns those still to remove after a failure."""
+    remaining: list[str] = []
+    for folder in folders:
         try:
-            os.rmdir(name)
+            os.rmdir(folder)
         except OSError as error:
-            if left or error.errno not in (
-                errno.ENOENT,
-                errno.ENOTEMPTY,
-                errno.EEXIST,
-                errno.ENOTDIR,
-            ):
-                left.append(name)
-    return left
+            # The folders after one that could not be removed are tried again together with it.
+            if remaining or error.errno not in _NOTHING_TO_REMOVE:
+                remaining.append(folder)
+    return remaining
 
 
 def sync_folder(folder: str) -> None:
@@ -357,11 +349,10 @@ def sync_folder(folder: str) -> None:
 
 
 def _temp_name(path: str) -> str:
-    """Machine and process stand in the name, so that only a dead run's files are ever swept."""
+    """A name beside the file, with machine and process, so that only a dead run's are swept."""
     folder, name = os.path.split(path)
-    return os.path.join(
-        folder, f".{name[:100]}.{_machine()}.{os.getpid()}.{os.urandom(4).hex()}{SUFFIX}"
-    )
+    unique = f"{_machine()}.{os.getpid()}.{os.urandom(4).hex()}"
+    return os.path.join(folder, f".{name[:100]}.{unique}{SUFFIX}")
 
 
 def _machine() -> str:
@@ -369,22 +360,23 @@ def _machine() -> str:
 
 
 def sweep(folder: str) -> list[str]:
-    """Remove the temporary files that a killed hookctl of this user and machine left in the folder; their paths."""
-    gone = []
-    for path, pid in _temporary(folder):
-        if not _alive(pid) and _mine(path):
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-                gone.append(path)
-    return gone
+    """Remove the temporary files of this user's killed runs on this machine; their paths."""
+    removed = []
+    for path, pid in _temporary_files(folder):
+        if _is_alive(pid) or not _is_mine(path):
+            continue
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+            removed.append(path)
+    return removed
 
 
-def unswept(folder: str) -> bool:
-    """Whether a temporary file of this very process is left in the folder, since it could not be removed."""
-    return any(pid == os.getpid() for _, pid in _temporary(folder))
+def is_unswept(folder: str) -> bool:
+    """Whether a temporary file of this very process could not be removed from the folder."""
+    return any(pid == os.getpid() for _, pid in _temporary_files(folder))
 
 
-def _temporary(folder: str) -> Iterator[tuple[str, int]]:
+def _temporary_files(folder: str) -> Iterator[tuple[str, int]]:
     """The temporary files of this machine in the folder, and the process that made each."""
     names = []
     with contextlib.suppress(OSError):
@@ -398,7 +390,7 @@ def _temporary(folder: str) -> Iterator[tuple[str, int]]:
             yield os.path.join(folder, name), int(pid)
 
 
-def _alive(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -408,164 +400,9 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _mine(path: str) -> bool:
+def _is_mine(path: str) -> bool:
     try:
-        about = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid()
-
-
-# Backups: the bytes of a settings file before our first write and before each of the last ten. Beside each of the
-# ten lies the ledger's page of that moment, if there was one: it says what in those bytes is ours.
-
-KEEP = 10
-_BACKUP = re.compile(r"(first|[0-9]+)-[0-9a-f]{64}")
-_PAGE = ".page"
-KEEP_SECONDS = 30 * 24 * 3600  # after an uninstall
-
-
-def backup_folder(state: str, path: str) -> str:
-    """Where the backups of one settings file lie."""
-    return os.path.join(state, "backups", digest(os.fsencode(path))[:16])
-
-
-def backup_folders(state: str) -> list[str]:
-    """The folders of all settings files that have backups."""
-    folder = os.path.join(state, "backups")
-    with contextlib.suppress(OSError):
-        return [os.path.join(folder, name) for name in os.listdir(folder)]
-    return []
-
-
-class Backup(NamedTuple):
-    """The bytes of a settings file at some time before a write of ours."""
-
-    at: float  # seconds since the epoch
-    data: bytes
-    first: bool  # those before our first write
-    page: bytes | None = None  # the ledger's page then; None: nothing was ours, or it was not kept
-
-
-def backups(state: str, path: str) -> list[Backup]:
-    """The backups of a settings file, that from before our first write first, then from old to new."""
-    folder, firsts, later = backup_folder(state, path), [], []
-    with contextlib.suppress(FileNotFoundError):
-        for name in sorted(_texts(folder)):
-            stamp, _, sha = name.partition("-")
-            place = os.path.join(folder, name)
-            data = read(place).data
-            if data is None or digest(data) != sha:
-                continue  # torn, or no work of ours
-            if stamp == "first":
-                firsts.append(Backup(os.stat(place).st_mtime, data, True))
-            else:
-                later.append(Backup(int(stamp) / 1e9, data, False, read(place + _PAGE).data))
-    known = {backup.data for backup in firsts}
-    return [*firsts, *(backup for backup in later if backup.data not in known)]
-
-
-def numbered(found: list[Backup]) -> dict[int, Backup]:
-    """Backups by the number that `hookctl restore` gives them; 1 is always the one from before our first write."""
-    return dict(enumerate(found, 1 if found and found[0].first else 2))
-
-
-def _texts(folder: str) -> list[str]:
-    """The names of the backups in a folder, without their pages."""
-    return [name for name in os.listdir(folder) if _BACKUP.fullmatch(name)]
-
-
-def prunable(state: str, path: str, needed: str) -> list[str]:
-    """The names of the backups of one settings file, without the first one if that has the `needed` SHA-256."""
-    with contextlib.suppress(FileNotFoundError):
-        return [
-            name
-            for name in _texts(backup_folder(state, path))
-            if not needed or name != f"first-{needed}"
-        ]
-    return []
-
-
-def prune_own(state: str, path: str, needed: str) -> list[str]:
-    """Remove those backups, and their folder if it is empty then; the names that went."""
-    folder, going = backup_folder(state, path), prunable(state, path, needed)
-    _unlink_all(folder, going)
-    with contextlib.suppress(OSError):
-        if os.listdir(folder) == ["path"]:
-            _unlink_all(folder, ["path"])
-            os.rmdir(folder)
-    return going
-
-
-def backed_up(state: str) -> list[str]:
-    """The settings files that have backups."""
-    found = []
-    for folder in backup_folders(state):
-        with contextlib.suppress(HookctlError):
-            data = read(os.path.join(folder, "path")).data
-            if data:
-                found.append(os.fsdecode(data.removesuffix(b"\n")))
-    return sorted(found)
-
-
-def back_up(state: str, path: str, data: bytes, *, first: bool, page: bytes | None = None) -> None:
-    """Keep the bytes of a settings file, and its page; with `first`, as those that an uninstall may give back."""
-    folder = backup_folder(state, path)
-    sha = digest(data)
-    write_own(os.path.join(folder, "path"), os.fsencode(path) + b"\n")
-    if first:
-        write_own(os.path.join(folder, f"first-{sha}"), data)
-        _unlink_all(
-            folder,
-            [name for name in _texts(folder) if name.startswith("first-") and sha not in name],
-        )
-    place = os.path.join(folder, f"{time.time_ns():020d}-{sha}")
-    write_own(place, data)
-    if page is not None:
-        write_own(place + _PAGE, page)
-    _unlink_all(folder, sorted(name for name in _texts(folder) if name[:20].isdecimal())[:-KEEP])
-
-
-def find_backup(state: str, sha: str) -> bytes | None:
-    """The backup with this SHA-256, if it is there and really has it; whichever path its file had then."""
-    for folder in backup_folders(state):
-        with contextlib.suppress(OSError, HookctlError):
-            for name in os.listdir(folder):
-                data = read(os.path.join(folder, name)).data if name.endswith(f"-{sha}") else None
-                if data is not None and digest(data) == sha:
-                    return data
-    return None
-
-
-def date_backups(state: str, path: str) -> None:
-    """Count the month of a file's backups from now on: nothing is installed in it any more."""
-    with contextlib.suppress(OSError):
-        os.utime(os.path.join(backup_folder(state, path), "path"))
-
-
-def prune_backups(state: str, installed: Container[str], needed: Iterable[str]) -> None:
-    """Remove the backups of files that nothing is installed in, a month after the last use of them.
-
-    Those with a `needed` SHA-256 stay, wherever links have moved their file since.
-    """
-    firsts = {f"first-{sha}" for sha in needed}
-    for folder in backup_folders(state):
-        with contextlib.suppress(OSError, HookctlError):
-            path = os.fsdecode((read(os.path.join(folder, "path")).data or b"").removesuffix(b"\n"))
-            names = os.listdir(folder)
-            newest = max(os.stat(os.path.join(folder, name)).st_mtime for name in names)
-            if (
-                path not in installed
-                and firsts.isdisjoint(names)
-                and time.time() - newest > KEEP_SECONDS
-            ):
-                _unlink_all(folder, names)
-                os.rmdir(folder)
-
-
-def _unlink_all(folder: str, names: list[str]) -> None:
-    """Remove these, and a page before its backup: without one, a backup is as those of older versions are."""
-    for name in names:
-        for each in (name + _PAGE, name):
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(folder, each))
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()

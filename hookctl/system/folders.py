@@ -1,4 +1,4 @@
-"""hookctl's own folders and the environment that a run sees."""
+"""hookctl's own folders, and the environment that a run sees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hookctl.errors import HookctlError
 
 
 class Folders:
-    """Where a run keeps its things; all paths are absolute."""
+    """Where a run keeps its files; all paths are absolute."""
 
     def __init__(self, state: str, data: str, environ: Mapping[str, str], cwd: str) -> None:
         self.state = state  # ledger, journal, backups, the guard's sessions and logs
@@ -18,9 +18,7 @@ class Folders:
         self.cwd = cwd
         self.ledger = os.path.join(state, "ledger.json")
         self.journal = os.path.join(state, "journal.json")
-        self.pending = os.path.join(
-            state, "pending"
-        )  # the bytes that an unfinished run was to write
+        self.pending = os.path.join(state, "pending")  # the bytes that a run is to write
 
     @property
     def home(self) -> str:
@@ -29,9 +27,10 @@ class Folders:
 
 
 def here() -> Folders:
-    """The folders of this process: HOOKCTL_STATE_DIR and HOOKCTL_DATA_DIR, else the platform's own."""
+    """The folders of this process: HOOKCTL_STATE_DIR and HOOKCTL_DATA_DIR, else the platform's."""
     environ = os.environ
-    state, data = environ.get("HOOKCTL_STATE_DIR", ""), environ.get("HOOKCTL_DATA_DIR", "")
+    state = environ.get("HOOKCTL_STATE_DIR", "")
+    data = environ.get("HOOKCTL_DATA_DIR", "")
     if not state or not data:
         import platformdirs
 
@@ -40,12 +39,15 @@ def here() -> Folders:
     try:
         return Folders(os.path.abspath(state), os.path.abspath(data), environ, os.getcwd())
     except FileNotFoundError:
-        message, hint = "the working folder does not exist any more", "Change into another one."
+        message = "the working folder does not exist any more"
+        hint = "Change into another folder."
         raise HookctlError("unreadable", message, hint=hint) from None
 
 
 def asset(*names: str) -> str:
-    """A file of `schemas/` or `templates/`: beside the package in a wheel, above it in a checkout."""
+    """A file of `schemas/` or `templates/`: in the package of a wheel, beside it in a checkout."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    inside = os.path.join(package, *names)
-    return inside if os.path.exists(inside) else os.path.join(os.path.dirname(package), *names)
+    in_package = os.path.join(package, *names)
+    if os.path.exists(in_package):
+        return in_package
+    return os.path.join(os.path.dirname(package), *names)

@@ -1,4 +1,4 @@
-"""Which Python runs the hooks: one that outlives hookctl's own environment (design, section 4)."""
+"""Which Python runs the hooks: one that stays when hookctl's own environment is removed."""
 
 from __future__ import annotations
 
@@ -14,81 +14,86 @@ _VERSION = r"[0-9]+\.[0-9]+"
 
 
 def choose(environ: Mapping[str, str]) -> tuple[str, str]:
-    """The interpreter's absolute path, and a warning or an empty text."""
+    """The interpreter's absolute path, and a warning or ''."""
     for candidate in _candidates(environ):
-        found = ask(candidate)
-        if found and found[1] >= MINIMUM and _lasts(found[0]):
-            return found[0], ""
+        answer = ask(candidate)
+        if answer is None:
+            continue
+        path, version = answer
+        if version >= MINIMUM and _is_lasting(path):
+            return path, ""
     base = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
     warning = ""
     if re.search(_VERSION, base):
         warning = (
             f"no system python3 was found, so the hook runs with {base}; "
-            "when that version goes, run `hookctl install` again (`hookctl doctor` notices)"
+            "when that version is removed, run `hookctl install` again (`hookctl doctor` tells)"
         )
     return base, warning
 
 
 def python3(environ: Mapping[str, str]) -> str:
-    """The python3 on PATH, never one that a relative folder of it brings; empty if there is none."""
+    """The python3 on PATH, without regard to relative folders; empty if there is none."""
     import shutil
 
-    folders = [
-        folder
-        for folder in environ.get("PATH", os.defpath).split(os.pathsep)
-        if os.path.isabs(folder)
-    ]
+    path = environ.get("PATH", os.defpath)
+    folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]
     return shutil.which("python3", path=os.pathsep.join(folders)) or ""
 
 
 def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """What to say of the python3 that a command of project scope will find here; nothing where all is well."""
-    found = python3(environ)
-    about = ask(found) if found else None
-    if about and about[1] >= MINIMUM:
+    """The warning, if any, about the python3 that a hook of project scope uses here."""
+    program = python3(environ)
+    answer = None
+    if program:
+        answer = ask(program)
+    if answer is not None and answer[1] >= MINIMUM:
         return ()
     needed = ".".join(map(str, MINIMUM))
-    return (
-        f"there is no python3 {needed} or later on PATH, so the hook does nothing until there is one",
-    )
+    problem = f"there is no python3 {needed} or later on PATH"
+    return (f"{problem}, so the hook does nothing until there is one",)
 
 
-def runs(program: str) -> bool:
+def is_runnable(program: str) -> bool:
     """Whether a recorded interpreter is still there, as a program."""
     return bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)
 
 
 def ask(program: str) -> tuple[str, tuple[int, int]] | None:
-    """What a Python says of itself, its sys.executable and its version; None if it does not run."""
+    """A Python's own sys.executable and version; None if it does not run."""
     import subprocess
 
-    call = [program, "-I", "-S", "-c", _ASK]
+    command = [program, "-I", "-S", "-c", _ASK]
     try:
-        run = subprocess.run(
-            call, capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL
         )
-        path, major, minor = run.stdout.splitlines()
+        path, major, minor = process.stdout.splitlines()
         return path, (int(major), int(minor))
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
 
 
-def _lasts(program: str) -> bool:
-    """Whether it is likely to be there tomorrow: not in a virtual environment or a version manager's folder."""
+def _is_lasting(program: str) -> bool:
+    """Whether it will likely stay: not in a virtual environment or a version manager's folder."""
     folder = os.path.dirname(program)
-    # -S hides a virtual environment from sys.prefix, so its file is looked for.
-    in_venv = any(
-        os.path.exists(os.path.join(place, "pyvenv.cfg"))
-        for place in (folder, os.path.dirname(folder))
-    )
-    return os.path.isabs(program) and not in_venv and not re.search(_VERSION, folder)
+    if not os.path.isabs(program) or re.search(_VERSION, folder):
+        return False
+    # -S hides a virtual environment from sys.prefix, so look for its file.
+    for parent in (folder, os.path.dirname(folder)):
+        if os.path.exists(os.path.join(parent, "pyvenv.cfg")):
+            return False
+    return True
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
+    """The python3 programs of the system's folders, then those on PATH."""
     path = environ.get("PATH", "").split(os.pathsep)
     seen = set()
     for folder in (*_SYSTEM, *path):
         program = os.path.join(folder, "python3")
-        if os.path.isabs(folder) and program not in seen and os.access(program, os.X_OK):
+        if not os.path.isabs(folder) or program in seen:
+            continue
+        if os.access(program, os.X_OK):
             seen.add(program)
             yield program

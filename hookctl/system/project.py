@@ -1,4 +1,4 @@
-"""Which folder is the project, and where a run in it keeps its files. The hook finds both in the same way."""
+"""Which folder is the project, and where a run in it keeps its files; the hook finds both alike."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from hookctl.errors import USAGE, HookctlError
 
 
 def find(start: str, environ: Mapping[str, str]) -> str:
-    """The nearest folder upwards that has .hookctl or .git, else `start` (design, section 3).
+    """The nearest folder upwards that has .hookctl or .git, else `start`.
 
-    HOME counts only if the search starts there, nothing above HOME does, and no folder of another user.
+    HOME counts only if the search starts there; folders above HOME or of other users never count.
     """
-    start = folder = os.path.realpath(start)
+    start = os.path.realpath(start)
     home = os.path.realpath(_home(environ))
+    folder = start
     while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
-        marks = (os.path.join(folder, mark) for mark in (".hookctl", ".git"))
-        if _is_mine(folder) and any(os.path.lexists(mark) for mark in marks):
+        if _has_mark(folder) and _is_mine(folder):
             return folder
         folder = os.path.dirname(folder)
     return start
+
+
+def _has_mark(folder: str) -> bool:
+    return any(os.path.lexists(os.path.join(folder, mark)) for mark in (".hookctl", ".git"))
 
 
 def named(folder: str) -> str:
@@ -53,7 +57,7 @@ def state_folder(state: str, project: str) -> str:
 
 
 def session_hash(session: str) -> str:
-    """A session's name in the guard's state and log."""
+    """The name of a session in the guard's state and log."""
     return _hash(session)
 
 
@@ -62,6 +66,6 @@ def _hash(text: str) -> str:
 
 
 def run_folder(project: str, environ: Mapping[str, str], configured: str = "") -> str:
-    """Where the work in hand is described: $HOOKCTL_RUN_DIR, else as configured, else .hookctl/run in the project."""
+    """Where the current work is described: $HOOKCTL_RUN_DIR, as configured, or .hookctl/run."""
     named = environ.get("HOOKCTL_RUN_DIR", "").strip() or configured
     return os.path.join(project, named or os.path.join(".hookctl", "run"))

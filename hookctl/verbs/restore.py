@@ -14,8 +14,8 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
 from hookctl.planner.run import carry_out, finish_pending
 from hookctl.settings.sources import Sources
-from hookctl.system import files
-from hookctl.system.files import Backup
+from hookctl.system import backups, files
+from hookctl.system.backups import Backup
 from hookctl.system.folders import Folders
 
 _FIRST = 1
@@ -36,7 +36,7 @@ def restore(folders: Folders, request: Request) -> Result:
     if request.prune:
         return _prune(folders, request.file, dry_run=request.dry_run)
     if not request.file:
-        hint = f"Files with backups: {', '.join(files.backed_up(folders.state)) or 'none'}."
+        hint = f"Files with backups: {', '.join(backups.list_backed_up(folders.state)) or 'none'}."
         raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
     if not (request.list or request.dry_run):
         finish_pending(folders, report.say)
@@ -73,17 +73,17 @@ def restore(folders: Folders, request: Request) -> Result:
 def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     """The file as it is known, and its backups by number."""
     path = os.path.abspath(os.path.join(folders.cwd, name))
-    key, _ = store.page_of(store.load(folders.ledger), path)
-    found = files.backups(folders.state, key)
+    key, _ = store.find_record(store.load(folders.ledger), path)
+    found = backups.read_backups(folders.state, key)
     if not found:
-        known = "\n  ".join(map(report.tilde, files.backed_up(folders.state)))
+        known = "\n  ".join(map(report.tilde, backups.list_backed_up(folders.state)))
         hint = f"Files with backups:\n  {known}" if known else "There are no backups at all."
         if key in store.load(folders.ledger):
             hint = "hookctl made it, or its backups were pruned; `hookctl uninstall` takes out what is ours."
         raise HookctlError(
             "no_backup", "there is no backup of this file", path=path, hint=hint, exit_code=FAILED
         )
-    return path, files.numbered(found)
+    return path, backups.number_backups(found)
 
 
 def _list(path: str, found: dict[int, Backup]) -> Result:
@@ -112,18 +112,18 @@ def _page(number: int, backup: Backup, now: bytes | None) -> dict[str, Any]:
 def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
     """Remove backups; those that an uninstall still needs for the very bytes stay."""
     if dry_run:
-        return _pruned(folders, name, "would remove", files.prunable)
+        return _pruned(folders, name, "would remove", backups.list_prunable)
     with transaction.locked(folders, lambda: report.say("waiting for another hookctl")):
-        return _pruned(folders, name, "removed", files.prune_own)
+        return _pruned(folders, name, "removed", backups.remove_prunable)
 
 
 def _pruned(
     folders: Folders, name: str, word: str, prune: Callable[[str, str, str], Sized]
 ) -> Result:
     records = store.load(folders.ledger)
-    paths = files.backed_up(folders.state)
+    paths = backups.list_backed_up(folders.state)
     if name:
-        paths = [store.page_of(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]
+        paths = [store.find_record(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]
     lines, pages = [], []
     for path in paths:
         page = records.get(path)

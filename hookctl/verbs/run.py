@@ -119,7 +119,7 @@ def _guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
         users = (
             hosts.settings_path(hosts.load(name), "user", folders.environ) for name in hosts.names()
         )
-        here = {store.page_of(records, path)[0] for path in users}
+        here = {store.find_record(records, path)[0] for path in users}
         order = sorted(records, key=lambda path: (records[path].project != root, path not in here))
         return [
             (records[path], records[path].packs["guard"])

@@ -38,7 +38,7 @@ def status(folders: Folders) -> Result:
         (path, record) for path, record in records.items() if record.packs
     ]  # not where only approvals stand
     found = sorted(installed, key=lambda page: (order.get(page[1].host, len(order)), page[0]))
-    pages = [_page(folders, store.place_of(records, path), record) for path, record in found]
+    pages = [_page(folders, store.current_path(records, path), record) for path, record in found]
     lines = [line for page in pages for line in _lines(page)]
     for name in known.names():
         host = known.load(name)
@@ -81,7 +81,7 @@ def _own_paths(folders: Folders, host: Host) -> list[tuple[Host, str]]:
 def _stands_unknown(records: dict[str, Record], host: Host, path: str) -> bool:
     """Whether a hook of ours is registered in a settings file that the ledger has no page for."""
     try:
-        _, record = store.page_of(records, path)
+        _, record = store.find_record(records, path)
         if record is not None or not os.path.lexists(path):
             return False
         return bool(look(host, read_document(path, host.format)[1], (), ()).elements)

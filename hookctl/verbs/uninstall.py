@@ -41,7 +41,7 @@ def uninstall(folders: Folders, what: What, targets: list[Target], *, dry_run: b
     problems: list[HookctlError] = []
     sources = Sources(folders)
     if what.everywhere:
-        projects, problems = committed.readable(folders)
+        projects, problems = committed.find_readable(folders)
 
     def meant() -> list[Callable[[], Leaving]]:
         if not what.everywhere:
@@ -101,7 +101,7 @@ def _with_others(
     for host, path in all_files(
         known.load(target.host.name), target.scope, folders.environ, target.project
     ):
-        _, record = store.page_of(records, path)
+        _, record = store.find_record(records, path)
         installed = record is not None and what.name in record.packs
         if installed or (
             path == target.path and (target.host.name in what.hosts or _is_readable(target))
@@ -119,7 +119,7 @@ def _is_readable(target: Target) -> bool:
 
 def question(folders: Folders, what: What) -> str:
     """What `--all` asks first, naming every settings file that would be looked at; empty where there is none."""
-    projects, _ = committed.readable(folders)
+    projects, _ = committed.find_readable(folders)
     _require_known(folders, what, projects)
     records = committed.read(folders, projects)
     targets = [_named(records, key) for key in _meant(records, what)]
@@ -166,7 +166,7 @@ def _elsewhere(folders: Folders, what: What, plan: Plan) -> list[str]:
 
 def _named(records: Mapping[str, Record], key: str) -> str:
     scope = records[key].scope
-    return store.place_of(records, key) + ("" if scope == "user" else f" ({scope} scope)")
+    return store.current_path(records, key) + ("" if scope == "user" else f" ({scope} scope)")
 
 
 def _meant(records: Mapping[str, Record], what: What) -> list[str]:
@@ -181,7 +181,7 @@ def _meant(records: Mapping[str, Record], what: What) -> list[str]:
 
 
 def _leaving(records: Mapping[str, Record], key: str, what: What) -> Leaving:
-    record, path = records[key], store.place_of(records, key)
+    record, path = records[key], store.current_path(records, key)
     if record.host not in known.names():
         message = (
             f"something is installed here for {record.host}, a host that this hookctl does not know"

@@ -1,0 +1,201 @@
+"""Backups: the bytes of a settings file before our first write, and before each of the last ten.
+
+Beside each of the ten lies the ledger's record of that moment, if there was one: it says what in
+those bytes is ours. The name of a backup is `first` or its time, and its SHA-256.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Container, Iterable
+from typing import NamedTuple
+
+from hookctl.errors import HookctlError
+from hookctl.system import files
+
+KEEP = 10
+KEEP_SECONDS = 30 * 24 * 3600  # after an uninstall
+_BACKUP_NAME = re.compile(r"(first|[0-9]+)-[0-9a-f]{64}")
+_PATH_FILE = "path"  # the file in a backup folder that names the settings file
+_RECORD_SUFFIX = ".page"
+
+
+class Backup(NamedTuple):
+    """The bytes of a settings file at some time before a write of ours."""
+
+    at: float  # seconds since the epoch
+    data: bytes
+    first: bool  # those before our first write
+    page: bytes | None = None  # the ledger's record then; None: nothing was ours, or it is not kept
+
+
+def backup_folder(state: str, path: str) -> str:
+    """Where the backups of one settings file lie."""
+    return os.path.join(state, "backups", files.digest(os.fsencode(path))[:16])
+
+
+def backup_folders(state: str) -> list[str]:
+    """The folders of all settings files that have backups."""
+    folder = os.path.join(state, "backups")
+    with contextlib.suppress(OSError):
+        return [os.path.join(folder, name) for name in os.listdir(folder)]
+    return []
+
+
+def read_backups(state: str, path: str) -> list[Backup]:
+    """The backups of a settings file: the one before our first write, then from old to new."""
+    folder = backup_folder(state, path)
+    firsts: list[Backup] = []
+    later: list[Backup] = []
+    with contextlib.suppress(FileNotFoundError):
+        for name in sorted(_backup_names(folder)):
+            backup = _read_backup(os.path.join(folder, name))
+            if backup is None:
+                continue
+            if backup.first:
+                firsts.append(backup)
+            else:
+                later.append(backup)
+    first_data = {backup.data for backup in firsts}
+    return [*firsts, *(backup for backup in later if backup.data not in first_data)]
+
+
+def _read_backup(file: str) -> Backup | None:
+    """The backup in a file; None where its bytes do not have the SHA-256 of its name."""
+    stamp, _, sha = os.path.basename(file).partition("-")
+    data = files.read(file).data
+    if data is None or files.digest(data) != sha:
+        return None
+    if stamp == "first":
+        return Backup(os.stat(file).st_mtime, data, True)
+    return Backup(int(stamp) / 1e9, data, False, files.read(file + _RECORD_SUFFIX).data)
+
+
+def number_backups(backups: list[Backup]) -> dict[int, Backup]:
+    """Backups by their number in `hookctl restore`; 1 is always the one before our first write."""
+    has_first = bool(backups) and backups[0].first
+    return dict(enumerate(backups, 1 if has_first else 2))
+
+
+def list_backed_up(state: str) -> list[str]:
+    """The settings files that have backups."""
+    paths = []
+    for folder in backup_folders(state):
+        with contextlib.suppress(HookctlError):
+            path = _settings_path(folder)
+            if path:
+                paths.append(path)
+    return sorted(paths)
+
+
+def find_backup(state: str, sha: str) -> bytes | None:
+    """The bytes of a backup that really has this SHA-256, whichever path its file had then."""
+    for folder in backup_folders(state):
+        with contextlib.suppress(OSError, HookctlError):
+            for name in os.listdir(folder):
+                if not name.endswith(f"-{sha}"):
+                    continue
+                data = files.read(os.path.join(folder, name)).data
+                if data is not None and files.digest(data) == sha:
+                    return data
+    return None
+
+
+def back_up(
+    state: str, path: str, data: bytes, *, first: bool, record: bytes | None = None
+) -> None:
+    """Keep the bytes of a settings file and its record; `first`: as what uninstall gives back."""
+    folder = backup_folder(state, path)
+    sha = files.digest(data)
+    files.write_own(os.path.join(folder, _PATH_FILE), os.fsencode(path) + b"\n")
+    if first:
+        _write_first(folder, sha, data)
+    file = os.path.join(folder, f"{time.time_ns():020d}-{sha}")
+    files.write_own(file, data)
+    if record is not None:
+        files.write_own(file + _RECORD_SUFFIX, record)
+    numbered = sorted(name for name in _backup_names(folder) if name[:20].isdecimal())
+    _remove_files(folder, numbered[:-KEEP])
+
+
+def _write_first(folder: str, sha: str, data: bytes) -> None:
+    """Write the first backup, and remove the one that it supersedes."""
+    new_name = f"first-{sha}"
+    files.write_own(os.path.join(folder, new_name), data)
+    for name in _backup_names(folder):
+        if name.startswith("first-") and name != new_name:
+            _remove_files(folder, [name])
+
+
+def list_prunable(state: str, path: str, needed: str) -> list[str]:
+    """The names of a settings file's backups, without the first one with the `needed` SHA-256."""
+    with contextlib.suppress(FileNotFoundError):
+        names = _backup_names(backup_folder(state, path))
+        if needed:
+            names = [name for name in names if name != f"first-{needed}"]
+        return names
+    return []
+
+
+def remove_prunable(state: str, path: str, needed: str) -> list[str]:
+    """Remove those backups, and their folder once it is empty; returns the names removed."""
+    folder = backup_folder(state, path)
+    names = list_prunable(state, path, needed)
+    _remove_files(folder, names)
+    with contextlib.suppress(OSError):
+        if os.listdir(folder) == [_PATH_FILE]:
+            _remove_files(folder, [_PATH_FILE])
+            os.rmdir(folder)
+    return names
+
+
+def restart_expiry(state: str, path: str) -> None:
+    """Let the month of a file's backups start now: nothing is installed in it any more."""
+    with contextlib.suppress(OSError):
+        os.utime(os.path.join(backup_folder(state, path), _PATH_FILE))
+
+
+def remove_expired(state: str, installed: Container[str], needed: Iterable[str]) -> None:
+    """Remove the backups of files without a pack, a month after the last use of them.
+
+    Those with a `needed` SHA-256 stay, wherever links have moved their file since.
+    """
+    needed_names = {f"first-{sha}" for sha in needed}
+    for folder in backup_folders(state):
+        with contextlib.suppress(OSError, HookctlError):
+            if _settings_path(folder) in installed:
+                continue
+            names = os.listdir(folder)
+            if needed_names.isdisjoint(names) and _is_expired(folder, names):
+                _remove_files(folder, names)
+                os.rmdir(folder)
+
+
+def _is_expired(folder: str, names: list[str]) -> bool:
+    newest = max(os.stat(os.path.join(folder, name)).st_mtime for name in names)
+    return time.time() - newest > KEEP_SECONDS
+
+
+def _settings_path(folder: str) -> str:
+    """The settings file that the backups in a folder are of; empty where that is not known."""
+    data = files.read(os.path.join(folder, _PATH_FILE)).data or b""
+    return os.fsdecode(data.removesuffix(b"\n"))
+
+
+def _backup_names(folder: str) -> list[str]:
+    """The names of the backups in a folder, without their records."""
+    return [name for name in os.listdir(folder) if _BACKUP_NAME.fullmatch(name)]
+
+
+def _remove_files(folder: str, names: list[str]) -> None:
+    """Remove these files, and a record before its backup.
+
+    After a kill in between, the backup is like those of older versions, which have no record.
+    """
+    for name in names:
+        for file in (name + _RECORD_SUFFIX, name):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, file))
