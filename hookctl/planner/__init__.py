@@ -3,5 +3,5 @@
 Every verb goes the same way. `make_draft` opens a settings file as a `Draft` and lets the verb
 decide on it, `plan_file` makes a `FilePlan` of the draft, `assemble_plan` joins them to one `Plan`,
 and `carry_out` does exactly what that plan says. Planning reads files and never writes them.
-It may import every room except `verbs` and `checks`.
+It may import the rooms below it: all but `cli`, `verbs` and `checks`.
 """

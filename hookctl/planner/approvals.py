@@ -111,7 +111,7 @@ class Approvals:
         return self._open_config(draft, path, must=must)
 
     def _open_config(self, draft: Draft, path: str, *, must: bool) -> Draft | None:
-        """The draft of a file with approvals; None, or an error with `must`, if it is unreadable."""
+        """The draft of a file with approvals; None (an error with `must`) if unreadable."""
         try:
             return self._find_or_open(draft, path)
         except HookctlError:
