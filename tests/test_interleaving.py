@@ -134,7 +134,7 @@ def test_an_install_that_somebody_overwrites_from_memory_is_reported_and_repaire
     for call in dict.fromkeys([*seen[::STRIDE], looks[-2]]):
         done = run.stopped(call, write, old)
         assert done.code == 0
-        assert (call in looks) or "wrote it right behind us" in done.said, call
+        assert (call in looks) or "wrote it right after hookctl" in done.said, call
         assert not ours(run) and run.kept(call), call
         findings = hookctl("doctor", "--host", "claude", "--json").data["findings"]
         assert [f["level"] for f in findings if f["code"] == "entries_wiped"] == ["error"]

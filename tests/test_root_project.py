@@ -12,7 +12,7 @@ from hookctl.model import Record
 from hookctl.planner.content import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
-from hookctl.planner.records import _moved
+from hookctl.planner.records import _follow_project
 from hookctl.settings import targets
 from hookctl.settings.sources import Sources
 from hookctl.system import folders, interpreter
@@ -61,7 +61,7 @@ def test_every_path_of_it_begins_with_one_slash(scope: str) -> None:
 def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
     old = Record("claude", "local", "json", created_dirs=("/.claude",), project=ROOT)
     place = targets.Target(hosts.load("claude"), "local", "/app/.claude/settings.local.json", "/app")
-    assert _moved(old, place).created_dirs == ("/app/.claude",)
+    assert _follow_project(old, place).created_dirs == ("/app/.claude",)
 
 
 def test_a_run_of_it_lies_within_it() -> None:

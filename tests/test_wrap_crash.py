@@ -17,7 +17,7 @@ from hookctl.hosts import load, shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
-from hookctl.planner.wraps import Asked, unwrap, wrap
+from hookctl.planner.wraps import WrapRequest, unwrap_hooks, wrap_hooks
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files, folders, interpreter
@@ -80,15 +80,15 @@ def test_any_command_comes_back_as_it_was_written(command: str, escaped: bool, i
     handler = {"type": "command", "command": command, "timeout": 5}
     text = json.dumps({"hooks": {"Stop": [{"hooks": [handler]}] * copies}}, ensure_ascii=escaped, indent=indent)
     document = JsonDocument.parse(text.encode())
-    asked = Asked(command, "1", tempfile.gettempdir(), "/usr/bin/python3")
+    request = WrapRequest(command, "1", tempfile.gettempdir(), "/usr/bin/python3")
     if shapes.is_ours(command):
         return
     draft = drafted(document)
-    wrap(draft, asked)
+    wrap_hooks(draft, request)
     handlers = [handler for _, handler, _ in shapes.handlers(Shape(), draft.document.value)]
     assert [wrapping.original_of(handler["command"]) for handler in handlers] == [command] * copies
     wrapped = draft.document
-    wrap(draft, asked)
+    wrap_hooks(draft, request)
     assert draft.document is wrapped
-    unwrap(draft)
+    unwrap_hooks(draft)
     assert draft.document.data == text.encode()

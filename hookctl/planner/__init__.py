@@ -1,6 +1,7 @@
-"""From what a command wants to a plan: which bytes of which files become what, and why.
+"""Turns what a command wants into a plan: which bytes of which files change, and why.
 
-Every verb goes the same way: `settle` opens a settings file as a `Draft` and lets the verb decide on it, `finish` makes
-a `FilePlan` of the draft, `assemble` joins them to one `Plan`, and `carry_out` does exactly what that says. Planning
-reads and never writes.
+Every verb goes the same way. `make_draft` opens a settings file as a `Draft` and lets the verb
+decide on it, `plan_file` makes a `FilePlan` of the draft, `assemble_plan` joins them to one `Plan`,
+and `carry_out` does exactly what that plan says. Planning reads files and never writes them.
+It may import the rooms below it: all but `cli`, `verbs` and `checks`.
 """

@@ -1,12 +1,13 @@
-"""Approvals of our hooks, where a host runs none without: written on --trust only, kept up, and taken out again.
+"""Approvals of our hooks, for hosts that run no hook without one.
 
-An approval is an entry as any other, of the file that the host keeps it in; so one of the operator's own always stays.
+They are written with --trust only, then kept up, and taken out on uninstall. An approval is an
+entry like any other, in the file that the host keeps it in; so the operator's own always stay.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from hookctl import engine
 from hookctl.errors import HookctlError
@@ -40,162 +41,185 @@ class Approvals:
         return [*self._drafts, *changed]
 
     def install(self, draft: Draft, pack: str, *, ask: bool) -> None:
-        """Approve a pack's hooks if it is asked for, or was before; else say what the operator has to do."""
-        about = draft.host.data.get("trust")
-        if about is None or draft.target.scope not in about.get("scopes", [draft.target.scope]):
+        """Approve a pack's hooks if asked now or before; else tell the operator what to do."""
+        trust = draft.host.data.get("trust")
+        if trust is None or draft.target.scope not in trust.get("scopes", [draft.target.scope]):
             if ask:
+                title = draft.host.title
                 draft.messages.append(
-                    f"{draft.host.title} asks for no approval of hooks here, so --trust does nothing"
+                    f"{title} asks for no approval of hooks here, so --trust does nothing"
                 )
-            return
-        step = f"{about['gate']}: {about['action']}"
-        if "config" not in about:
-            if ask or self._waits_for_the_host(draft):
-                draft.messages.append(step)
-            return
-        config = self._config_of(draft, must=ask)
+        elif "config" in trust:
+            self._approve_in_config(draft, pack, trust, ask=ask)
+        elif ask or self._waits_for_host(draft):
+            draft.messages.append(_operator_step(trust))
+
+    def _approve_in_config(
+        self, draft: Draft, pack: str, trust: Mapping[str, Any], *, ask: bool
+    ) -> None:
+        """Approve a pack's hooks in the file where the host keeps approvals."""
+        config = self._open_config_of(draft, must=ask)
         if config is None:
-            draft.messages.append(step)
+            draft.messages.append(_operator_step(trust))
             return
-        needed, others = _needed(draft, pack)
+        needed, others = _needed_approvals(draft, pack)
         if ask or _keeps_up(config, draft, pack):
             _approve(config, draft, pack, needed)
         if ask:
-            draft.messages += [
-                f"{other.id} is not as {pack} wants it, so it is not approved" for other in others
-            ]
-        is_missing = any(
-            codex.approved(config.document, path) != digest for path, digest in needed.items()
-        )
-        if is_missing or (ask and others):
-            draft.messages.append(step)
+            for hook in others:
+                draft.messages.append(f"{hook.id} is not as {pack} wants it, so it is not approved")
+        if _misses_any(config, needed) or (ask and others):
+            draft.messages.append(_operator_step(trust))
 
     def follow(self, draft: Draft, pack: str) -> None:
-        """Keep up what we approved for a pack whose hooks another one's install has put into other places."""
+        """Keep up a pack's approvals after another pack's install has moved its hooks."""
         if "config" not in draft.host.data.get("trust", {}):
             return
-        config = self._config_of(draft, must=False)
+        config = self._open_config_of(draft, must=False)
         if config and _keeps_up(config, draft, pack):
-            needed, _ = _needed(draft, pack)
+            needed, _ = _needed_approvals(draft, pack)
             if needed:
                 _approve(config, draft, pack, needed)
 
     def uninstall(self, draft: Draft, packs: Iterable[str]) -> None:
-        """Take out what we approved for these packs, wherever the host's own folder is now.
+        """Take out our approvals of these packs, wherever the host's own folder is now.
 
-        A file that cannot be read keeps it, which does no harm.
+        A file that cannot be read keeps them, which does no harm.
         """
         for key, record in self._records.items():
             for pack in packs:
-                if _approvals_of(record.entries, draft, pack):
-                    config = self._config_at(
-                        draft, store.current_path(self._records, key), must=False
-                    )
-                    if config:
-                        _withdraw(config, draft, pack)
+                if not _approvals_of(record.entries, draft, pack):
+                    continue
+                path = store.current_path(self._records, key)
+                config = self._open_config(draft, path, must=False)
+                if config:
+                    _withdraw(config, draft, pack)
 
-    def _waits_for_the_host(self, draft: Draft) -> bool:
-        """Whether an approval that only the host takes is missing; where nobody can tell, after every edit."""
+    def _waits_for_host(self, draft: Draft) -> bool:
+        """Whether an approval that only the host takes is missing, or may be after an edit."""
         host, environ = draft.host, self.sources.folders.environ
         if "memory" in host.data["trust"]:
-            return bool(
-                approval.closed(host, draft.target.path, draft.document.value or {}, environ)
-            )
+            values = draft.document.value or {}
+            return bool(approval.closed(host, draft.target.path, values, environ))
         folder = draft.target.project or self.sources.folders.cwd
         return draft.is_edited or approval.is_untrusted(host, draft.target.scope, folder, environ)
 
-    def _config_of(self, draft: Draft, *, must: bool) -> Draft | None:
-        """The file with the approvals; None, or a refusal where it must be edited, if it cannot be read."""
+    def _open_config_of(self, draft: Draft, *, must: bool) -> Draft | None:
+        """The draft of the file with the host's approvals, as `_open_config` gives it."""
         folder = config_folder(draft.host, self.sources.folders.environ)
-        return self._config_at(
-            draft, draft.host.data["trust"]["config"].format(config=folder), must=must
-        )
+        path = draft.host.data["trust"]["config"].format(config=folder)
+        return self._open_config(draft, path, must=must)
 
-    def _config_at(self, draft: Draft, path: str, *, must: bool) -> Draft | None:
-        ignored = () if must else (HookctlError,)
-        with contextlib.suppress(*ignored):
-            real = store.real_path(path)
-            for known in (*self._drafts, *self._opened):
-                if known.snapshot.path == real:
-                    return known
-            snapshot, document = self.sources.read(path, _FORMAT)
-            key, record = store.find_record(self._records, path)
-            target = Target(draft.host._replace(format=_FORMAT), "user", path)
-            config = Draft(self.sources, target, snapshot, document, key, record)
-            self._opened.append(config)
-            return config
-        return None
+    def _open_config(self, draft: Draft, path: str, *, must: bool) -> Draft | None:
+        """The draft of a file with approvals; None (an error with `must`) if unreadable."""
+        try:
+            return self._find_or_open(draft, path)
+        except HookctlError:
+            if must:
+                raise
+            return None
+
+    def _find_or_open(self, draft: Draft, path: str) -> Draft:
+        real = store.real_path(path)
+        for known in (*self._drafts, *self._opened):
+            if known.snapshot.path == real:
+                return known
+        snapshot, document = self.sources.read(path, _FORMAT)
+        key, record = store.find_record(self._records, path)
+        target = Target(draft.host._replace(format=_FORMAT), "user", path)
+        config = Draft(self.sources, target, snapshot, document, key, record)
+        self._opened.append(config)
+        return config
 
 
 def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
-    """What approvals are kept up for: what this machine wrote, and not what a committed ledger says."""
-    elements = [entry for entry in entries if entry.kind == "element" and not target.shared]
-    return frozenset(
-        (shapes.event_of(target.host.shape, entry.path), entry.written["command"])
-        for entry in elements
-    )
+    """Event and command of the hooks whose approvals are kept up.
+
+    These are what this machine wrote, not what a committed ledger says.
+    """
+    hooks = set()
+    for entry in entries:
+        if entry.kind == "element" and not target.shared:
+            event = shapes.event_of(target.host.shape, entry.path)
+            hooks.add((event, entry.written["command"]))
+    return frozenset(hooks)
 
 
-def _needed(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
-    """The approvals that a pack's hooks need, and those of its hooks that somebody else wrote: they get none."""
+def _operator_step(trust: Mapping[str, Any]) -> str:
+    """What the operator has to do before the host runs our hooks."""
+    return f"{trust['gate']}: {trust['action']}"
+
+
+def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
+    """The approvals that a pack's hooks need, and its hooks that somebody else edited."""
     shape, root = draft.host.shape, draft.document.value or {}
-    ours = [element for element in shapes.elements(shape, root) if element.pack == pack]
-    fitting, others = set(), []
-    for element in ours:
-        if (shapes.event_of(shape, element.path), element.fields["command"]) in draft.commands:
-            fitting.add(element.path)
+    as_wanted, edited = set(), []
+    for hook in shapes.elements(shape, root):
+        if hook.pack != pack:
+            continue
+        event = shapes.event_of(shape, hook.path)
+        if (event, hook.fields["command"]) in draft.commands:
+            as_wanted.add(hook.path)
         else:
-            others.append(element)
-    return dict(codex.approvals(shape, draft.target.path, root, fitting)), others
+            edited.append(hook)
+    return dict(codex.approvals(shape, draft.target.path, root, as_wanted)), edited
+
+
+def _misses_any(config: Draft, needed: Mapping[Path, str]) -> bool:
+    """Whether a needed approval is not in the file."""
+    return any(codex.approved(config.document, path) != needed[path] for path in needed)
 
 
 def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Entry]:
     """Our entries that approve a pack's hooks in one settings file."""
-    known_as = draft.record.known_as if draft.record else ""
-    names = {draft.target.path, draft.snapshot.path, draft.key, known_as} - {""}
-    prefixes = tuple(f"{name}:" for name in names)
-    approvals = [
-        entry for entry in entries if entry.path[:2] == codex.APPROVALS and pack in entry.owners
-    ]
-    return [entry for entry in approvals if str(entry.path[2]).startswith(prefixes)]
+    names = {draft.target.path, draft.snapshot.path, draft.key}
+    if draft.record:
+        names.add(draft.record.known_as)
+    prefixes = tuple(f"{name}:" for name in names - {""})
+    approvals = []
+    for entry in entries:
+        is_of_pack = entry.path[:2] == codex.APPROVALS and pack in entry.owners
+        if is_of_pack and str(entry.path[2]).startswith(prefixes):
+            approvals.append(entry)
+    return approvals
 
 
 def _keeps_up(config: Draft, draft: Draft, pack: str) -> bool:
     """Whether we approved hooks here, and the operator has taken none of that back."""
     known = config.record.entries if config.record else ()
     ours = [entry for entry in _approvals_of(known, draft, pack) if entry.mode == "owned"]
-    # As it was before this run: what is approved for one pack may have taken the place of another's.
+    # Compare with the file before this run: by now one pack's approval may have replaced another's.
     return bool(ours) and all(config.before.get(entry.path) == entry.written for entry in ours)
 
 
 def _approve(config: Draft, draft: Draft, pack: str, needed: dict[Path, str]) -> None:
     """Make the approvals of a pack in one settings file those that are needed."""
     wants = [Wanted((*path, "trusted_hash"), "leaf", digest) for path, digest in needed.items()]
-    _take_over_places(config, pack, {want.path for want in wants})
+    _take_over_entries(config, pack, {want.path for want in wants})
     visible = _with_containers(config, _approvals_of(config.entries, draft, pack))
     version = draft.packs[pack].version
-    # The operator was asked, or agreed before: nobody else's word stands in the place of a hook of ours.
-    decision = engine.install(
-        visible, config.look(wants, visible), pack, version, wants, force=True
-    )
-    config.take(_for_people(decision, pack), visible)
+    current = config.read_current(wants, visible)
+    # The operator was asked, or agreed before: so replace what stands in the place of our hook.
+    decision = engine.install(visible, current, pack, version, wants, force=True)
+    config.apply_decision(_describe_for_people(decision, pack), visible)
 
 
-def _take_over_places(config: Draft, pack: str, paths: set[Path]) -> None:
-    """An approval is of the hook that stands in a place: where that is this pack's now, so is the entry, alone."""
+def _take_over_entries(config: Draft, pack: str, paths: set[Path]) -> None:
+    """Give this pack alone the entries at these paths: an approval follows the hook's position."""
     entries = []
     for entry in config.entries:
         if entry.path in paths and entry.owners.keys() != {pack}:
-            claim = next(iter(entry.owners.values()))
-            entry = entry._replace(owners={pack: claim})
+            claims = list(entry.owners.values())
+            entry = entry._replace(owners={pack: claims[0]})
         entries.append(entry)
     config.entries = tuple(entries)
 
 
 def _withdraw(config: Draft, draft: Draft, pack: str) -> None:
+    """Take out the approvals of a pack in one settings file."""
     visible = _with_containers(config, _approvals_of(config.entries, draft, pack))
-    decision = engine.uninstall(visible, config.look((), visible), pack)
-    config.take(_for_people(decision, pack), visible)
+    decision = engine.uninstall(visible, config.read_current((), visible), pack)
+    config.apply_decision(_describe_for_people(decision, pack), visible)
 
 
 def _with_containers(config: Draft, approvals: list[Entry]) -> tuple[Entry, ...]:
@@ -203,12 +227,14 @@ def _with_containers(config: Draft, approvals: list[Entry]) -> tuple[Entry, ...]
     return config.visible_entries([*approvals, *containers])
 
 
-def _for_people(decision: Decision, pack: str) -> Decision:
+def _describe_for_people(decision: Decision, pack: str) -> Decision:
     """The decision with a line for each approval that is written or taken out, and no other."""
     actions = []
     for action in decision.actions:
         if action.action in ("write", "replace") and action.to_state == "owned":
-            reason = "; ".join(filter(None, [f"approves {pack}'s hook", action.reason]))
+            reason = f"approves {pack}'s hook"
+            if action.reason:
+                reason = f"{reason}; {action.reason}"
             actions.append(action._replace(reason=reason))
         elif action.action in _WRITTEN:
             actions.append(action)

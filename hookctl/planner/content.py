@@ -1,4 +1,4 @@
-"""What a pack puts at one target: its hooks and env values, its files, and the settings that are recorded."""
+"""What a pack puts in one target: hooks, env values, files, and the settings on record."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from hookctl.packs.choices import (
     settings_from,
 )
 from hookctl.packs.model import Pack
-from hookctl.planner import runtime_files
 from hookctl.planner.draft import Draft
+from hookctl.planner.guard_files import guard_programs, merge_config
 from hookctl.planner.runtime_files import CONFIG, File
-from hookctl.planner.wraps import Asked, entries_but_wraps, wrap
+from hookctl.planner.wraps import WrapRequest, entries_without_wraps, wrap_hooks
 from hookctl.settings.targets import GUARD, Target, in_sh, top
 from hookctl.system import interpreter
 
@@ -41,38 +41,39 @@ class Choice(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a pack puts at one target, and the settings with which it does."""
+    """What a pack puts in one target."""
 
     wants: list[Wanted]
     files: dict[str, File]
-    settings: dict[str, Any]
+    settings: dict[str, Any]  # as they are recorded
     source: str  # the pack's own file, as it is recorded
     digest: str
-    visible: tuple[
-        Entry, ...
-    ]  # the entries that are decided on: hooks of others that we wrap are not among them
+    visible: tuple[Entry, ...]  # the entries to decide on: not those of hooks that we wrap
 
 
 def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
-    """What the file of a pack says, with its files in the folder."""
+    """What the manifest of a pack wants, with its files in the folder."""
     from hookctl.packs.pack import read_files
     from hookctl.packs.wants import wants as pack_wants
 
     wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder))
-    files = {name: File(data, executable) for name, (data, executable) in read_files(pack).items()}
-    known = draft.packs.get(pack.name)
-    source = _recorded_source(pack, draft.target)
-    if known and known.source not in ("", source):
-        messages.append(f"{pack.name} came from {known.source} so far")
     draft.messages += messages
-    # A committed digest must be found again from the files that lie in a clone, where no manifest does.
+    source = _recorded_source(pack, draft.target)
+    known = draft.packs.get(pack.name)
+    if known and known.source not in ("", source):
+        draft.messages.append(f"{pack.name} came from {known.source} so far")
+    files, contents = {}, {}
+    for name, (data, executable) in read_files(pack).items():
+        files[name] = File(data, executable)
+        contents[name] = data
+    # A clone must get the committed digest from its files alone: it has no manifest.
     manifest = b"" if draft.target.shared else pack.manifest
-    digest = content_digest(manifest, {name: file.data for name, file in files.items()})
-    return Content(wants, files, {}, source, digest, entries_but_wraps(draft))
+    digest = content_digest(manifest, contents)
+    return Content(wants, files, {}, source, digest, entries_without_wraps(draft))
 
 
 def _recorded_source(pack: Pack, target: Target) -> str:
-    """A pack's own file, as it is recorded; in a committed ledger no path of this machine has a place."""
+    """A pack's own file as it is recorded; a committed ledger has no path of this machine."""
     if not target.shared:
         return pack.source
     source = os.path.realpath(pack.source)
@@ -80,33 +81,43 @@ def _recorded_source(pack: Pack, target: Target) -> str:
 
 
 def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:
-    """The guard, with the settings that were recorded or are chosen now; hooks that it wraps are edited at once."""
+    """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
     known = draft.packs.get(GUARD)
-    settings = _chosen_settings(draft, choice, known)
-    text = "" if choice.reset and choice.settings.wrap is None else choice.settings.wrap
-    wrapped = wrap(draft, Asked(text, pack.version, folder, settings.python, choice.force))
-    visible = entries_but_wraps(draft)
-    wanted_config = guard.configuration(
-        settings, "" if draft.target.shared else draft.folders.state, draft.host
-    )
-    wants, files = [], {}
-    if settings.events or wrapped:
-        before = known.settings.get("config", {}) if known else {}
+    settings = _choose_settings(draft, choice, known)
+    wraps_any = wrap_hooks(draft, _wrap_request(pack, choice, folder, settings))
+    visible = entries_without_wraps(draft)
+    state = "" if draft.target.shared else draft.folders.state
+    wanted_config = guard.configuration(settings, state, draft.host)
+    wants: list[Wanted] = []
+    files: dict[str, File] = {}
+    if settings.events or wraps_any:
+        written = known.settings.get("config", {}) if known else {}
         path = os.path.join(folder, CONFIG)
-        config = runtime_files.configuration(path, before, wanted_config, draft.host, choice.force)
-        files = runtime_files.guards_files(config, wrapper=wrapped)
-        wants = _guard_wants(
-            draft, visible, pack, choice, folder, settings, json.loads(config.data)
-        )
+        config = merge_config(path, written, wanted_config, draft.host, force=choice.force)
+        files = guard_programs(config, wrapper=wraps_any)
+        values = json.loads(config.data)
+        wants = _guard_wants(draft, visible, pack, folder, settings, values, force=choice.force)
+    recorded = _recorded_settings(settings, wanted_config)
+    return Content(wants, files, recorded, pack.source, guard_digest(files), visible)
+
+
+def _wrap_request(pack: Pack, choice: Choice, folder: str, settings: Settings) -> WrapRequest:
+    text = choice.settings.wrap
+    if choice.reset and text is None:
+        text = ""
+    return WrapRequest(text, pack.version, folder, settings.python, choice.force)
+
+
+def _recorded_settings(settings: Settings, config: dict[str, Any]) -> dict[str, Any]:
     recorded = {
         "mode": settings.mode,
         "knobs": settings.knobs,
         "python": settings.python,
-        "config": wanted_config,
+        "config": config,
     }
     if settings.preset:
         recorded["preset"] = settings.preset
-    return Content(wants, files, recorded, pack.source, guard_digest(files), visible)
+    return recorded
 
 
 def guard_digest(files: Mapping[str, File]) -> str:
@@ -114,13 +125,14 @@ def guard_digest(files: Mapping[str, File]) -> str:
     return content_digest(b"", {name: file.data for name, file in files.items() if name != CONFIG})
 
 
-def _chosen_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:
-    """The recorded settings, or the defaults, with what is asked for now; what to know of them becomes a message."""
-    recorded = settings_from(known.settings if known else {})
-    base = Settings(python=recorded.python) if choice.reset else recorded
+def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:
+    """The recorded or default settings with this request; remarks on them become messages."""
+    base = settings_from(known.settings if known else {})
+    if choice.reset:
+        base = Settings(python=base.python)
     settings = choose(base, choice.settings)
     draft.messages += remarks(settings, choice.settings)
-    draft.messages += remarks_for(draft.host, settings, _own_cap(draft))
+    draft.messages += remarks_for(draft.host, settings, _operators_cap(draft))
     if draft.target.shared:
         require_portable(settings)
         draft.messages += interpreter.on_path(draft.folders.environ)
@@ -137,35 +149,31 @@ def _guard_wants(
     draft: Draft,
     visible: tuple[Entry, ...],
     pack: Pack,
-    choice: Choice,
     folder: str,
     settings: Settings,
     config: Mapping[str, Any],
-) -> list[Wanted]:
-    """The guard's wants, with the host's cap derived from the limit that will be in effect in this file."""
-    own_cap, wanted_limit = _own_cap(draft), guard.wanted_limit(settings)
-    wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, own_cap)
-    limit = _limit_in_effect(draft, visible, wants, config, force=choice.force)
-    if limit == wanted_limit:
-        return wants
-    return guard.wants(settings, draft.target, pack, folder, limit, own_cap)
-
-
-def _limit_in_effect(
-    draft: Draft,
-    visible: tuple[Entry, ...],
-    wants: list[Wanted],
-    config: Mapping[str, Any],
     *,
     force: bool,
+) -> list[Wanted]:
+    """The guard's wants; the host's cap follows the limit that will be in effect in this file."""
+    cap, wanted_limit = _operators_cap(draft), guard.wanted_limit(settings)
+    wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, cap)
+    if draft.host.env_path:
+        limit = _limit_in_settings(draft, visible, wants, force=force)
+    else:
+        limit = _limit_in_config(config)
+    if limit == wanted_limit:
+        return wants
+    return guard.wants(settings, draft.target, pack, folder, limit, cap)
+
+
+def _limit_in_settings(
+    draft: Draft, visible: tuple[Entry, ...], wants: list[Wanted], *, force: bool
 ) -> str:
-    """The limit after this install: that of the settings file if it has one for every hook, else of config.json."""
+    """The limit in the settings file after this install, or ''."""
     path = (*draft.host.env_path, LIMIT_KEY)
-    if not draft.host.env_path:
-        configured = config.get("max_stop_blocks")
-        return str(configured) if type(configured) is int else ""
     if any(want.path == path for want in wants):
-        current = draft.look(wants, visible)
+        current = draft.read_current(wants, visible)
         value = engine.leaf_after_install(visible, current, GUARD, wants, path, force=force)
     else:
         value = draft.document.get(path)
@@ -174,8 +182,14 @@ def _limit_in_effect(
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _own_cap(draft: Draft) -> str:
-    """The operator's cap, where it stands in a setting; a variable of ours would beat that."""
+def _limit_in_config(config: Mapping[str, Any]) -> str:
+    """The limit in config.json, or ''."""
+    limit = config.get("max_stop_blocks")
+    return str(limit) if type(limit) is int else ""
+
+
+def _operators_cap(draft: Draft) -> str:
+    """The operator's cap in a setting of the host, or ''; a variable of ours would win over it."""
     path = tuple(draft.host.cap.get("setting", ()))
     value = draft.document.get(path) if path else MISSING
     return str(value) if type(value) is int else ""

@@ -1,4 +1,7 @@
-"""One settings file on its way through a plan: opened once, decided on by the verb, finished as a `FilePlan`."""
+"""One settings file on its way through a plan.
+
+A `Draft` is opened once, changed by what the verb decides, and finished as a `FilePlan`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from hookctl.model import (
     Record,
     Wanted,
 )
-from hookctl.planner import gaps, runtime_files
+from hookctl.planner.placeholders import close_placeholders, placeholders_after
 from hookctl.planner.plan import FilePlan
 from hookctl.planner.records import (
     find_record,
@@ -34,6 +37,7 @@ from hookctl.planner.records import (
     with_folders_above,
     with_own_folders,
 )
+from hookctl.planner.runtime_files import Runtime
 from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import Target
 from hookctl.system import backups, files
@@ -52,27 +56,29 @@ class Draft:
         record: Record | None,
         orphaned: str = "",
     ) -> None:
+        # As it is now:
         self.sources, self.folders = sources, sources.folders
         self.target, self.host = target, target.host
         self.snapshot, self.before = snapshot, document
         self.key, self.record = key, record
         self.orphaned = orphaned  # the folder of a guard that the ledger does not know
-        # Nobody else has written the file since our first write, so its first backup is what was there.
+        # Nobody else has written the file since our first write: its first backup is exact.
         self.is_exact = (
             record is not None
             and bool(record.sha256_before)
             and snapshot.sha == record.sha256_after
         )
-        # As they will be:
+        # As it will be:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
         self.placeholders: tuple[Path, ...] = record.gaps if record else ()
         self.adds_files = False  # whether hookctl's own folders may be made for it
-        self.made_anew = False  # somebody made the file again, without anything of ours
-        self.restored: tuple[bytes, Record | None] | None = (
-            None  # an earlier text, and the record that is true of it
-        )
+        self.is_recreated = False  # somebody made the file again, without anything of ours
+        # An earlier text to put back, and the record that is true of it:
+        self.restored: tuple[bytes, Record | None] | None = None
+        # Event and command of each hook that we want here:
+        self.commands: frozenset[tuple[str, str]] = frozenset()
         # What is done and said on the way:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -82,89 +88,99 @@ class Draft:
         self.changes: list[Change] = []
         self.file_actions: list[tuple[str, Action]] = []
         self.rmdirs: list[str] = []
-        self._looked: tuple[Document, list[tuple[Path, str]], Current] | None = (
-            None  # the last look, and what it was for
-        )
-        self.commands: frozenset[tuple[str, str]] = (
-            frozenset()
-        )  # event and command of each hook that we want here
+        # The last reading, and what it was of:
+        self._current: Current | None = None
+        self._current_document: Document | None = None
+        self._current_items: list[tuple[Path, str]] = []
 
-    def own_entries(self) -> tuple[Entry, ...]:
-        """The entries of packs' hooks and values; approvals in the same file are decided by themselves."""
-        return self.visible_entries(
-            [entry for entry in self.entries if entry.path[:2] != APPROVALS]
-        )
+    def pack_entries(self) -> tuple[Entry, ...]:
+        """The entries of packs' hooks and values, without approvals in the same file."""
+        entries = [entry for entry in self.entries if entry.path[:2] != APPROVALS]
+        return self.visible_entries(entries)
 
     def visible_entries(self, chosen: list[Entry]) -> tuple[Entry, ...]:
-        """The chosen entries as a decision may see them: without the containers that only other entries are in.
+        """The chosen entries, without the containers that only other entries are in.
 
-        So no decision takes a container out of the record that an entry it does not see is still in; `take` puts the
-        hidden ones back beside what was decided.
+        So no decision removes the record of a container that an entry outside the choice is in.
+        `apply_decision` adds the hidden entries again.
         """
-        others = [
-            entry for entry in self.entries if entry not in chosen and entry.kind != "container"
-        ]
+        others = []
+        for entry in self.entries:
+            if entry not in chosen and entry.kind != "container":
+                others.append(entry)
         if not others:
             return tuple(chosen)
-        inside, elsewhere = _containers_of(chosen), _containers_of(others)
+        used_here, used_elsewhere = _containers_of(chosen), _containers_of(others)
         visible = []
         for entry in chosen:
-            if entry.kind != "container" or entry.path in inside or entry.path not in elsewhere:
+            is_hidden = entry.path in used_elsewhere and entry.path not in used_here
+            if entry.kind != "container" or not is_hidden:
                 visible.append(entry)
         return tuple(visible)
 
-    def look(self, wants: Iterable[Wanted] = (), entries: Iterable[Entry] | None = None) -> Current:
-        """What the file, as edited so far, has at the places of these wants and entries."""
-        listed = (*wants, *(self.own_entries() if entries is None else entries))
-        asked = self.document, [(each.path, each.kind) for each in listed]
-        if self._looked is None or self._looked[0] is not asked[0] or self._looked[1] != asked[1]:
-            self._looked = (*asked, look(self.host, self.document, listed, ()))
-        return self._looked[2]
+    def read_current(
+        self, wants: Iterable[Wanted] = (), entries: Iterable[Entry] | None = None
+    ) -> Current:
+        """What the file, as edited so far, has where these wants and entries belong."""
+        if entries is None:
+            entries = self.pack_entries()
+        wants, entries = tuple(wants), tuple(entries)
+        items = [(want.path, want.kind) for want in wants]
+        items += [(entry.path, entry.kind) for entry in entries]
+        is_same = self._current_document is self.document and self._current_items == items
+        if self._current is None or not is_same:
+            self._current = look(self.host, self.document, wants, entries)
+            self._current_document, self._current_items = self.document, items
+        return self._current
 
-    def take(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
-        """Make the edits of a decision on the `visible` entries, and keep what it says."""
+    def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
+        """Make the edits of a decision on the `visible` entries, and keep its lines."""
         if decision.conflicts:
             self.conflicts += decision.conflicts
             return
         hidden = [entry for entry in self.entries if entry not in visible]
         if not self.is_exact:
             decision = _keep_top_keys(self.host, self.document, decision)
-        if self.host.shape.positions and (decision.edits or decision.entries != visible):
-            decision = gaps.closing(self.host, self.document, decision, self.placeholders)
-        self.entries = _join(decision.entries, hidden, self.entries)
-        self.edit(decision.edits)
+        has_changes = bool(decision.edits) or decision.entries != visible
+        if self.host.shape.positions and has_changes:
+            decision = close_placeholders(self.host, self.document, decision, self.placeholders)
+        self.entries = _join_entries(decision.entries, hidden, self.entries)
+        self._make_edits(decision.edits)
         self.actions += decision.actions
         self.kept += decision.kept
 
-    def edit(self, edits: tuple[Edit, ...]) -> None:
-        """Make edits whose entries are known already."""
-        if edits:
-            edited = self.sources.edit(self.host.shape, self.document, edits)
-            if self.host.shape.positions:
-                self.placeholders = gaps.left(self.placeholders, self.host, self.document, edited)
-            self.document = edited
-            self.edits += edits
+    def _make_edits(self, edits: tuple[Edit, ...]) -> None:
+        if not edits:
+            return
+        edited = self.sources.edit(self.host.shape, self.document, edits)
+        if self.host.shape.positions:
+            self.placeholders = placeholders_after(
+                self.placeholders, self.host, self.document, edited
+            )
+        self.document = edited
+        self.edits += edits
 
-    def use_files(self, runtime: runtime_files.Runtime) -> None:
-        """Take up what happens to the files that the registrations point to."""
+    def add_runtime(self, runtime: Runtime) -> None:
+        """Add what happens to the files that the hooks run."""
         self.changes += runtime.changes
         self.file_actions += runtime.actions
         self.kept += runtime.kept
         self.rmdirs += runtime.rmdirs
 
     def restore(self, data: bytes, record: Record | None) -> None:
-        """Put an earlier text of the file in place, of which this record is true."""
+        """Put an earlier text of the file in place; `record` is true of it."""
         self.restored = data, record
 
     @property
     def is_edited(self) -> bool:
-        """Whether the text will be another one."""
+        """Whether the document changes."""
         return self.document is not self.before
 
     @property
     def has_other_entries(self) -> bool:
-        """Whether the ledger's entries will be others."""
-        return self.entries != (self.record.entries if self.record else ())
+        """Whether the entries in the record change."""
+        known = self.record.entries if self.record else ()
+        return self.entries != known
 
     @property
     def was_written_since(self) -> bool:
@@ -173,11 +189,11 @@ class Draft:
 
     @property
     def adds_hooks(self) -> bool:
-        """Whether a hook of ours comes that was not there."""
+        """Whether the draft adds a hook of ours."""
         return any(isinstance(edit, AddElement) for edit in self.edits)
 
     @property
-    def is_left(self) -> bool:
+    def has_nothing_of_ours(self) -> bool:
         """Whether nothing of ours will be in the file."""
         return not self.packs and all(entry.kind == "container" for entry in self.entries)
 
@@ -187,10 +203,10 @@ class Draft:
         return any(action.action == "take-back" for action in self.actions)
 
 
-def settle(
+def make_draft(
     sources: Sources, records: Records, target: Target, decide: Callable[[Draft], None]
 ) -> Draft:
-    """Open a settings file and let a verb decide on it; errors name the file, and nothing is written."""
+    """Open a settings file and let a verb decide on it; errors name the file."""
     snapshot, document = sources.read(target.path, target.host.format)
     key, record, orphaned = find_record(sources.folders, records, target, snapshot, document)
     draft = Draft(sources, target, snapshot, document, key, record, orphaned)
@@ -198,52 +214,51 @@ def settle(
     return draft
 
 
-def finish(records: Records, draft: Draft) -> FilePlan:
-    """What becomes of the file and of its record; of a file with conflicts, nothing."""
+def plan_file(records: Records, draft: Draft) -> FilePlan:
+    """The plan of a finished draft; a file with conflicts stays as it is."""
     if draft.conflicts:
-        decision = Decision(entries=draft.entries, conflicts=tuple(draft.conflicts))
-        return FilePlan(
-            draft.target,
-            draft.before,
-            draft.snapshot.data,
-            draft.snapshot.path,
-            draft.snapshot.data,
-            draft.record,
-            decision,
-            key=draft.key,
-        )
-    after, record = draft.restored or _result(records, draft)
+        return _plan_of_conflicts(draft)
+    after, record = draft.restored or _bytes_and_record(records, draft)
     if draft.record and record is None and not draft.restored:
         draft.rmdirs += sorted(draft.record.created_dirs, key=len, reverse=True)
-    decision = Decision(tuple(draft.edits), draft.entries, tuple(draft.actions), tuple(draft.kept))
     return FilePlan(
-        draft.target,
-        draft.before,
-        after,
-        draft.snapshot.path,
-        draft.snapshot.data,
-        record,
-        decision,
-        tuple(draft.changes),
-        tuple(draft.file_actions),
-        draft.key,
-        tuple(draft.rmdirs),
-        tuple(draft.messages),
+        target=draft.target,
+        before=draft.before,
+        after=after,
+        path=draft.snapshot.path,
+        old=draft.snapshot.data,
+        record=record,
+        decision=Decision(
+            tuple(draft.edits), draft.entries, tuple(draft.actions), tuple(draft.kept)
+        ),
+        runtime=tuple(draft.changes),
+        runtime_actions=tuple(draft.file_actions),
+        key=draft.key,
+        rmdirs=tuple(draft.rmdirs),
+        messages=tuple(draft.messages),
     )
 
 
-def _result(records: Records, draft: Draft) -> tuple[bytes | None, Record | None]:
+def _plan_of_conflicts(draft: Draft) -> FilePlan:
+    return FilePlan(
+        target=draft.target,
+        before=draft.before,
+        after=draft.snapshot.data,
+        path=draft.snapshot.path,
+        old=draft.snapshot.data,
+        record=draft.record,
+        decision=Decision(entries=draft.entries, conflicts=tuple(draft.conflicts)),
+        key=draft.key,
+    )
+
+
+def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Record | None]:
     """The file's bytes and its record after the run."""
-    if draft.is_left:
+    if draft.has_nothing_of_ours:
         return _bytes_without_us(draft), None
-    was_lost = draft.was_lost
     after = draft.document.data if draft.is_edited else draft.snapshot.data
     if draft.record is None:
-        record = first_record(draft.target, draft.snapshot, after, draft.entries, draft.packs)
-        if record.created_file and draft.adds_files:
-            record = with_folders_above(
-                draft.folders, records, draft.target, record, draft.snapshot.path
-            )
+        record = _first_record(records, draft, after)
     else:
         record = next_record(
             draft.record,
@@ -252,40 +267,46 @@ def _result(records: Records, draft: Draft) -> tuple[bytes | None, Record | None
             after,
             draft.entries,
             draft.packs,
-            anew=draft.made_anew,
+            is_recreated=draft.is_recreated,
         )
     record = record._replace(gaps=draft.placeholders)
     is_new_project = draft.target.shared and draft.record is None
-    if draft.adds_files and (draft.changes or was_lost or is_new_project):
-        record = with_own_folders(draft.folders, records, draft.target, record, lost=was_lost)
+    if draft.adds_files and (draft.changes or draft.was_lost or is_new_project):
+        record = with_own_folders(draft.folders, records, draft.target, record, lost=draft.was_lost)
     return after, record
 
 
+def _first_record(records: Records, draft: Draft, after: bytes | None) -> Record:
+    record = first_record(draft.target, draft.snapshot, after, draft.entries, draft.packs)
+    if record.created_file and draft.adds_files:
+        path = draft.snapshot.path
+        return with_folders_above(draft.folders, records, draft.target, record, path)
+    return record
+
+
 def _bytes_without_us(draft: Draft) -> bytes | None:
-    """The very bytes from before us where nobody else wrote since; else the file without exactly our entries."""
+    """The bytes from before us if nobody else wrote since; else the file without our entries."""
     snapshot, record = draft.snapshot, draft.record
     edited = draft.document.data if draft.is_edited else snapshot.data
     if snapshot.data is None:
         return edited
     if record is None:
-        is_ours_alone = (
-            not edited and draft.host.format == "plugin"
-        )  # nobody but us writes such a file
+        # Nobody but us writes a plugin file.
+        is_ours_alone = not edited and draft.host.format == "plugin"
         return None if is_ours_alone else edited
     if draft.is_exact:
         backup = backups.find_backup(draft.folders.state, record.sha256_before)
-        if backup is not None and _says_the_same(record.format, backup, draft.document):
+        if backup is not None and _has_same_values(record.format, backup, draft.document):
             return backup
-    is_as_we_left_it = (
-        draft.is_edited or snapshot.sha == record.sha256_after
-    )  # else somebody has made it anew
+    # Where neither holds, somebody has made the file again.
+    is_as_we_left_it = draft.is_edited or snapshot.sha == record.sha256_after
     if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
         return None
     return edited
 
 
-def _says_the_same(format: str, backup: bytes, document: Document) -> bool:
-    """Whether a backup has the values of a document; an empty file and {} say the same."""
+def _has_same_values(format: str, backup: bytes, document: Document) -> bool:
+    """Whether a backup has the values of a document; an empty file and {} are the same."""
     try:
         value = formats.parse(format, backup).value
     except HookctlError:
@@ -294,29 +315,35 @@ def _says_the_same(format: str, backup: bytes, document: Document) -> bool:
 
 
 def _keep_top_keys(host: Host, document: Document, decision: Decision) -> Decision:
-    """The same, but the keys that the file must have stay with hooks of others: without them the host loads none."""
-    top = {(key,) for key in host.data["registration"].get("top", {})}
-    going = {edit.element.path for edit in decision.edits if isinstance(edit, DropElement)}
-    stays = {edit.path for edit in decision.edits if isinstance(edit, Drop) and edit.path in top}
+    """The decision, but the keys that the host demands stay while hooks of others do."""
+    required = {(key,) for key in host.data["registration"].get("top", {})}
+    removed_hooks = set()
+    kept_paths = set()
+    for edit in decision.edits:
+        if isinstance(edit, DropElement):
+            removed_hooks.add(edit.element.path)
+        elif isinstance(edit, Drop) and edit.path in required:
+            kept_paths.add(edit.path)
     root = document.value if isinstance(document.value, dict) else {}
-    if not stays or all(path in going for path, *_ in shapes.handlers(host.shape, root)):
+    hooks = {path for path, *_ in shapes.handlers(host.shape, root)}
+    if not kept_paths or hooks <= removed_hooks:
         return decision
-    edits = tuple(
-        edit for edit in decision.edits if not (isinstance(edit, Drop) and edit.path in stays)
-    )
-    actions = tuple(action for action in decision.actions if action.path not in stays)
+    edits = []
+    for edit in decision.edits:
+        if not (isinstance(edit, Drop) and edit.path in kept_paths):
+            edits.append(edit)
+    actions = tuple(action for action in decision.actions if action.path not in kept_paths)
     reason = f"without it {host.title} may load no hook of this file, and hooks of yours are left"
-    kept = [
-        Action("keep", path, from_state="owned", to_state="free", reason=reason)
-        for path in sorted(stays)
-    ]
-    return decision._replace(edits=edits, actions=actions, kept=(*decision.kept, *kept))
+    kept = list(decision.kept)
+    for path in sorted(kept_paths):
+        kept.append(Action("keep", path, from_state="owned", to_state="free", reason=reason))
+    return decision._replace(edits=tuple(edits), actions=actions, kept=tuple(kept))
 
 
-def _join(
+def _join_entries(
     decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
-    """All entries again, in the order in which they were known; a container that only hidden ones are in stays."""
+    """All entries in their known order; a container that only hidden entries are in stays."""
     entries = {_name_of(entry): entry for entry in (*decided, *hidden)}
     used_by_hidden = _containers_of(hidden)
     for entry in known:
@@ -331,9 +358,10 @@ def _name_of(entry: Entry) -> tuple[bool, str | Path]:
 
 
 def _containers_of(entries: Iterable[Entry]) -> set[Path]:
-    """The paths of everything that these entries are in, and of an element's own array."""
+    """The paths of everything that these entries are in, and of a hook's own array."""
     paths = set()
     for entry in entries:
         if entry.kind != "container":
-            paths |= {entry.path[:length] for length in range(1, len(entry.path) + 1)}
+            for length in range(1, len(entry.path) + 1):
+                paths.add(entry.path[:length])
     return paths

@@ -1,4 +1,4 @@
-"""What an install of a pack does: what the pack wants in a file, decided by the engine."""
+"""What an install of a pack does: the pack's wants in a file, decided by the engine."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from hookctl.ledger.committed import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.model import Pack
-from hookctl.planner import runtime_files
 from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.content import Choice, Content, guard_content, pack_content
-from hookctl.planner.draft import Draft, finish, settle
-from hookctl.planner.notices import notices
-from hookctl.planner.plan import Plan, assemble
-from hookctl.planner.runtime_files import CONFIG
+from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.notices import find_notices
+from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target, all_files, pack_folder, require_inside
 
@@ -33,35 +32,26 @@ def plan_install(
     choice: Choice,
     looking: Callable[[Target], None] | None = None,
 ) -> Plan:
-    """What an install of the pack at these places would do; `looking` hears of each place before it is read."""
+    """Plan the install of a pack in these targets; `looking` gets each target before it is read."""
     targets = tuple(targets)
-    records = committed.read(
-        sources.folders, [target.project for target in targets if target.shared]
-    )
-    decide = partial(_decide, records, pack, choice)
+    projects = [target.project for target in targets if target.shared]
+    records = committed.read(sources.folders, projects)
+    decide = partial(_decide_on_file, records, pack, choice)
     drafts = []
     for target in targets:
         if looking:
             looking(target)
-        _require_the_others_readable(sources, target)
-        drafts.append(settle(sources, records, target, decide))
+        _require_readable_neighbours(sources, target)
+        drafts.append(make_draft(sources, records, target, decide))
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
-        if not draft.conflicts:
-            approvals.install(draft, pack.name, ask=choice.trust)
-            for other in draft.packs:
-                if other != pack.name:
-                    approvals.follow(draft, other)
-    return assemble(
-        sources.folders,
-        records,
-        [finish(records, draft) for draft in approvals.drafts],
-        install=True,
-    )
+        _decide_on_approvals(approvals, draft, pack, choice)
+    plans = [plan_file(records, draft) for draft in approvals.drafts]
+    return assemble_plan(sources.folders, records, plans, install=True)
 
 
-def check(pack: Pack, request: Request) -> None:
-    """Refuse what this pack cannot be told: a slip on the command line is said before anything that a file has."""
+def check_request(pack: Pack, request: Request) -> None:
+    """Refuse options that this pack does not take, before any file is read."""
     if pack.name == GUARD:
         choose(Settings(), request)
     elif request.option:
@@ -70,82 +60,108 @@ def check(pack: Pack, request: Request) -> None:
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
-def _require_the_others_readable(sources: Sources, target: Target) -> None:
-    """Refuse where another file of the scope is broken: what it says decides which of them our hooks go into."""
+def _require_readable_neighbours(sources: Sources, target: Target) -> None:
+    """Refuse where another file of the scope is broken: it helps decide where our hooks go."""
     if not target.host.data.get("variants"):
-        return  # such a host has one file a scope
-    for other, path in all_files(
-        load(target.host.name), target.scope, sources.folders.environ, target.project
-    ):
+        return  # such a host has one file for each scope
+    host = load(target.host.name)
+    candidates = all_files(host, target.scope, sources.folders.environ, target.project)
+    for variant, path in candidates:
         if path != target.path and os.path.lexists(path):
-            sources.read(path, other.format)
+            sources.read(path, variant.format)
 
 
-def _decide(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
+def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     """Decide on one settings file, and on the pack's own files."""
     target = draft.target
     reading.require(target.host, draft.before)
-    known = draft.packs.get(pack.name)
-    folder = _folder(records, pack, draft)
+    folder = _choose_folder(records, pack, draft)
     if target.shared:
         require_inside(target.project, os.path.join(folder, CONFIG))
-    content = (
-        guard_content(draft, pack, choice, folder)
-        if pack.name == GUARD
-        else pack_content(draft, pack, folder)
-    )
-    wraps_more = bool(draft.edits)
+    if pack.name == GUARD:
+        content = guard_content(draft, pack, choice, folder)
+    else:
+        content = pack_content(draft, pack, folder)
+    changes_wraps = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return
     runtime = _install_files(draft, pack, content, folder, force=choice.force)
-    if target.shared and (choice.trust or wraps_more or draft.adds_hooks):
+    if target.shared and (choice.trust or changes_wraps or draft.adds_hooks):
         _require_own_programs(pack, runtime)
-    installed = PackRecord(
-        pack.version, content.settings, folder, runtime.written, content.source, content.digest
-    )
-    draft.packs[pack.name] = version1.keep_if_nothing_new(known, installed) if known else installed
-    others = [entry for entry in draft.own_entries() if pack.name not in entry.owners]
-    draft.commands = _commands(target, content.wants) | written_hooks(target, others)
-    draft.messages = [*notices(draft, pack), *draft.messages]
+    _record_pack(draft, pack, content, folder, runtime)
+    others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]
+    draft.commands = _wanted_commands(target, content.wants) | written_hooks(target, others)
+    draft.messages = [*find_notices(draft, pack), *draft.messages]
 
 
 def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: bool) -> None:
-    """What becomes of the hooks and values in the file."""
-    current = draft.look(content.wants, content.visible)
-    # Of other packs, only what this machine has written before is written again: a committed ledger is a stranger's.
-    own = not draft.target.shared or (draft.record is not None and bool(draft.record.sha256_after))
+    """Decide on the hooks and values in the file."""
+    current = draft.read_current(content.wants, content.visible)
+    # A committed ledger is a stranger's: entries of other packs are written again only if
+    # this machine has written them before.
+    was_written_here = draft.record is not None and bool(draft.record.sha256_after)
     decision = engine.install(
-        content.visible, current, pack.name, pack.version, content.wants, force=force, others=own
+        content.visible,
+        current,
+        pack.name,
+        pack.version,
+        content.wants,
+        force=force,
+        others=not draft.target.shared or was_written_here,
     )
-    draft.take(decision, content.visible)
-    draft.made_anew = draft.was_written_since and engine.is_wiped(content.visible, current)
+    draft.apply_decision(decision, content.visible)
+    draft.is_recreated = draft.was_written_since and engine.is_wiped(content.visible, current)
 
 
 def _install_files(
     draft: Draft, pack: Pack, content: Content, folder: str, *, force: bool
-) -> runtime_files.Runtime:
-    """What becomes of the files that the hooks run, and of the code around the settings where there is any."""
+) -> Runtime:
+    """Decide on the files that the hooks run, and on the code of a plugin file."""
     known = draft.packs.get(pack.name)
-    upgrade = known is not None and known.version != pack.version
-    runtime = runtime_files.install(
-        draft.folders, draft.target, folder, known, content.files, force, upgrade=upgrade
+    runtime = install_files(
+        draft.folders,
+        draft.target,
+        folder,
+        known,
+        content.files,
+        force,
+        upgrade=known is not None and known.version != pack.version,
     )
-    draft.use_files(runtime)
+    draft.add_runtime(runtime)
     draft.adds_files = True
     if draft.host.format == "plugin":
-        draft.document = formats.renewed(draft.document)
-        if draft.is_edited and not draft.edits:
-            path = draft.snapshot.path
-            action = runtime_files.file_action(
-                "replace-file", path, "its code was an earlier version's"
-            )
-            draft.file_actions.append((path, action))
+        _renew_plugin(draft)
     return runtime
 
 
-def _folder(records: Records, pack: Pack, draft: Draft) -> str:
-    """Where the pack's own files lie: where they were, or where an orphan's are, or in a folder of the target's."""
+def _renew_plugin(draft: Draft) -> None:
+    """Bring the code around the registrations in a plugin file up to date."""
+    draft.document = formats.renewed(draft.document)
+    if draft.is_edited and not draft.edits:
+        path = draft.snapshot.path
+        action = file_action("replace-file", path, "its code was an earlier version's")
+        draft.file_actions.append((path, action))
+
+
+def _record_pack(draft: Draft, pack: Pack, content: Content, folder: str, runtime: Runtime) -> None:
+    """Put the installed pack on record."""
+    installed = PackRecord(
+        version=pack.version,
+        settings=content.settings,
+        folder=folder,
+        files=runtime.written,
+        source=content.source,
+        digest=content.digest,
+    )
+    known = draft.packs.get(pack.name)
+    if known:
+        installed = version1.keep_if_nothing_new(known, installed)
+    draft.packs[pack.name] = installed
+
+
+def _choose_folder(records: Records, pack: Pack, draft: Draft) -> str:
+    """The folder of the pack's own files: the known one, an orphan's, or the target's."""
     known = draft.packs.get(pack.name)
     if known and known.folder:
         return known.folder
@@ -154,18 +170,30 @@ def _folder(records: Records, pack: Pack, draft: Draft) -> str:
     return pack_folder(draft.folders, draft.target, pack.name, records, draft.key)
 
 
-def _commands(target: Target, wants: list[Wanted]) -> frozenset[tuple[str, str]]:
-    shape = target.host.shape
-    return frozenset(
-        (shapes.event_of(shape, want.path), want.value["command"]) for want in wants if want.id
-    )
+def _wanted_commands(target: Target, wants: list[Wanted]) -> frozenset[tuple[str, str]]:
+    """Event and command of each wanted hook."""
+    commands = set()
+    for want in wants:
+        if want.id:
+            event = shapes.event_of(target.host.shape, want.path)
+            commands.add((event, want.value["command"]))
+    return frozenset(commands)
 
 
-def _require_own_programs(pack: Pack, runtime: runtime_files.Runtime) -> None:
-    """A repository must not bring the program that a registration of ours, new or approved now, runs."""
+def _require_own_programs(pack: Pack, runtime: Runtime) -> None:
+    """Refuse to register or approve a program that the repository brought."""
     if runtime.foreign:
         message = f"{pack.name} would run this file, which hookctl has not written"
         hint = "Look at it, then remove it, or install with --force: either puts ours there."
-        raise HookctlError(
-            "conflict", message, path=runtime.foreign[0], hint=hint, exit_code=FAILED
-        )
+        path = runtime.foreign[0]
+        raise HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)
+
+
+def _decide_on_approvals(approvals: Approvals, draft: Draft, pack: Pack, choice: Choice) -> None:
+    """Approve the pack's hooks, and keep up the approvals of other packs in the file."""
+    if draft.conflicts:
+        return
+    approvals.install(draft, pack.name, ask=choice.trust)
+    for other in draft.packs:
+        if other != pack.name:
+            approvals.follow(draft, other)

@@ -1,4 +1,4 @@
-"""What an install should say of the settings file that it writes: where it holds, and what keeps it from working."""
+"""What an install should say about the settings file that it writes: where the hooks do not run."""
 
 from __future__ import annotations
 
@@ -11,46 +11,51 @@ from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 
 
-def notices(draft: Draft, pack: Pack) -> list[str]:
-    """A line for each thing that a person should know of this file."""
-    lines = list(_hooks_switched_off(draft))
+def find_notices(draft: Draft, pack: Pack) -> list[str]:
+    """A line for each thing that a person should know about this file."""
+    lines = list(_notice_switched_off(draft))
     if draft.snapshot.data is None and draft.is_edited:
-        lines += _hides_the_users_file(draft)
-        lines += _made_behind_a_link(draft)
-    return [*lines, *_holds_in_one_folder(draft, pack)]
+        lines += _notice_hidden_user_file(draft)
+        lines += _notice_dangling_link(draft)
+    return [*lines, *_notice_single_folder(draft, pack)]
 
 
-def _hooks_switched_off(draft: Draft) -> Iterator[str]:
+def _notice_switched_off(draft: Draft) -> Iterator[str]:
     switches = draft.host.data["switches"]
     key = tuple(switches.get("disable", ()))
     if key and draft.before.get(key) is switches["disabled_by"]:
         value = json.dumps(switches["disabled_by"])
-        yield f"{'.'.join(key)} is {value} in {draft.before.where}, so no hook runs until that is removed"
+        where = draft.before.where
+        yield f"{'.'.join(key)} is {value} in {where}, so no hook runs until that is removed"
 
 
-def _hides_the_users_file(draft: Draft) -> Iterator[str]:
-    """A new project file makes a host that reads only the first one pass over the user's."""
+def _notice_hidden_user_file(draft: Draft) -> Iterator[str]:
+    """A host that reads only the first file skips the user's file once a project has one."""
     if not draft.target.project or not draft.host.data["scopes"].get("first_only"):
         return
-    users = settings_path(draft.host, "user", draft.folders.environ)
-    if os.path.exists(users):
-        title = draft.host.title
-        yield f"{title} then reads no hook of {users} in this project: it reads only the first file there is"
+    user_file = settings_path(draft.host, "user", draft.folders.environ)
+    if os.path.exists(user_file):
+        yield (
+            f"{draft.host.title} then reads no hook of {user_file} in this project: "
+            "it reads only the first file there is"
+        )
 
 
-def _made_behind_a_link(draft: Draft) -> Iterator[str]:
-    """A file that is made where a link leads to: perhaps its disk is not there yet."""
-    if os.path.islink(draft.target.path):
-        yield f"{draft.target.path} is a link to {draft.snapshot.path}, which does not exist, so it is made there"
+def _notice_dangling_link(draft: Draft) -> Iterator[str]:
+    """The file is made where its link points; perhaps that disk is not mounted yet."""
+    path = draft.target.path
+    if os.path.islink(path):
+        real = draft.snapshot.path
+        yield f"{path} is a link to {real}, which does not exist, so it is made there"
 
 
-def _holds_in_one_folder(draft: Draft, pack: Pack) -> Iterator[str]:
+def _notice_single_folder(draft: Draft, pack: Pack) -> Iterator[str]:
     """A host that knows only the folder it is started in must be started there."""
     target, title, data = draft.target, draft.host.title, draft.host.data
     if target.scope != "user" and data["scopes"]["start_folder_only"]:
-        why = f"{title} reads {target.scope} settings only where it is started"
+        reason = f"{title} reads {target.scope} settings only where it is started"
     elif target.shared and data["environment"].get("project_is_start"):
-        why = f"{title} tells a hook where it was started, and not where the project is"
+        reason = f"{title} tells a hook where it was started, and not where the project is"
     else:
         return
-    yield f"{why}: {pack.name} works in {target.project}, not in the folders below it"
+    yield f"{reason}: {pack.name} works in {target.project}, not in the folders below it"

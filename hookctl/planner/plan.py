@@ -19,12 +19,12 @@ class FilePlan(NamedTuple):
     before: Document  # an empty one where the file cannot be read as one
     after: bytes | None
     path: str
-    old: bytes | None  # what is there now
+    old: bytes | None  # the bytes of the file now
     record: Record | None
     decision: Decision
     runtime: tuple[Change, ...] = ()
     runtime_actions: tuple[tuple[str, Action], ...] = ()  # file and action
-    key: str = ""  # of the ledger's record so far; another one where links have moved the file
+    key: str = ""  # of the ledger's record so far; differs from path where links moved the file
     rmdirs: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
 
@@ -53,48 +53,84 @@ class Plan(NamedTuple):
         return not self.changes and not self.records and not self.rmdirs
 
 
-def assemble(
+def assemble_plan(
     folders: Folders, records: Mapping[str, Record], plans: list[FilePlan], *, install: bool
 ) -> Plan:
-    """One plan of all files: a pack's files before their registrations on install, after them on uninstall."""
-    changed: dict[str, Record | None] = {plan.key: None for plan in plans if plan.key != plan.path}
-    changed |= {plan.path: plan.record for plan in plans}
-    changed = {path: record for path, record in changed.items() if records.get(path) != record}
-    own: list[Change] = []
-    for project in dict.fromkeys(plan.target.project for plan in plans if plan.target.shared):
-        number = next(
-            n
-            for n, plan in enumerate(plans)
-            if plan.target.project == project and plan.target.shared
+    """Join the plans of all files.
+
+    A pack's files come before their registrations on install, and after them on uninstall.
+    """
+    changed = _changed_records(records, plans)
+    project_changes = _add_project_files(folders, records, changed, plans)
+    settings = _settings_changes(plans)
+    runtime = [change for plan in plans for change in plan.runtime]
+    # The project's ledger comes last: settings tell what an interrupted run left to do.
+    if install:
+        changes = (*runtime, *settings, *project_changes)
+    else:
+        changes = (*settings, *runtime, *project_changes)
+    rmdirs = _deepest_first({folder for plan in plans for folder in plan.rmdirs})
+    return Plan(tuple(plans), changes, changed, rmdirs)
+
+
+def _changed_records(
+    records: Mapping[str, Record], plans: list[FilePlan]
+) -> dict[str, Record | None]:
+    """The records that the plans change, by their key; None where a record goes."""
+    planned: dict[str, Record | None] = {}
+    for plan in plans:
+        if plan.key != plan.path:
+            planned[plan.key] = None
+    for plan in plans:
+        planned[plan.path] = plan.record
+    return {key: record for key, record in planned.items() if records.get(key) != record}
+
+
+def _add_project_files(
+    folders: Folders,
+    records: Mapping[str, Record],
+    changed: Mapping[str, Record | None],
+    plans: list[FilePlan],
+) -> list[Change]:
+    """The changes of hookctl's own files in each project; its first plan gets the lines on them."""
+    changes: list[Change] = []
+    projects = set()
+    for number, plan in enumerate(plans):
+        project = plan.target.project
+        if not plan.target.shared or project in projects:
+            continue
+        projects.add(project)
+        removed = _removed_paths(plans)
+        runtime = project_files.plan_project_files(folders, records, changed, plan.target, removed)
+        changes += runtime.changes
+        plans[number] = plan._replace(
+            runtime_actions=(*plan.runtime_actions, *runtime.actions),
+            rmdirs=_deepest_first({*plan.rmdirs, *runtime.rmdirs}),
         )
-        extra = project_files.plan(
-            folders, records, changed, plans[number].target, _paths_going(plans)
-        )
-        own += extra.changes
-        plans[number] = plans[number]._replace(
-            runtime_actions=(*plans[number].runtime_actions, *extra.actions),
-            rmdirs=_deepest_first({*plans[number].rmdirs, *extra.rmdirs}),
-        )
-    settings = []
+    return changes
+
+
+def _settings_changes(plans: list[FilePlan]) -> list[Change]:
+    changes = []
     for plan in plans:
         change = plan.settings
-        if change:
-            settings.append(change)
-        if change and plan.target.project:
-            require_inside(
-                plan.target.project, plan.path
-            )  # a link may have come after the place was found
-    runtime = [change for plan in plans for change in plan.runtime]
-    # The project's ledger comes last: what an interrupted run left is told by the settings first.
-    order = (*runtime, *settings, *own) if install else (*settings, *runtime, *own)
-    rmdirs = _deepest_first({folder for plan in plans for folder in plan.rmdirs})
-    return Plan(tuple(plans), order, changed, rmdirs)
+        if not change:
+            continue
+        if plan.target.project:
+            # A link may have come after the target was found.
+            require_inside(plan.target.project, plan.path)
+        changes.append(change)
+    return changes
 
 
-def _paths_going(plans: list[FilePlan]) -> set[str]:
-    removed = {change.path for plan in plans for change in plan.runtime if change.after is None}
-    return removed.union(*(plan.rmdirs for plan in plans))
+def _removed_paths(plans: list[FilePlan]) -> set[str]:
+    """The runtime files and folders that the plans remove."""
+    removed: set[str] = set()
+    for plan in plans:
+        removed.update(plan.rmdirs)
+        removed.update(change.path for change in plan.runtime if change.after is None)
+    return removed
 
 
-def _deepest_first(names: set[str]) -> tuple[str, ...]:
-    return tuple(sorted(names, key=len, reverse=True))
+def _deepest_first(folders: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(folders, key=len, reverse=True))

@@ -1,4 +1,4 @@
-"""What hookctl itself keeps in a project: its committed ledger, and the .gitignore of its folder."""
+"""What hookctl keeps in a project: its committed ledger, and the .gitignore of its folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Container, Iterator, Mapping
 
 from hookctl.ledger import committed, store
-from hookctl.model import Change, Record
+from hookctl.model import Action, Change, Record
 from hookctl.planner.runtime_files import Runtime, file_action, own_top
 from hookctl.settings.targets import OWN, Target, read_inside, require_inside
 from hookctl.system.folders import Folders
@@ -14,77 +14,94 @@ from hookctl.system.folders import Folders
 IGNORED = b"run/\n"  # a run is nobody else's business
 
 
-def plan(
+def plan_project_files(
     folders: Folders,
     records: Mapping[str, Record],
     changed: Mapping[str, Record | None],
     target: Target,
-    going: Container[str],
+    removed: Container[str],
 ) -> Runtime:
-    """The ledger of the place's project with the changed pages; `going` is what else of ours is to be removed."""
-    old = _pages(records, target.project)
-    new = _pages({**old, **changed}, target.project)
+    """Write the project's ledger with the changed records; `removed` are other files that go."""
+    before = _project_records(records, target.project)
+    after = _project_records({**before, **changed}, target.project)
+    if not before and not after and removed:
+        # The ledger was lost, and with it who made the folder.
+        return _remove_gitignore(target, removed)
+    if _shared_records(before) == _shared_records(after):
+        return Runtime()
     path = committed.ledger_path(target.project)
-    if not old and not new and going:  # the ledger was lost, and with it who made the folder
-        return _ignore(target, path, going)
-    if {key: store.shared_part(page) for key, page in old.items()} == {
-        key: store.shared_part(page) for key, page in new.items()
-    }:
+    snapshot = read_inside(target.project, path)
+    data = committed.dump(target.project, after)
+    if snapshot.data == data:
         return Runtime()
-    there = read_inside(target.project, path)
-    data = committed.dump(target.project, new)
-    if there.data == data:
-        return Runtime()
-    word = (
-        "remove-file" if data is None else "create-file" if there.data is None else "replace-file"
-    )
-    change = Change(there.path, there.data, data, target.new_file_mode)
-    ignore = _new_ignore(target)
+    gitignore = _add_gitignore(target)
     if data is None:
-        made = any(own_top(folders, target) in page.created_dirs for page in old.values())
-        ignore = _ignore(target, path, going) if made else Runtime()
-    actions = ((path, file_action(word, path)), *[(at, action) for at, action in ignore.actions])
-    return Runtime((*ignore.changes, change), actions)
+        has_made_folder = _has_made_folder(folders, target, before)
+        gitignore = _remove_gitignore(target, removed) if has_made_folder else Runtime()
+    change = Change(snapshot.path, snapshot.data, data, target.new_file_mode)
+    line = path, _describe_change(path, change)
+    return Runtime((*gitignore.changes, change), (line, *gitignore.actions))
 
 
-def _pages(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
-    return {
-        key: page
-        for key, page in records.items()
-        if page and page.scope == "project" and page.project == project
-    }
+def _describe_change(path: str, change: Change) -> Action:
+    if change.after is None:
+        return file_action("remove-file", path)
+    if change.before is None:
+        return file_action("create-file", path)
+    return file_action("replace-file", path)
 
 
-def _new_ignore(target: Target) -> Runtime:
-    """It is made with the folder; where the folder is there already, whether it is ignored is its makers' word."""
+def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
+    """The records of project scope in one project."""
+    ours = {}
+    for key, record in records.items():
+        if record and record.scope == "project" and record.project == project:
+            ours[key] = record
+    return ours
+
+
+def _shared_records(records: Mapping[str, Record]) -> dict[str, Record]:
+    """The part of each record that is committed."""
+    return {key: store.shared_part(record) for key, record in records.items()}
+
+
+def _has_made_folder(folders: Folders, target: Target, records: Mapping[str, Record]) -> bool:
+    """Whether hookctl made its folder in the project."""
+    folder = own_top(folders, target)
+    return any(folder in record.created_dirs for record in records.values())
+
+
+def _add_gitignore(target: Target) -> Runtime:
+    """Make it with the folder; if the folder exists, its makers decide what is ignored."""
     path = os.path.join(target.project, OWN, ".gitignore")
     require_inside(target.project, path)
     if os.path.lexists(os.path.dirname(path)):
         return Runtime()
-    return Runtime(
-        (Change(path, None, IGNORED, target.new_file_mode),),
-        ((path, file_action("create-file", path)),),
-    )
+    change = Change(path, None, IGNORED, target.new_file_mode)
+    return Runtime((change,), ((path, file_action("create-file", path)),))
 
 
-def _ignore(target: Target, ledger_path: str, going: Container[str]) -> Runtime:
-    """It goes with the folder, if nothing else is left there."""
+def _remove_gitignore(target: Target, removed: Container[str]) -> Runtime:
+    """Remove it with the folder, if nothing else is left in it."""
     folder = os.path.join(target.project, OWN)
     path = os.path.join(folder, ".gitignore")
-    there = read_inside(target.project, path)
-    if there.data != IGNORED or any(
-        name not in (path, ledger_path) and name not in going for name in _ends(folder)
-    ):
+    snapshot = read_inside(target.project, path)
+    if snapshot.data != IGNORED:
         return Runtime()
-    return Runtime(
-        (Change(there.path, there.data, None),), ((path, file_action("remove-file", path)),)
-    )
+    own_paths = (path, committed.ledger_path(target.project))
+    for other in _files_below(folder):
+        if other not in own_paths and other not in removed:
+            return Runtime()
+    change = Change(snapshot.path, snapshot.data, None)
+    return Runtime((change,), ((path, file_action("remove-file", path)),))
 
 
-def _ends(folder: str) -> Iterator[str]:
+def _files_below(folder: str) -> Iterator[str]:
     """Every file, link and empty folder below."""
-    for above, inner, names in os.walk(folder):
-        paths = [os.path.join(above, name) for name in (*inner, *names)]
-        yield from (path for path in paths if os.path.islink(path) or not os.path.isdir(path))
+    for parent, subfolders, names in os.walk(folder):
+        paths = [os.path.join(parent, name) for name in (*subfolders, *names)]
+        for path in paths:
+            if os.path.islink(path) or not os.path.isdir(path):
+                yield path
         if not paths:
-            yield above
+            yield parent

@@ -1,17 +1,18 @@
-"""The ledger's record of a settings file: which one it is before a run, and what it says after it."""
+"""The ledger's record of a settings file: which one it is before a run, and what it says after."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import committed, store
 from hookctl.ledger.committed import Records
 from hookctl.model import Entry, PackRecord, Record
-from hookctl.planner import runtime_files
+from hookctl.planner.guard_files import find_orphan_folder
+from hookctl.planner.runtime_files import own_top
 from hookctl.settings.targets import Target, top
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -20,78 +21,94 @@ from hookctl.system.folders import Folders
 def find_record(
     folders: Folders, records: Records, target: Target, snapshot: files.Snapshot, document: Document
 ) -> tuple[str, Record | None, str]:
-    """The record of a settings file and its key; without one, the folder that an orphan of ours in it runs from.
+    """The key and record of a settings file, and the folder of a guard in it that has no record.
 
-    The folder names the record too: it is that of a settings file which is not where it was any more. So do the bytes
-    that our last write left, and commands of ours, where the file's project is gone.
+    A file that was moved is known by the folder that its hooks run from. Where its project is gone,
+    it is known by the bytes of our last write, or by commands of ours.
     """
     key, record = store.find_record(records, target.path)
     if record is not None:
         _require_same_scope(record, target)
-        return key, _moved(record, target), ""
-    project = "" if target.shared else records.projects.get(key, "")
-    own = committed.read(folders, [project]).get(key) if project else None
-    if own is not None:
-        _require_same_scope(own, target)
-    folder = runtime_files.folder_of_orphan(folders, document, target)
-    for other, known in records.items():
-        if (
-            folder
-            and not os.path.lexists(other)
-            and any(pack.folder == folder for pack in known.packs.values())
-        ):
-            _require_same_scope(known, target)
-            return other, _moved(known, target), ""
-    other = _moved_from(records, target, snapshot)
-    if other:
-        return other, _moved(records[other], target), ""
-    taken = any(
-        pack.folder == folder for known in records.values() for pack in known.packs.values()
-    )
-    return key, None, "" if taken else folder
+        return key, _follow_project(record, target), ""
+    _require_no_shared_record(folders, records, target, key)
+    folder = find_orphan_folder(folders, document, target)
+    moved_key = _find_by_folder(records, folder) or _find_moved(records, target, snapshot)
+    if moved_key:
+        _require_same_scope(records[moved_key], target)
+        return moved_key, _follow_project(records[moved_key], target), ""
+    if _is_folder_taken(records, folder):
+        folder = ""
+    return key, None, folder
 
 
-def _moved_from(records: Mapping[str, Record], target: Target, snapshot: files.Snapshot) -> str:
-    """The key of the only record whose settings file may have been moved here; empty if there is none, or several."""
+def _require_no_shared_record(folders: Folders, records: Records, target: Target, key: str) -> None:
+    """Refuse where a project's own ledger has the file at another scope."""
+    project = records.projects.get(key, "")
+    if project and not target.shared:
+        record = committed.read(folders, [project]).get(key)
+        if record is not None:
+            _require_same_scope(record, target)
+
+
+def _find_by_folder(records: Mapping[str, Record], folder: str) -> str:
+    """The key of the record of a missing file whose hooks run from this folder, or ''."""
+    if not folder:
+        return ""
+    for key, record in records.items():
+        if not os.path.lexists(key) and _uses_folder(record, folder):
+            return key
+    return ""
+
+
+def _is_folder_taken(records: Mapping[str, Record], folder: str) -> bool:
+    return any(_uses_folder(record, folder) for record in records.values())
+
+
+def _uses_folder(record: Record, folder: str) -> bool:
+    return any(pack_record.folder == folder for pack_record in record.packs.values())
+
+
+def _find_moved(records: Mapping[str, Record], target: Target, snapshot: files.Snapshot) -> str:
+    """The key of the only record whose file may have been moved here; '' for none or several."""
     if target.shared:
         return ""
-    gone = {
-        key: record
-        for key, record in records.items()
-        if (record.host, record.scope) == (target.host.name, target.scope) and _is_gone(key, record)
-    }
-    candidates = [
-        key for key, record in gone.items() if snapshot.sha and record.sha256_after == snapshot.sha
-    ]
+    missing = {}
+    for key, record in records.items():
+        is_alike = (record.host, record.scope) == (target.host.name, target.scope)
+        if is_alike and _is_missing(key, record):
+            missing[key] = record
+    candidates = []
+    for key, record in missing.items():
+        if snapshot.sha and record.sha256_after == snapshot.sha:
+            candidates.append(key)
     if not candidates:
-        candidates = [
-            key for key, record in gone.items() if store.has_our_command(target.path, record)
-        ]
+        candidates = [key for key, record in missing.items() if store.has_our_command(target.path, record)]
     return candidates[0] if len(candidates) == 1 else ""
 
 
-def _is_gone(key: str, record: Record) -> bool:
+def _is_missing(key: str, record: Record) -> bool:
     return not os.path.lexists(key) and not os.path.isdir(record.project)
 
 
 def _require_same_scope(record: Record, target: Target) -> None:
-    """In a home that is a project too, one file would be two scopes' at once."""
+    """Refuse a second scope: in a home that is a project too, one file would be at two scopes."""
     if record.scope != target.scope:
         message = f"this is installed at {record.scope} scope already"
         hint = f"Use --scope {record.scope}, or uninstall it there first."
         raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)
 
 
-def _moved(record: Record, target: Target) -> Record:
-    """The record of a project that lies somewhere else now; the folders that we made in it have gone along."""
+def _follow_project(record: Record, target: Target) -> Record:
+    """The record with the paths of the project as it lies now."""
     if record.project == target.project:
         return record
     old, new = top(record.project), top(target.project)
-    dirs = tuple(
-        new + folder.removeprefix(old) if folder.startswith(old) else folder
-        for folder in record.created_dirs
-    )
-    return record._replace(project=target.project, created_dirs=dirs)
+    created_dirs = []
+    for folder in record.created_dirs:
+        if folder.startswith(old):
+            folder = new + folder.removeprefix(old)
+        created_dirs.append(folder)
+    return record._replace(project=target.project, created_dirs=tuple(created_dirs))
 
 
 def first_record(
@@ -102,15 +119,16 @@ def first_record(
     packs: dict[str, PackRecord],
 ) -> Record:
     """The record of a settings file that had none."""
-    created = snapshot.data is None and after is not None
+    is_created = snapshot.data is None and after is not None
+    created_dirs: Iterable[str] = ()
+    if is_created:
+        created_dirs = files.missing_folders(os.path.dirname(snapshot.path))
     return Record(
         host=target.host.name,
         scope=target.scope,
         format=target.host.format,
-        created_file=created,
-        created_dirs=tuple(files.missing_folders(os.path.dirname(snapshot.path)))
-        if created
-        else (),
+        created_file=is_created,
+        created_dirs=tuple(created_dirs),
         packs=packs,
         sha256_before=snapshot.sha,
         sha256_after=files.digest(after),
@@ -128,35 +146,46 @@ def next_record(
     entries: tuple[Entry, ...],
     packs: dict[str, PackRecord],
     *,
-    anew: bool,
+    is_recreated: bool,
 ) -> Record:
-    """The record after a write; the first backup stays good only while nobody else writes in between.
+    """The record after a write.
 
-    With `anew`, somebody made the file again without anything of ours: it is theirs, and as if never written by us.
+    With `is_recreated`, somebody made the file again without anything of ours: it is theirs, as if
+    we had never written it.
     """
-    if anew and snapshot.data is not None:
-        dirs = tuple(
-            folder for folder in record.created_dirs if not snapshot.path.startswith(f"{folder}/")
-        )
-        record = record._replace(
-            created_file=False, created_dirs=dirs, sha256_before="", sha256_after=""
-        )
+    if is_recreated and snapshot.data is not None:
+        record = _as_never_written(record, snapshot)
     result = record._replace(packs=packs, entries=entries, known_as=target.path)
     if snapshot.data == after:
         return result
-    # Nothing of ours was ever written: only adopted values. (A clone knows no hashes, but has our entries.)
-    none_ours = all(entry.mode == "adopted" for entry in record.entries)
-    before = record.sha256_before
-    if anew or (record.sha256_before == record.sha256_after and none_ours):
-        before = snapshot.sha
-    elif snapshot.sha != record.sha256_after:
-        before = ""
     if snapshot.data is None and after is not None:
-        dirs = dict.fromkeys(
-            (*files.missing_folders(os.path.dirname(snapshot.path)), *record.created_dirs)
-        )
-        result = result._replace(created_file=True, created_dirs=tuple(dirs))
+        missing = files.missing_folders(os.path.dirname(snapshot.path))
+        created_dirs = _join_unique(missing, record.created_dirs)
+        result = result._replace(created_file=True, created_dirs=created_dirs)
+    before = _first_digest(record, snapshot, is_recreated=is_recreated)
     return result._replace(sha256_before=before, sha256_after=files.digest(after))
+
+
+def _as_never_written(record: Record, snapshot: files.Snapshot) -> Record:
+    created_dirs = []
+    for folder in record.created_dirs:
+        if not snapshot.path.startswith(f"{folder}/"):
+            created_dirs.append(folder)
+    return record._replace(
+        created_file=False, created_dirs=tuple(created_dirs), sha256_before="", sha256_after=""
+    )
+
+
+def _first_digest(record: Record, snapshot: files.Snapshot, *, is_recreated: bool) -> str:
+    """The digest of the bytes from before our first write, or '' if somebody wrote in between."""
+    # A clone knows no hashes, but has our entries; else only adopted values are on record.
+    has_only_adopted = all(entry.mode == "adopted" for entry in record.entries)
+    was_never_written = record.sha256_before == record.sha256_after and has_only_adopted
+    if is_recreated or was_never_written:
+        return snapshot.sha
+    if snapshot.sha != record.sha256_after:
+        return ""
+    return record.sha256_before
 
 
 def with_own_folders(
@@ -167,33 +196,43 @@ def with_own_folders(
     *,
     lost: bool = False,
 ) -> Record:
-    """The record with the folders around hookctl's own files that are made now, or that another install made.
+    """The record with hookctl's own folders that are made now, or that another install made.
 
-    The last record to go removes them; one that somebody else has made is in no record, and stays. With `lost`, the
-    ledger did not know what lies there and is ours: then so is the folder that is for nothing else.
+    The last record to go removes them. A folder that somebody else made is in no record, and stays.
+    With `lost`, the ledger did not know our files there: then their topmost folder is ours too.
     """
-    top_folder = runtime_files.own_top(folders, target)
-    others = (
-        folder
-        for known in records.values()
-        for folder in known.created_dirs
-        if f"{top_folder}/".startswith(f"{folder}/")
-    )
-    ours = [top_folder] if lost else []
-    made = dict.fromkeys((*record.created_dirs, *others, *files.missing_folders(top_folder), *ours))
-    return record._replace(created_dirs=tuple(made))
+    topmost = own_top(folders, target)
+    made_before = []
+    for other in records.values():
+        for folder in other.created_dirs:
+            if f"{topmost}/".startswith(f"{folder}/"):
+                made_before.append(folder)
+    ours = [topmost] if lost else []
+    made_now = files.missing_folders(topmost)
+    created_dirs = _join_unique(record.created_dirs, made_before, made_now, ours)
+    return record._replace(created_dirs=created_dirs)
 
 
 def with_folders_above(
     folders: Folders, records: Mapping[str, Record], target: Target, record: Record, path: str
 ) -> Record:
-    """The record with the folders above its file that another install made: the last record to go removes them."""
-    known, inside = list(records.values()), top(target.project)
+    """The record with the folders above its file that another install made.
+
+    The last record to go removes them.
+    """
+    others = list(records.values())
     if target.project and not target.shared:
         with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
-            known += committed.read(folders, [target.project]).values()
-    made = [folder for other in known for folder in other.created_dirs]
-    above = [
-        folder for folder in made if folder.startswith(inside) and path.startswith(f"{folder}/")
-    ]
-    return record._replace(created_dirs=tuple(dict.fromkeys((*record.created_dirs, *above))))
+            others += committed.read(folders, [target.project]).values()
+    project_prefix = top(target.project)
+    above = []
+    for other in others:
+        for folder in other.created_dirs:
+            if folder.startswith(project_prefix) and path.startswith(f"{folder}/"):
+                above.append(folder)
+    return record._replace(created_dirs=_join_unique(record.created_dirs, above))
+
+
+def _join_unique(*lists: Iterable[str]) -> tuple[str, ...]:
+    """The names of all lists in order, each once."""
+    return tuple(dict.fromkeys(name for names in lists for name in names))

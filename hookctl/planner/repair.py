@@ -1,6 +1,6 @@
-"""What `hookctl doctor --fix` does: put right what is ours, and nothing that the operator has.
+"""What `hookctl doctor --fix` does: it repairs what is ours, and leaves what the operator has.
 
-A file that cannot be read or written is passed over: doctor says why, and the others are mended all the same.
+A file that cannot be read or written is skipped: doctor says why, and the others are fixed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from functools import partial
+from typing import Any
 
 from hookctl import engine, packs
 from hookctl.documents import MISSING
@@ -34,8 +35,8 @@ from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import wraps
 from hookctl.planner.approvals import Approvals, written_hooks
-from hookctl.planner.draft import Draft, finish, settle
-from hookctl.planner.plan import Plan, assemble
+from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.repair_files import repair_files
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target, pack_folder, require_inside
@@ -44,53 +45,59 @@ from hookctl.system.folders import Folders
 
 
 def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
-    """What mending these settings files, their records and the files that they run would do."""
+    """Plan the repair of these settings files, their records and the files that they run."""
     folders = sources.folders
-    targets = [target for target in targets if not target.project or os.path.isdir(target.project)]
-    records, readable = _records(folders, targets)
+    existing = []
+    for target in targets:
+        if not target.project or os.path.isdir(target.project):
+            existing.append(target)
+    records, readable = _read_records(folders, existing)
     drafts = []
     for target in readable:
         with contextlib.suppress(HookctlError):
-            draft = settle(sources, records, target, partial(_decide, records))
+            draft = make_draft(sources, records, target, partial(_decide_on_file, records))
             if draft.actions or draft.file_actions:
                 drafts.append(draft)
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
-        for pack in draft.packs if draft.commands else ():
-            approvals.install(draft, pack, ask=False)
-    return assemble(
-        folders, records, [finish(records, draft) for draft in approvals.drafts], install=True
-    )
+        if draft.commands:
+            for pack in draft.packs:
+                approvals.install(draft, pack, ask=False)
+    plans = [plan_file(records, draft) for draft in approvals.drafts]
+    return assemble_plan(folders, records, plans, install=True)
 
 
-def _records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Target]]:
-    """The records of all ledgers that can be read, and the places whose ledger is among them."""
-    records, hopeless = committed.read(folders), set()
+def _read_records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Target]]:
+    """The records of all ledgers that can be read, and the targets without an unreadable one."""
+    records, unreadable = committed.read(folders), set()
     for project in dict.fromkeys(target.project for target in targets if target.shared):
         try:
             records |= committed.read(folders, [project])
         except HookctlError:
-            hopeless.add(project)
-    return records, [
-        target for target in targets if not (target.shared and target.project in hopeless)
-    ]
+            unreadable.add(project)
+    readable = []
+    for target in targets:
+        if not target.shared or target.project not in unreadable:
+            readable.append(target)
+    return records, readable
 
 
-def _decide(records: Records, draft: Draft) -> None:
-    """Decide what is to be mended in one settings file, and in the files that it runs."""
+def _decide_on_file(records: Records, draft: Draft) -> None:
+    """Decide what is repaired in one settings file, and in the files that it runs."""
     target = draft.target
     if target.project:
         require_inside(target.project, target.path)
     reading.require(target.host, draft.before)
     if draft.record is not None and draft.record.scope != target.scope:
         return
-    orphan = _orphan(records, draft)
-    current = draft.look([want for _, wants in orphan.values() for want in wants])
-    draft.made_anew = draft.was_written_since and engine.is_wiped(draft.own_entries(), current)
+    version, wants = _adopt_orphan(records, draft)
+    orphan = {GUARD: (version, wants)} if version else {}
+    current = draft.read_current(wants)
+    draft.is_recreated = draft.was_written_since and engine.is_wiped(draft.pack_entries(), current)
     _repair_entries(draft, current, orphan)
     repair_files(draft)
     draft.adds_files = True
-    draft.commands = written_hooks(target, draft.own_entries())
+    draft.commands = written_hooks(target, draft.pack_entries())
 
 
 # Entries
@@ -99,74 +106,81 @@ def _decide(records: Records, draft: Draft) -> None:
 def _repair_entries(
     draft: Draft, current: Current, orphan: Mapping[str, tuple[str, list[Wanted]]]
 ) -> None:
-    """Wiped entries, doubled ones, a Python that is gone; nothing in a read-only file."""
-    python, commands = _new_commands(draft)
-    visible = entries = draft.own_entries()
+    """Repair wiped and doubled entries and a missing Python; change nothing in a read-only file."""
+    python, commands = _renewed_commands(draft)
+    visible = entries = draft.pack_entries()
     if engine.is_wiped(entries, current):
-        if draft.target.shared and not _are_all_ours(draft):
+        if draft.target.shared and not _has_only_the_guard(draft):
             return
-        entries = tuple(_wishing(entry, commands) for entry in entries)
-    decision = _recalled(engine.repair(entries, current, orphan), current, commands)
-    if (
-        decision.edits
-        and draft.snapshot.data is not None
-        and files.is_read_only(draft.snapshot.path)
-    ):
+        entries = tuple(_with_claimed_command(entry, commands) for entry in entries)
+    decision = engine.repair(entries, current, orphan)
+    decision = _with_renewed_commands(decision, current, commands)
+    if decision.edits and _is_read_only(draft):
         draft.packs = dict(draft.record.packs) if draft.record else {}
         return
-    if commands and any(_calls(entry, commands) for entry in decision.entries):
-        page = draft.packs[GUARD]
-        draft.packs[GUARD] = page._replace(settings={**page.settings, "python": python})
-    draft.take(decision, visible)
+    if any(_has_command(entry, commands) for entry in decision.entries):
+        guard_record = draft.packs[GUARD]
+        settings = {**guard_record.settings, "python": python}
+        draft.packs[GUARD] = guard_record._replace(settings=settings)
+    draft.apply_decision(decision, visible)
 
 
-def _are_all_ours(draft: Draft) -> bool:
-    """Whether a committed ledger, a stranger's word, wants nothing but the guard's own entries and programs again."""
+def _is_read_only(draft: Draft) -> bool:
+    return draft.snapshot.data is not None and files.is_read_only(draft.snapshot.path)
+
+
+def _has_only_the_guard(draft: Draft) -> bool:
+    """Whether a committed ledger, which nobody vouches for, claims only what the guard brings."""
     known = draft.packs.get(GUARD)
     if known is None or set(draft.packs) != {GUARD}:
         return False
-    for name, ours in load_programs(wrapper=False).all.items():
-        if files.read(os.path.join(known.folder, name)).data not in (None, ours):
+    for name, data in load_programs(wrapper=False).all.items():
+        if files.read(os.path.join(known.folder, name)).data not in (None, data):
             return False
     settings = settings_from(known.settings)
     limit = guard.wanted_limit(settings)
     wants = guard.wants(settings, draft.target, packs.load(GUARD), known.folder, limit)
-    good = [(want.path, want.value) for want in wants]
-    entries = [
-        entry for entry in draft.own_entries() if entry.kind != "container" and not wraps(entry.id)
-    ]
-    return all(
-        (entry.path, claim.value) in good for entry in entries for claim in entry.owners.values()
-    )
+    wanted = [(want.path, want.value) for want in wants]
+    for entry in draft.pack_entries():
+        if entry.kind == "container" or wraps(entry.id):
+            continue
+        for claim in entry.owners.values():
+            if (entry.path, claim.value) not in wanted:
+                return False
+    return True
 
 
-def _new_commands(draft: Draft) -> tuple[str, dict[str, str]]:
-    """Another Python and the guard's commands with it, by their id; none where the one that they name is there."""
-    page = draft.packs.get(GUARD)
-    settings = settings_from(page.settings) if page else Settings(mode="off")
-    wrapped = {}
-    for entry in draft.own_entries():
-        if wraps(entry.id):
-            wrapped[entry.id] = wrapping.original_of(entry.written["command"])
-    if (
-        page is None
-        or not (settings.events or wrapped)
-        or draft.target.shared
-        or interpreter.is_runnable(settings.python)
-    ):
+def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
+    """A Python and the guard's commands with it, by their id; none while the old Python runs."""
+    guard_record = draft.packs.get(GUARD)
+    if guard_record is None or draft.target.shared:
+        return "", {}
+    settings = settings_from(guard_record.settings)
+    originals = _wrapped_originals(draft)
+    has_hooks = bool(settings.events or originals)
+    if not has_hooks or interpreter.is_runnable(settings.python):
         return "", {}
     python, _ = draft.sources.python()
-    wants = guard.wants(
-        settings.with_python(python), draft.target, packs.load(GUARD), page.folder, ""
-    )
-    found = {want.id: want.value["command"] for want in wants if want.id}
-    for id, original in wrapped.items():
+    folder, pack = guard_record.folder, packs.load(GUARD)
+    wants = guard.wants(settings.with_python(python), draft.target, pack, folder, "")
+    commands = {want.id: want.value["command"] for want in wants if want.id}
+    for id, original in originals.items():
         if original is not None:
-            found[id] = wrapping.command(original, draft.target, page.folder, python)
-    return python, found
+            commands[id] = wrapping.command(original, draft.target, folder, python)
+    return python, commands
 
 
-def _wishing(entry: Entry, commands: Mapping[str, str]) -> Entry:
+def _wrapped_originals(draft: Draft) -> dict[str, str | None]:
+    """The own command of each hook that the guard wraps."""
+    originals = {}
+    for entry in draft.pack_entries():
+        if wraps(entry.id):
+            originals[entry.id] = wrapping.original_of(entry.written["command"])
+    return originals
+
+
+def _with_claimed_command(entry: Entry, commands: Mapping[str, str]) -> Entry:
+    """The entry, with the guard's claim to it naming the new command."""
     if entry.id not in commands:
         return entry
     claim = entry.owners[GUARD]
@@ -174,95 +188,122 @@ def _wishing(entry: Entry, commands: Mapping[str, str]) -> Entry:
     return entry._replace(owners={**entry.owners, GUARD: claim})
 
 
-def _recalled(decision: Decision, current: Current, commands: Mapping[str, str]) -> Decision:
-    """The decision with new commands in the elements of ours that still have the old one, word for word."""
-    going = [edit.element for edit in decision.edits if isinstance(edit, DropElement)]
+def _with_renewed_commands(
+    decision: Decision, current: Current, commands: Mapping[str, str]
+) -> Decision:
+    """The decision, with new commands in those hooks of ours that nobody edited."""
+    removed = [edit.element for edit in decision.edits if isinstance(edit, DropElement)]
     edits, entries, actions = list(decision.edits), [], list(decision.actions)
     for entry in decision.entries:
-        element = _still_ours(entry, current, going) if entry.id in commands else None
-        if element:
-            command = {"command": commands[entry.id]}
-            edits.append(EditElement(element, command))
-            entry = _wishing(entry, commands)._replace(written={**entry.written, **command})
-            states = ("owned", "owned", "its Python was gone")
-            actions.append(
-                Action("replace", entry.path, "element", entry.id, *states, tuple(entry.owners))
-            )
+        hook = _find_unedited(entry, current, removed) if entry.id in commands else None
+        if hook:
+            fields = {"command": commands[entry.id]}
+            edits.append(EditElement(hook, fields))
+            entry = _with_claimed_command(entry, commands)
+            entry = entry._replace(written={**entry.written, **fields})
+            actions.append(_describe_new_python(entry))
         entries.append(entry)
     return decision._replace(edits=tuple(edits), entries=tuple(entries), actions=tuple(actions))
 
 
-def _still_ours(entry: Entry, current: Current, going: list[HookEntry]) -> HookEntry | None:
-    command = entry.written["command"]
-    same = (
-        e
-        for e in current.elements
-        if e.id == entry.id and e.fields.get("command") == command and e not in going
+def _describe_new_python(entry: Entry) -> Action:
+    return Action(
+        action="replace",
+        path=entry.path,
+        kind="element",
+        id=entry.id,
+        from_state="owned",
+        to_state="owned",
+        reason="its Python was gone",
+        owners=tuple(entry.owners),
     )
-    return next(same, None)
 
 
-def _calls(entry: Entry, commands: Mapping[str, str]) -> bool:
+def _find_unedited(entry: Entry, current: Current, removed: list[HookEntry]) -> HookEntry | None:
+    """The hook of an entry, if it still has the command that we wrote and stays."""
+    command = entry.written["command"]
+    for hook in current.elements:
+        is_same = hook.id == entry.id and hook.fields.get("command") == command
+        if is_same and hook not in removed:
+            return hook
+    return None
+
+
+def _has_command(entry: Entry, commands: Mapping[str, str]) -> bool:
     return entry.id in commands and entry.written["command"] == commands[entry.id]
 
 
-def _python_of(command: str, target: Target) -> str:
-    """The interpreter that a command of the guard's names."""
-    for hook in packs.load(GUARD).hooks:
-        match = re.fullmatch(
-            guard.command_forms(f"{GUARD}/{hook.id}", hook.event, target.host), command
-        )
+# A guard without a record
+
+
+def _adopt_orphan(records: Records, draft: Draft) -> tuple[str, list[Wanted]]:
+    """Record a guard whose hook is in the file but not in the ledger; its version and wants.
+
+    This is row 15 of the ownership table. The version is '' where there is no such guard.
+    """
+    if GUARD in draft.packs:
+        return "", []
+    pack = packs.load(GUARD)
+    for hook in _guard_hooks(draft):
+        folder = _folder_of_hook(draft, hook)
+        if folder and _is_free_folder(records, draft, folder):
+            python = _python_in(str(hook.fields.get("command")), draft.target)
+            guard_record = _new_guard_record(folder, python, pack.version)
+            draft.packs[GUARD] = guard_record
+            settings, limit = settings_from(guard_record.settings), _current_limit(draft)
+            return pack.version, guard.wants(settings, draft.target, pack, folder, limit)
+    return "", []
+
+
+def _guard_hooks(draft: Draft) -> list[HookEntry]:
+    root = {} if draft.document.value is MISSING else draft.document.value
+    ids = _events_by_id()
+    return [hook for hook in shapes.elements(draft.host.shape, root) if hook.id in ids]
+
+
+def _events_by_id() -> dict[str, str]:
+    """The event of each of the guard's hooks."""
+    return {f"{GUARD}/{hook.id}": hook.event for hook in packs.load(GUARD).hooks}
+
+
+def _folder_of_hook(draft: Draft, hook: HookEntry) -> str:
+    """The folder that a guard's hook runs from, or ''."""
+    command, event = str(hook.fields.get("command")), _events_by_id()[hook.id]
+    return os.path.dirname(guard.hook_path(command, hook.id, event, draft.target))
+
+
+def _is_free_folder(records: Records, draft: Draft, folder: str) -> bool:
+    """Whether a folder is one that hookctl makes, and no other registration's."""
+    if draft.target.shared:
+        return folder == pack_folder(draft.folders, draft.target, GUARD, {}, "")
+    if os.path.dirname(folder) != os.path.join(draft.folders.data, GUARD):
+        return False
+    for record in records.values():
+        for pack_record in record.packs.values():
+            if pack_record.folder == folder:
+                return False
+    return True
+
+
+def _python_in(command: str, target: Target) -> str:
+    """The interpreter that a command of the guard names, or ''."""
+    for id, event in _events_by_id().items():
+        match = re.fullmatch(guard.command_forms(id, event, target.host), command)
         if match:
             return "".join(shlex.split(match["python"] or ""))
     return ""
 
 
-def _orphan(records: Records, draft: Draft) -> dict[str, tuple[str, list[Wanted]]]:
-    """The guard, where one of its hooks stands in the file and the ledger has no page of it (row 15)."""
-    if GUARD in draft.packs:
-        return {}
-    root = {} if draft.document.value is MISSING else draft.document.value
-    pack = packs.load(GUARD)
-    events = {f"{GUARD}/{hook.id}": hook.event for hook in pack.hooks}
-    for element in shapes.elements(draft.target.host.shape, root):
-        command = str(element.fields.get("command"))
-        hook = (
-            guard.hook_path(command, element.id, events[element.id], draft.target)
-            if element.id in events
-            else ""
-        )
-        if hook and _is_own_folder(records, draft, os.path.dirname(hook)):
-            page = _new_page(
-                draft, os.path.dirname(hook), _python_of(command, draft.target), pack.version
-            )
-            settings, limit = settings_from(page.settings), _limit(draft)
-            draft.packs[GUARD] = page
-            return {
-                GUARD: (pack.version, guard.wants(settings, draft.target, pack, page.folder, limit))
-            }
-    return {}
+def _new_guard_record(folder: str, python: str, version: str) -> PackRecord:
+    """A record from what is in the folder; settings that nobody knows stay in config.json."""
+    mode = guard.live_configuration(PackRecord("", {}, folder)).get("mode")
+    if mode not in MODES or mode == "off":
+        mode = Settings().mode
+    settings: dict[str, Any] = {"mode": mode, "knobs": {}, "python": python, "config": {}}
+    return PackRecord(version, settings, folder)
 
 
-def _is_own_folder(records: Records, draft: Draft, folder: str) -> bool:
-    """Whether a registration's folder is one that hookctl makes, and no other registration's."""
-    if draft.target.shared:
-        return folder == pack_folder(draft.folders, draft.target, GUARD, {}, "")
-    taken = {page.folder for record in records.values() for page in record.packs.values()}
-    return (
-        os.path.dirname(folder) == os.path.join(draft.folders.data, GUARD) and folder not in taken
-    )
-
-
-def _new_page(draft: Draft, folder: str, python: str, version: str) -> PackRecord:
-    """A page from what is there; the knobs that were chosen are not known any more, and stay in config.json."""
-    found = guard.live_configuration(PackRecord("", {}, folder)).get("mode")
-    chosen = found if found in MODES and found != "off" else Settings().mode
-    return PackRecord(
-        version, {"mode": chosen, "knobs": {}, "python": python, "config": {}}, folder
-    )
-
-
-def _limit(draft: Draft) -> str:
+def _current_limit(draft: Draft) -> str:
     path = draft.target.host.env_leaf(LIMIT_KEY)
     value = draft.document.get(path) if path else ""
     return value if isinstance(value, str) else ""

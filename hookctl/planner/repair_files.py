@@ -1,4 +1,4 @@
-"""What `doctor --fix` does to the files that our registrations run: what is missing is put back."""
+"""What `doctor --fix` does to the files that our registrations run: it puts missing ones back."""
 
 from __future__ import annotations
 
@@ -16,95 +16,118 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.pack import load_file, read_files
 from hookctl.packs.programs import HOOK, package_of
 from hookctl.packs.wrapping import wraps
-from hookctl.planner import runtime_files
 from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft
-from hookctl.planner.runtime_files import CONFIG, File, Runtime
+from hookctl.planner.guard_files import guard_programs, merge_config, new_config
+from hookctl.planner.runtime_files import CONFIG, File, Runtime, install_files, is_ours
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
 
 
 def repair_files(draft: Draft) -> None:
-    """Put back what is missing of each pack's files; the draft's packs then say so."""
-    for name, pack in list(draft.packs.items()):
-        # A folder where a file should be, a link that leads out: doctor says so, the other packs are mended.
+    """Put back what is missing of each pack's files, and record it in the draft's packs."""
+    for name, pack_record in list(draft.packs.items()):
+        # Doctor reports a folder in place of a file, or a link out; the other packs are fixed.
         with contextlib.suppress(HookctlError):
             if name == GUARD:
-                _repair_guard(draft, pack)
+                _repair_guard(draft, pack_record)
             else:
-                _put_back(draft, name, pack, _files_of_pack(draft, name, pack))
+                wanted = _missing_pack_files(draft, name, pack_record)
+                _put_back(draft, name, pack_record, wanted)
 
 
-def _put_back(draft: Draft, name: str, pack: PackRecord, wanted: Mapping[str, File]) -> None:
-    """Those that are missing; one that is there is noted as ours if it has our bytes, and else left alone."""
-    fitting = {}
+def _put_back(draft: Draft, name: str, pack_record: PackRecord, wanted: Mapping[str, File]) -> None:
+    """Write the missing files; record those with our bytes as ours, leave all others alone."""
+    ours = {}
     for file_name, file in wanted.items():
         with contextlib.suppress(HookctlError):
-            if files.read(os.path.join(pack.folder, file_name)).data in (None, file.data):
-                fitting[file_name] = file
-    unknown = pack._replace(files={})
-    runtime = runtime_files.install(
-        draft.folders, draft.target, pack.folder, unknown, fitting, False
-    )
-    _note(
-        draft, name, pack, runtime, {**dict.fromkeys(wanted, ""), **pack.files, **runtime.written}
-    )
+            snapshot = files.read(os.path.join(pack_record.folder, file_name))
+            if snapshot.data in (None, file.data):
+                ours[file_name] = file
+    unknown = pack_record._replace(files={})
+    runtime = _install(draft, unknown, ours)
+    recorded = {**dict.fromkeys(wanted, ""), **pack_record.files, **runtime.written}
+    _record_files(draft, name, pack_record, runtime, recorded)
 
 
-def _note(
-    draft: Draft, name: str, pack: PackRecord, runtime: Runtime, recorded: dict[str, str]
+def _install(draft: Draft, pack_record: PackRecord, wanted: Mapping[str, File]) -> Runtime:
+    folder = pack_record.folder
+    return install_files(draft.folders, draft.target, folder, pack_record, wanted, False)
+
+
+def _record_files(
+    draft: Draft, name: str, pack_record: PackRecord, runtime: Runtime, recorded: dict[str, str]
 ) -> None:
-    if runtime.actions or (name == GUARD and not pack.files):
-        draft.packs[name] = pack._replace(files=recorded)
-    draft.use_files(Runtime(runtime.changes, runtime.actions, rmdirs=runtime.rmdirs))
+    is_unknown_guard = name == GUARD and not pack_record.files
+    if runtime.actions or is_unknown_guard:
+        draft.packs[name] = pack_record._replace(files=recorded)
+    draft.add_runtime(Runtime(runtime.changes, runtime.actions, rmdirs=runtime.rmdirs))
 
 
-def _repair_guard(draft: Draft, pack: PackRecord) -> None:
-    """The same of the guard: where a file is missing, unedited ones of an earlier version give way to this one's."""
-    wanted = _files_of_guard(draft, pack)
+def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
+    """Put back the guard's files; where one is missing, unedited old ones are replaced too."""
+    wanted = _wanted_guard_files(draft, pack_record)
     if not wanted:
         return
-    if not pack.digest:  # nobody has recorded it
-        pack = pack._replace(digest=guard_digest(wanted))
-    hook = files.read(os.path.join(pack.folder, HOOK))
-    is_current = hook.data in (None, wanted[HOOK].data)
-    is_ours = is_current or runtime_files.is_ours(hook, pack.files.get(HOOK, ""))
-    if not is_ours or draft.target.shared:
-        _put_back(
-            draft, GUARD, pack, {n: file for n, file in wanted.items() if _belongs(n, hook.data)}
-        )
-        return
-    needed = {*pack.files, *wanted} if is_current else set(pack.files)
-    if pack.files and not _is_of_0_1_0(pack) and not _misses_any(pack, needed):
-        return
-    config, known = _current_config(draft, pack), pack
+    if not pack_record.digest:  # 0.1.0 did not record it
+        pack_record = pack_record._replace(digest=guard_digest(wanted))
+    launcher = files.read(os.path.join(pack_record.folder, HOOK))
+    is_current = launcher.data in (None, wanted[HOOK].data)
+    is_known = is_current or is_ours(launcher, pack_record.files.get(HOOK, ""))
+    if draft.target.shared or not is_known:
+        usable = {}
+        for name, file in wanted.items():
+            if _is_used_by(launcher.data, name):
+                usable[name] = file
+        _put_back(draft, GUARD, pack_record, usable)
+    elif _has_to_be_written(pack_record, wanted, is_current=is_current):
+        _write_guard(draft, pack_record, wanted)
+
+
+def _has_to_be_written(
+    pack_record: PackRecord, wanted: Mapping[str, File], *, is_current: bool
+) -> bool:
+    """Whether the guard's files are unknown, of 0.1.0, or not all there."""
+    needed = set(pack_record.files)
+    if is_current:
+        needed |= wanted.keys()
+    if not pack_record.files or _is_of_0_1_0(pack_record):
+        return True
+    return _misses_any(pack_record, needed)
+
+
+def _write_guard(draft: Draft, pack_record: PackRecord, wanted: dict[str, File]) -> None:
+    """Install the guard's files as this version has them."""
+    config, known = _merged_config(draft, pack_record), pack_record
     if config:
         wanted = {**wanted, CONFIG: config}
     else:
-        wanted, known = _without(wanted, CONFIG), pack._replace(files=_without(pack.files, CONFIG))
-    runtime = runtime_files.install(draft.folders, draft.target, pack.folder, known, wanted, False)
-    recorded = {CONFIG: pack.files.get(CONFIG, ""), **runtime.written}
-    _note(draft, GUARD, pack._replace(digest=guard_digest(wanted)), runtime, recorded)
+        wanted = _without(wanted, CONFIG)
+        known = pack_record._replace(files=_without(pack_record.files, CONFIG))
+    runtime = _install(draft, known, wanted)
+    recorded = {CONFIG: pack_record.files.get(CONFIG, ""), **runtime.written}
+    pack_record = pack_record._replace(digest=guard_digest(wanted))
+    _record_files(draft, GUARD, pack_record, runtime, recorded)
 
 
-def _is_of_0_1_0(pack: PackRecord) -> bool:
+def _is_of_0_1_0(pack_record: PackRecord) -> bool:
     """Whether the installed hook is one file, without a package."""
-    return HOOK in pack.files and not any(package_of(name) for name in pack.files)
+    return HOOK in pack_record.files and not any(map(package_of, pack_record.files))
 
 
-def _belongs(name: str, hook: bytes | None) -> bool:
-    """Whether a file is of use to the hook that is there: a package is to one that names it."""
+def _is_used_by(launcher: bytes | None, name: str) -> bool:
+    """Whether a file is of use to this launcher: a package is if the launcher names it."""
     package = package_of(name)
-    return not package or hook is None or package.encode() in hook
+    return not package or launcher is None or package.encode() in launcher
 
 
-def _current_config(draft: Draft, pack: PackRecord) -> File | None:
+def _merged_config(draft: Draft, pack_record: PackRecord) -> File | None:
     """config.json with what the operator changed in it; None where it cannot be read."""
+    path = os.path.join(pack_record.folder, CONFIG)
+    written = pack_record.settings.get("config", {})
     with contextlib.suppress(HookctlError):
-        path, before = os.path.join(pack.folder, CONFIG), pack.settings.get("config", {})
-        return runtime_files.configuration(
-            path, before, _configuration(draft, pack), draft.host, False
-        )
+        wanted = _configuration(draft, pack_record)
+        return merge_config(path, written, wanted, draft.host, force=False)
     return None
 
 
@@ -112,34 +135,36 @@ def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
 
 
-def _configuration(draft: Draft, pack: PackRecord) -> dict[str, Any]:
+def _configuration(draft: Draft, pack_record: PackRecord) -> dict[str, Any]:
     state = "" if draft.target.shared else draft.folders.state
-    return guard.configuration(settings_from(pack.settings), state, draft.host)
+    return guard.configuration(settings_from(pack_record.settings), state, draft.host)
 
 
-def _files_of_guard(draft: Draft, pack: PackRecord) -> dict[str, File]:
-    """The guard's programs and a configuration as new; none where it has nothing to do."""
+def _wanted_guard_files(draft: Draft, pack_record: PackRecord) -> dict[str, File]:
+    """The guard's programs and a new configuration; none where it has nothing to do."""
     root = {} if draft.document.value is MISSING else draft.document.value
-    wrapped = any(wraps(element.id) for element in shapes.elements(draft.host.shape, root))
-    if not settings_from(pack.settings).events and not wrapped:
+    wraps_any = any(wraps(hook.id) for hook in shapes.elements(draft.host.shape, root))
+    if not settings_from(pack_record.settings).events and not wraps_any:
         return {}
-    path, wanted = os.path.join(pack.folder, CONFIG), _configuration(draft, pack)
-    config = runtime_files.configuration(path, {}, wanted, draft.host, False, fresh=True)
-    return runtime_files.guards_files(config, wrapper=wrapped)
+    config = new_config(_configuration(draft, pack_record), draft.host)
+    return guard_programs(config, wrapper=wraps_any)
 
 
-def _files_of_pack(draft: Draft, name: str, pack: PackRecord) -> dict[str, File]:
-    """A pack's files as they were installed, if its own file is still where it was and says the same version."""
-    if draft.target.shared or not pack.source or not _misses_any(pack, pack.files):
+def _missing_pack_files(draft: Draft, name: str, pack_record: PackRecord) -> dict[str, File]:
+    """A pack's files as installed, if one is missing and its source still has this version."""
+    if draft.target.shared or not pack_record.source:
         return {}
-    loaded = load_file(pack.source)
-    if (loaded.name, loaded.version) != (name, pack.version):
+    if not _misses_any(pack_record, pack_record.files):
         return {}
-    found = {file: File(*content) for file, content in read_files(loaded).items()}
-    return {
-        file: one for file, one in found.items() if files.digest(one.data) == pack.files.get(file)
-    }
+    pack = load_file(pack_record.source)
+    if (pack.name, pack.version) != (name, pack_record.version):
+        return {}
+    wanted = {}
+    for file_name, (data, executable) in read_files(pack).items():
+        if files.digest(data) == pack_record.files.get(file_name):
+            wanted[file_name] = File(data, executable)
+    return wanted
 
 
-def _misses_any(pack: PackRecord, names: Iterable[str]) -> bool:
-    return any(not os.path.lexists(os.path.join(pack.folder, name)) for name in names)
+def _misses_any(pack_record: PackRecord, names: Iterable[str]) -> bool:
+    return any(not os.path.lexists(os.path.join(pack_record.folder, name)) for name in names)

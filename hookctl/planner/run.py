@@ -1,8 +1,7 @@
-"""Plan without a lock; only where something would be written lock, plan again and write."""
+"""Plan without a lock; only where something would be written, lock, plan again and write."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -15,12 +14,12 @@ from hookctl.system.folders import Folders
 
 
 def unfinished(folders: Folders) -> bool:
-    """Whether an interrupted run left something to carry on or to clear away."""
+    """Whether an interrupted run left something to finish or to clear away."""
     return os.path.exists(folders.journal) or os.path.exists(folders.pending)
 
 
 def finish_pending(folders: Folders, say: Callable[[str], None]) -> None:
-    """Carry an interrupted run to its end, before anything is looked up; what it left may not even parse."""
+    """Finish an interrupted run before anything is read: its files may not even parse."""
     if unfinished(folders):
         from hookctl import transaction
 
@@ -30,7 +29,7 @@ def finish_pending(folders: Folders, say: Callable[[str], None]) -> None:
 
 
 def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[str], None]) -> Plan:
-    """Do what `make_plan` plans, and return the plan that was done; `say` hears what a person should know."""
+    """Do what `make_plan` plans, and return the plan that was done; `say` gets the messages."""
     folders = sources.folders
     plan = make_plan()
     if plan.empty or plan.conflicts:
@@ -40,32 +39,44 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[st
     with transaction.locked(folders, lambda: say("waiting for another hookctl")):
         for line in transaction.recover(folders):
             say(line)
-        for _ in range(READ_AGAIN):
-            sources.forget()
-            plan = make_plan()
-            if plan.empty or plan.conflicts:
-                return plan
-            try:
-                transaction.execute(folders, plan.changes, plan.records, plan.rmdirs)
-            except files.Changed:
-                time.sleep(READ_PAUSE)
-                continue
-            _look_again(plan, say)
+        return _plan_and_execute(sources, make_plan, say)
+
+
+def _plan_and_execute(
+    sources: Sources, make_plan: Callable[[], Plan], say: Callable[[str], None]
+) -> Plan:
+    """Plan again under the lock and write; start over where another program writes meanwhile."""
+    from hookctl import transaction
+
+    for _ in range(READ_AGAIN):
+        sources.forget()
+        plan = make_plan()
+        if plan.empty or plan.conflicts:
             return plan
+        try:
+            transaction.execute(sources.folders, plan.changes, plan.records, plan.rmdirs)
+        except files.Changed:
+            time.sleep(READ_PAUSE)
+            continue
+        _report_overwritten(plan, say)
+        return plan
     message = f"another program kept changing the file, {READ_AGAIN} times in a row"
     hint = "Close the agents that use it and try again."
     raise HookctlError("changed_meanwhile", message, path=plan.files[0].path, hint=hint)
 
 
-def _look_again(plan: Plan, say: Callable[[str], None]) -> None:
-    """Tell of each settings file that a program which takes no lock wrote right after us."""
+def _report_overwritten(plan: Plan, say: Callable[[str], None]) -> None:
+    """Name each settings file that a program without a lock wrote right after us."""
     for change in plan.changes:
-        if not change.settings:
-            continue
-        there = None
-        with contextlib.suppress(HookctlError):
-            there = files.read(change.path)
-        if there is None or there.data != change.after:
+        if change.settings and not _has_bytes(change.path, change.after):
             say(
-                f"{change.path}: another program wrote it right behind us; run `hookctl doctor` to see what is left"
+                f"{change.path}: another program wrote it right after hookctl; "
+                "run `hookctl doctor` to see what is left"
             )
+
+
+def _has_bytes(path: str, data: bytes | None) -> bool:
+    try:
+        return files.read(path).data == data
+    except HookctlError:
+        return False

@@ -1,4 +1,4 @@
-"""Which settings file counts and what it says: targets, effective values, and what a host wants approved.
+"""Finds the active settings files and what they say: targets, effective values, approvals.
 
 It may import `hosts`, `engine`, `documents`, `system` and the values at the root.
 """

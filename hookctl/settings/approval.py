@@ -1,4 +1,7 @@
-"""What a host wants approved before it runs a hook, as far as its own files show: the hook itself, and the folder."""
+"""What a host wants approved before it runs a hook: the hook itself, and the folder.
+
+The host's own files show it.
+"""
 
 from __future__ import annotations
 
@@ -12,111 +15,142 @@ from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.settings.words import is_true
 
-UNKNOWN, CHANGED, OFF = (
-    "unknown",
-    "changed",
-    "off",
-)  # nobody approved it; since then it was changed; switched off
+UNKNOWN = "unknown"  # nobody has approved it
+CHANGED = "changed"  # it was changed since it was approved
+OFF = "off"  # somebody switched it off
 
 
 class Closed(NamedTuple):
-    """A hook of a pack that the host passes over until somebody approves it."""
+    """A hook of a pack that the host skips until somebody approves it."""
 
     element: HookEntry
     why: str
-    state: Path = ()  # where the host has the word on it
+    state: Path = ()  # where the host keeps its approval
 
 
 def closed(
     host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
 ) -> list[Closed]:
-    """The hooks of ours in a settings file that wait for an approval, by its path and what it says."""
-    about, root = host.data.get("trust", {}), {} if root is MISSING else root
-    ours = {element.path: element for element in shapes.elements(host.shape, root)}
-    if "config" in about:
-        config = _read(host, about["config"], "toml", environ, read)
-        return list(_unapproved(host, path, root, ours, config))
-    return list(_not_agreed(host, root, ours, environ, read)) if "memory" in about else []
+    """The hooks of ours in a settings file that wait for an approval, by its path and values."""
+    trust = host.data.get("trust", {})
+    if root is MISSING:
+        root = {}
+    hooks = {hook.path: hook for hook in shapes.elements(host.shape, root)}
+    if "config" in trust:
+        config = _read_host_file(host, trust["config"], "toml", environ, read)
+        return list(_find_unapproved(host, path, root, hooks, config))
+    if "memory" in trust:
+        return list(_find_not_agreed(host, root, hooks, environ, read))
+    return []
 
 
-def _unapproved(
-    host: Host, path: str, root: Any, ours: Mapping[Path, HookEntry], config: Document | None
+def _find_unapproved(
+    host: Host, path: str, root: Any, hooks: Mapping[Path, HookEntry], config: Document | None
 ) -> Iterator[Closed]:
-    """Each hook against the approvals that the host keeps by position."""
-    places = {codex.state_path(path, place): element for place, element in ours.items()}
-    for state, digest in codex.approvals(host.shape, path, root, ours):
-        known = codex.approved(config, state) if config else None
+    """Compare each hook with the approvals that the host keeps by position."""
+    by_state = {codex.state_path(path, position): hook for position, hook in hooks.items()}
+    for state, digest in codex.approvals(host.shape, path, root, hooks):
+        hook = by_state[state]
+        approved = codex.approved(config, state) if config else None
         if config and config.get((*state, "enabled")) is False:
-            yield Closed(places[state], OFF, state)
-        if known != digest:
-            yield Closed(places[state], UNKNOWN if known is None else CHANGED, state)
+            yield Closed(hook, OFF, state)
+        if approved is None:
+            yield Closed(hook, UNKNOWN, state)
+        elif approved != digest:
+            yield Closed(hook, CHANGED, state)
 
 
-def _not_agreed(
-    host: Host, root: Any, ours: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
+def _find_not_agreed(
+    host: Host, root: Any, hooks: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
-    """Each hook against the commands that were agreed to, unless the host agrees by itself."""
-    about = host.data["trust"]
-    said = about.get("unasked", {})
-    if is_true(environ.get(said.get("variable", ""), "")) or is_true(
-        str(root.get(said.get("key")))
-    ):
+    """Compare each hook with the commands that were agreed to, unless the host agrees by itself."""
+    trust = host.data["trust"]
+    if _agrees_unasked(trust.get("unasked", {}), root, environ):
         return
-    memory = _read(host, about["memory"], "json", environ, read)
-    listed = memory.get(("approvals",)) if memory else ()
-    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    known = [(one.get("event"), one.get("command")) for one in entries]
+    memory = _read_host_file(host, trust["memory"], "json", environ, read)
+    agreed = _agreed_commands(memory)
     for path, handler, _ in shapes.handlers(host.shape, root):
-        if path in ours and (shapes.event_of(host.shape, path), handler["command"]) not in known:
-            yield Closed(ours[path], UNKNOWN)
+        event = shapes.event_of(host.shape, path)
+        if path in hooks and (event, handler["command"]) not in agreed:
+            yield Closed(hooks[path], UNKNOWN)
+
+
+def _agrees_unasked(unasked: Mapping[str, Any], root: Any, environ: Mapping[str, str]) -> bool:
+    """Whether a variable or a key tells the host to agree to every command."""
+    if is_true(environ.get(unasked.get("variable", ""), "")):
+        return True
+    return is_true(str(root.get(unasked.get("key"))))
+
+
+def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:
+    """Event and command of each agreement that the host remembers."""
+    approvals = memory.get(("approvals",)) if memory else []
+    if not isinstance(approvals, list):
+        return []
+    commands = []
+    for agreement in approvals:
+        if isinstance(agreement, dict):
+            commands.append((agreement.get("event"), agreement.get("command")))
+    return commands
 
 
 def is_untrusted(
     host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings
 ) -> bool:
-    """Whether the host runs no hook of a scope in a folder, since nobody told it to trust that."""
-    about = host.data.get("folder_trust")
-    if not about or scope not in about["scopes"] or not _is_on(host, about, environ, read):
+    """Whether the host runs no hook of a scope in a folder, since nobody trusted the folder."""
+    trust = host.data.get("folder_trust")
+    if not trust or scope not in trust["scopes"] or not _needs_trust(host, trust, environ, read):
         return False
-    document = _read(host, about["file"], about["format"], environ, read)
-    return document is None or not _is_trusted(about, _words(about, document), folder)
+    document = _read_host_file(host, trust["file"], trust["format"], environ, read)
+    if document is None:
+        return True
+    return not _is_trusted(trust, _trust_levels(trust, document), folder)
 
 
-def _read(
+def _read_host_file(
     host: Host, name: str, format: str, environ: Mapping[str, str], read: Read
 ) -> Document | None:
     return readable(name.format(config=config_folder(host, environ)), format, read)
 
 
-def _is_on(host: Host, about: Mapping[str, Any], environ: Mapping[str, str], read: Read) -> bool:
-    path = tuple(about.get("switch", ()))
-    if not path:
-        return bool(about["on"])
+def _needs_trust(
+    host: Host, trust: Mapping[str, Any], environ: Mapping[str, str], read: Read
+) -> bool:
+    """Whether the host asks for trust in folders at all."""
+    default = bool(trust["on"])
+    switch = tuple(trust.get("switch", ()))
+    if not switch:
+        return default
     host = load(host.name)
     document = readable(settings_path(host, "user", environ), host.format, read)
-    said = document.get(path) if document else MISSING
-    return said if isinstance(said, bool) else bool(about["on"])
+    value = document.get(switch) if document else MISSING
+    return value if isinstance(value, bool) else default
 
 
-def _words(about: Mapping[str, Any], document: Document) -> dict[str, Any]:
-    """What the host was told of folders."""
-    found = document.get(tuple(about.get("folders", ())))
-    words = found if isinstance(found, dict) else {}
-    if "level" in about:
-        return {
-            name: one.get(about["level"]) for name, one in words.items() if isinstance(one, dict)
-        }
-    return words
+def _trust_levels(trust: Mapping[str, Any], document: Document) -> dict[str, Any]:
+    """The trust level of each folder that the host knows."""
+    folders = document.get(tuple(trust.get("folders", ())))
+    if not isinstance(folders, dict):
+        return {}
+    if "level" not in trust:
+        return folders
+    levels = {}
+    for name, settings in folders.items():
+        if isinstance(settings, dict):
+            levels[name] = settings.get(trust["level"])
+    return levels
 
 
-def _is_trusted(about: Mapping[str, Any], words: Mapping[str, Any], folder: str) -> bool:
-    """The word on the folder itself, or where folders inside go with it, that of the nearest one."""
-    folder, best = os.path.realpath(folder), ("", None)
-    for name, word in words.items():
+def _is_trusted(trust: Mapping[str, Any], levels: Mapping[str, Any], folder: str) -> bool:
+    """Whether the folder is trusted, or the nearest folder above where trust is inherited."""
+    folder = os.path.realpath(folder)
+    nearest_name, nearest_level = "", None
+    for name, level in levels.items():
         if "\0" in name:
             continue
-        above = os.path.realpath(os.path.dirname(name) if word == about.get("parent") else name)
-        inside = about["inherited"] and folder.startswith(f"{above.rstrip('/')}/")
-        if (above == folder or inside) and len(name) > len(best[0]):
-            best = name, word
-    return best[1] in about["trusted"]
+        subject = os.path.dirname(name) if level == trust.get("parent") else name
+        path = os.path.realpath(subject)
+        is_inside = trust["inherited"] and folder.startswith(f"{path.rstrip('/')}/")
+        if (path == folder or is_inside) and len(name) > len(nearest_name):
+            nearest_name, nearest_level = name, level
+    return nearest_level in trust["trusted"]

@@ -1,4 +1,4 @@
-"""What the settings that a host reads come to for the guard: its hook's variables, the cap, the switches."""
+"""The settings in effect for the guard: its hook's variables, the host's cap, the switches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP = f"{GUARD}/stop"  # the hook that counts
 
 
 class Value(NamedTuple):
-    """A setting as it is in effect, and the file that it comes from; empty where it comes from none."""
+    """A setting as it is in effect, and the file that it comes from, if any."""
 
     text: str
     source: Source | None
@@ -31,12 +31,14 @@ class Value(NamedTuple):
 
 def hook_of(source: Source) -> HookEntry | None:
     """The guard's hook on the stop event in a settings file."""
-    found = shapes.elements(source.host.shape, source.document.value)
-    return next((element for element in found if element.id == STOP), None)
+    for hook in shapes.elements(source.host.shape, source.document.value):
+        if hook.id == STOP:
+            return hook
+    return None
 
 
 def env_path(source: Source) -> Path:
-    """The map in a settings file that the guard's hook has as its environment; empty if there is none."""
+    """The map in a settings file that is the environment of the guard's hook; () for none."""
     if not source.host.env_field:
         return source.host.env_path
     hook = hook_of(source)
@@ -44,7 +46,7 @@ def env_path(source: Source) -> Path:
 
 
 def variable(found: Sequence[Source], environ: Mapping[str, str], name: str) -> Value:
-    """A variable as the hook gets it: from the settings files, those first whose values win, else from outside."""
+    """A variable as the hook gets it: from the first of these files that has it, or the shell."""
     for source in found:
         path = env_path(source)
         if path and source.document.get((*path, name)) is not MISSING:
@@ -58,38 +60,44 @@ def variables(found: Sequence[Source]) -> dict[str, str]:
     for source in reversed(found):
         path = env_path(source)
         values = source.document.get(path) if path else {}
-        texts |= (
-            {name: precedence.text(source, (*path, name)) for name in values}
-            if isinstance(values, dict)
-            else {}
-        )
+        if isinstance(values, dict):
+            for name in values:
+                texts[name] = precedence.text(source, (*path, name))
     return texts
 
 
 def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Value:
-    """What is said about the host's cap: by its variable, else by its setting, or by the field of our hook."""
-    value = variable(found, environ, host.cap_key) if host.cap_key else None
-    if value and (value.there or "setting" not in host.cap):
-        return value
+    """The host's cap: from its variable, or else its setting, or the field of our hook."""
+    if host.cap_key:
+        value = variable(found, environ, host.cap_key)
+        if value.there or "setting" not in host.cap:
+            return value
     if "setting" in host.cap:
-        return _setting(host, found)
-    field = host.cap.get("field", "")
-    source, hook = next(
-        ((source, hook) for source in found if (hook := hook_of(source))), (None, None)
-    )
-    if field and hook and field in hook.fields:
-        return Value(json.dumps(hook.fields[field]), source, True)
-    return Value("", source if field else None, False)
+        return _read_setting(host, found)
+    return _read_cap_field(host, found)
 
 
-def _setting(host: Host, found: Sequence[Source]) -> Value:
+def _read_setting(host: Host, found: Sequence[Source]) -> Value:
     path = tuple(host.cap["setting"])
     source = precedence.winner(list(found), path)
     return Value(precedence.text(source, path), source, source is not None)
 
 
+def _read_cap_field(host: Host, found: Sequence[Source]) -> Value:
+    """The cap in a field of our first hook."""
+    field = host.cap.get("field", "")
+    if field:
+        for source in found:
+            hook = hook_of(source)
+            if hook and field in hook.fields:
+                return Value(json.dumps(hook.fields[field]), source, True)
+            if hook:
+                return Value("", source, False)
+    return Value("", None, False)
+
+
 def blocks(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> float:
-    """How many blocks in a row the host takes; 0 or less: as many as come."""
+    """How many blocks in a row the host accepts; 0 or less: any number."""
     return read_cap(host, cap(host, found, environ).text)
 
 
@@ -105,58 +113,64 @@ class Switch(NamedTuple):
     @property
     def said(self) -> str:
         """The key with its value, as people write it."""
-        return (
-            f"{'.'.join(map(str, self.path))} is {json.dumps(self.source.document.get(self.path))}"
-        )
+        key = ".".join(map(str, self.path))
+        return f"{key} is {json.dumps(self.source.document.get(self.path))}"
 
 
 def switch_files(folders: Folders, host: Host, start: str) -> Iterator[tuple[str, str]]:
-    """Scope and path of the files that have a host's switches, where they are not those of its hooks."""
-    named = host.data["switches"].get("files", {})
-    at = host._replace(data={**host.data, "files": named})
+    """Scope and path of the files with a host's switches, where its hooks are in other files."""
+    files = host.data["switches"].get("files", {})
+    switch_host = host._replace(data={**host.data, "files": files})
     for scope in host.data["scopes"]["precedence"]:
-        if scope in named:
-            yield scope, settings_path(at, scope, folders.environ, start)
+        if scope in files:
+            yield scope, settings_path(switch_host, scope, folders.environ, start)
 
 
 def with_switches(
     folders: Folders, host: Host, found: Sequence[Source], start: str, reader: Read = read_settings
 ) -> list[Source]:
-    """The settings files that the host reads, and those that only have its switches, which count first."""
-    read = {source.path for source in found}
-    more = []
+    """The settings files that the host reads, after those that only have its switches."""
+    known_paths = {source.path for source in found}
+    switch_sources = []
     for scope, path in switch_files(folders, host, start):
-        document = None
-        if path not in read:
-            document = readable(path, host.data["switches"]["format"], reader)
+        if path in known_paths:
+            continue
+        document = readable(path, host.data["switches"]["format"], reader)
         if document is not None and isinstance(document.value, dict):
-            more.append(Source(scope, path, document, of_file(load(host.name), path, reader)))
-    return [*more, *found]
+            variant = of_file(load(host.name), path, reader)
+            switch_sources.append(Source(scope, path, document, variant))
+    return [*switch_sources, *found]
 
 
 def switches(found: Sequence[Source]) -> Iterator[tuple[Switch, bool]]:
-    """Every switch that stands somewhere, those first whose word counts, and whether it says off."""
+    """Every switch that is set, the winning ones first, and whether it is off."""
     for source in found:
-        about = source.host.data["switches"]
-        for path in map(
-            tuple, ([about["disable"]] if "disable" in about else []) + about.get("also", [])
-        ):
-            if source.document.get(path) is not MISSING:
-                yield Switch(source, path), source.document.get(path) is about["disabled_by"]
+        settings = source.host.data["switches"]
+        keys = list(settings.get("also", []))
+        if "disable" in settings:
+            keys.insert(0, settings["disable"])
+        for key in keys:
+            path = tuple(key)
+            value = source.document.get(path)
+            if value is not MISSING:
+                yield Switch(source, path), value is settings["disabled_by"]
 
 
 def disabling(found: Sequence[Source]) -> Switch | None:
-    """What switches all hooks off, if its word is the one that counts."""
-    first = next(switches(found), None)
-    return first[0] if first and first[1] else None
+    """The switch that turns all hooks off, if it is the winning one."""
+    for switch, is_off in switches(found):
+        return switch if is_off else None
+    return None
 
 
 def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]]:
     """The guard's hooks that a list of single hooks switches off, and the file with that list."""
     for source in found:
         path = tuple(source.host.data["switches"].get("named", ()))
-        named: Any = source.document.get(path) if path else None
-        for other in found if isinstance(named, list) else ():
+        names: Any = source.document.get(path) if path else None
+        if not isinstance(names, list):
+            continue
+        for other in found:
             hook = hook_of(other)
-            if hook and hook.fields.get("name", hook.fields["command"]) in named:
+            if hook and hook.fields.get("name", hook.fields["command"]) in names:
                 yield source, hook

@@ -31,83 +31,102 @@ class Source(NamedTuple):
 def sources(
     folders: Folders, host: Host, user: str, start: str, read: Read = read_settings
 ) -> list[Source]:
-    """The files that the host reads when started in a folder, those first whose values win; `user` is the user's."""
-    found = list(_read(folders, host, user, start, read))
-    return found[:1] if host.data["scopes"].get("first_only") else found
+    """The files that the host reads when started in a folder, the winning ones first.
+
+    `user` is the path of the user's settings file.
+    """
+    readable_files = list(_read_files(folders, host, user, start, read))
+    if host.data["scopes"].get("first_only"):
+        return readable_files[:1]
+    return readable_files
 
 
-def _read(folders: Folders, host: Host, user: str, start: str, read: Read) -> Iterator[Source]:
+def _read_files(
+    folders: Folders, host: Host, user: str, start: str, read: Read
+) -> Iterator[Source]:
     for scope in host.data["scopes"]["precedence"]:
-        for variant, path in _paths(folders, host, scope, user, start, read):
+        for variant, path in _find_files(folders, host, scope, user, start, read):
             try:
-                there, document = read(path, variant.format)
-                if scope != "user" and there.path == files.real(user):
+                snapshot, document = read(path, variant.format)
+                if scope != "user" and snapshot.path == files.real(user):
                     continue  # in HOME, the project's settings file is the user's own
             except HookctlError:
                 continue
-            taken = there.data is not None and reading.refusal(variant, document) is None
-            if taken and isinstance(document.value, dict):
+            if snapshot.data is None or reading.refusal(variant, document) is not None:
+                continue
+            if isinstance(document.value, dict):
                 yield Source(scope, path, document, variant)
 
 
-def _paths(
+def _find_files(
     folders: Folders, host: Host, scope: str, user: str, start: str, read: Read
 ) -> list[tuple[Host, str]]:
+    """The settings files of a scope, each with the host's variant that matches its layout."""
     if scope == "user":
-        return _with_others(folders, (of_file(host, user, read), user), scope, "", read)
-    if scope != "managed":
-        if scope not in host.scopes:
-            return []
-        found = standing(host, scope, folders.environ, start, read)
-        return _with_others(folders, found, scope, start, read)
+        return _with_neighbours(folders, of_file(host, user, read), user, scope, "", read)
+    if scope == "managed":
+        return [(host, path) for path in _managed_files(host)]
+    if scope not in host.scopes:
+        return []
+    variant, path = standing(host, scope, folders.environ, start, read)
+    return _with_neighbours(folders, variant, path, scope, start, read)
+
+
+def _managed_files(host: Host) -> list[str]:
+    """The settings files of an administrator on this platform, the winning ones first."""
     patterns = host.data["files"].get("managed", {}).get(sys.platform, [])
-    matches = [
-        path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)
-    ]
-    return [(host, path) for path in matches]
+    paths = []
+    for pattern in reversed(patterns):
+        paths += sorted(glob.glob(pattern), reverse=True)
+    return paths
 
 
-def _with_others(
-    folders: Folders, file: tuple[Host, str], scope: str, start: str, read: Read
+def _with_neighbours(
+    folders: Folders, host: Host, path: str, scope: str, start: str, read: Read
 ) -> list[tuple[Host, str]]:
     """A settings file, and what the host reads beside it."""
-    host, path = file
-    every = []
+    result = [(host, path)]
     if host.data.get("variants"):
-        every = all_files(load(host.name), scope, folders.environ, start, read)
-    merged = any(where != "wrapped" for where, _ in variants(host)) and path in [
-        other for _, other in every
-    ]
-    found = [file, *(one for one in every if merged and one[1] != path)]
+        candidates = all_files(load(host.name), scope, folders.environ, start, read)
+        if _merges_variants(host) and path in [other for _, other in candidates]:
+            for variant, other in candidates:
+                if other != path:
+                    result.append((variant, other))
     beside = host.data["files"].get("beside")
     if beside:
         pattern = os.path.join(glob.escape(os.path.dirname(path)), beside)
-        found += [(host, other) for other in sorted(glob.glob(pattern)) if other != path]
-    return found
+        for other in sorted(glob.glob(pattern)):
+            if other != path:
+                result.append((host, other))
+    return result
+
+
+def _merges_variants(host: Host) -> bool:
+    """Whether the host reads the files of several variants together."""
+    return any(where != "wrapped" for where, _ in variants(host))
 
 
 def winner(found: list[Source], path: Path) -> Source | None:
     """The file whose value at this path is in effect."""
-    return next((source for source in found if source.document.get(path) is not MISSING), None)
+    for source in found:
+        if source.document.get(path) is not MISSING:
+            return source
+    return None
 
 
 def text(source: Source | None, path: Path) -> str:
-    """An env value as the host hands it on; empty where there is none."""
+    """An env value as the host passes it on; '' where there is none."""
     value: Any = source.document.get(path) if source else ""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def hidden_events(found: list[Source], source: Source) -> set[str]:
     """The events of a file that the host takes from another file of the same scope instead."""
-    laid = [variant.stands for where, variant in variants(source.host) if where == "overlays"]
-    over = [
-        one
-        for one in found
-        if one.scope == source.scope and one.host.stands in laid and one.path != source.path
-    ]
-    return {
-        event
-        for one in over
-        for _, events in event_maps(one.host.shape, one.document.value)
-        for event in events
-    }
+    overlays = [variant.stands for where, variant in variants(source.host) if where == "overlays"]
+    hidden: set[str] = set()
+    for other in found:
+        is_neighbour = other.scope == source.scope and other.path != source.path
+        if is_neighbour and other.host.stands in overlays:
+            for _, events in event_maps(other.host.shape, other.document.value):
+                hidden.update(events)
+    return hidden

@@ -1,4 +1,4 @@
-"""What one command reads: each file once a plan, and bytes that are still the same parsed only once."""
+"""What one command reads: each file once for a plan, and a broken one several times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hookctl.model import Current, Edit, Entry, Path, Wanted
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 
-READ_AGAIN = 5  # times, since a file that does not parse is most likely being written
+READ_AGAIN = 5  # times: a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
 
 
@@ -28,7 +28,7 @@ class Sources:
         self._python: tuple[str, str] | None = None
 
     def forget(self) -> None:
-        """Look at every file again, for another plan."""
+        """Read every file again, for another plan."""
         self._read = {}
 
     def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
@@ -39,28 +39,29 @@ class Sources:
         return self._read[key]
 
     def edit(self, shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document:
-        """The document with these edits; a plan that comes to the same ones again gets the same document."""
-        known, kinds = self._edited.get(document.where), [(type(edit), edit) for edit in edits]
+        """The document with these edits; the same edits give the same document again."""
+        known = self._edited.get(document.where)
+        kinds = [(type(edit), edit) for edit in edits]
         if known is None or known[0] is not document or known[1] != kinds:
             known = document, kinds, shapes.apply(shape, document, edits)
             self._edited[document.where] = known
         return known[2]
 
     def python(self) -> tuple[str, str]:
-        """The Python for the hooks, and a warning or an empty text; looked for once a command."""
+        """The Python for the hooks, and a warning or ''; searched once for a command."""
         if self._python is None:
             self._python = interpreter.choose(self.folders.environ)
         return self._python
 
 
 def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
-    """The file and its document; one that does not parse is read again, since somebody may be writing it."""
-    for rest in reversed(range(READ_AGAIN)):
+    """The file and its document; read again if broken, since somebody may be writing it."""
+    for remaining_tries in reversed(range(READ_AGAIN)):
         snapshot = files.read(path)
         try:
             return snapshot, formats.parse(format, snapshot.data or b"", where=path)
         except HookctlError:
-            if not rest:
+            if not remaining_tries:
                 raise
             time.sleep(READ_PAUSE)
     raise AssertionError("not reached")
@@ -69,32 +70,41 @@ def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
 def look(
     host: Host, document: Document, wants: Iterable[Wanted], entries: Iterable[Entry]
 ) -> Current:
-    """The live values at the places that concern us; refuses shapes and doubled keys that an edit would meet."""
+    """The current values where wants and entries belong; refuses what an edit could not handle."""
     root = {} if document.value is MISSING else document.value
     if not isinstance(root, dict):
         raise wrong_shape(document, (), "an object")
+    items = [(want.path, want.kind) for want in wants]
+    items += [(entry.path, entry.kind) for entry in entries]
     values: dict[Path, Any] = {}
     raw: dict[Path, str] = {}
-    for place in (*wants, *entries):
-        document.check_path(place.path)
-        array = place.kind == "element"
-        for length in range(1, len(place.path) + 1):
-            path = place.path[:length]
-            value = document.get(path)
-            if value is MISSING:
-                break
-            leaf = length == len(place.path) and place.kind == "leaf"
-            fits = leaf or isinstance(value, list if array and length == len(place.path) else dict)
-            if not fits and place.kind != "container":
-                raise wrong_shape(
-                    document,
-                    path,
-                    "an array" if array and length == len(place.path) else "an object",
-                )
-            values[path] = value
-            if leaf:
-                raw[path] = document.raw(path)
-    elements = shapes.elements(host.shape, root)
-    return Current(
-        values, raw | {element.path: document.raw(element.path) for element in elements}, elements
-    )
+    for path, kind in items:
+        document.check_path(path)
+        _read_along(document, path, kind, values, raw)
+    hooks = shapes.elements(host.shape, root)
+    for hook in hooks:
+        raw[hook.path] = document.raw(hook.path)
+    return Current(values, raw, hooks)
+
+
+def _read_along(
+    document: Document, path: Path, kind: str, values: dict[Path, Any], raw: dict[Path, str]
+) -> None:
+    """Add the values along a path, as far as it exists; refuses a container of another type."""
+    for length in range(1, len(path) + 1):
+        part, is_end = path[:length], length == len(path)
+        value = document.get(part)
+        if value is MISSING:
+            return
+        if kind == "leaf" and is_end:
+            raw[part] = document.raw(part)
+        elif kind != "container":
+            _require_container(document, part, value, is_array=kind == "element" and is_end)
+        values[part] = value
+
+
+def _require_container(document: Document, path: Path, value: Any, *, is_array: bool) -> None:
+    if is_array and not isinstance(value, list):
+        raise wrong_shape(document, path, "an array")
+    if not is_array and not isinstance(value, dict):
+        raise wrong_shape(document, path, "an object")

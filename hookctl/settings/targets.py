@@ -1,4 +1,4 @@
-"""Where a pack goes: the settings file of one host and scope, and the folder that the pack's own files lie in."""
+"""Where a pack goes: the settings file of a host and scope, and the folder of the pack's files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from hookctl.system.folders import Folders
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
 
-Read = Callable[
-    [str, str], tuple[files.Snapshot, Document]
-]  # a settings file by its path and format
+# Reads a settings file by its path and format.
+Read = Callable[[str, str], tuple[files.Snapshot, Document]]
 
 
 class Target:
-    """A settings file that a pack is installed in; a value, which nobody changes."""
+    """A settings file that a pack is installed in; nobody changes the value."""
 
     def __init__(self, host: Host, scope: str, path: str, project: str = "") -> None:
         self.host = host
@@ -33,12 +32,14 @@ class Target:
         self.project = project  # its real path; empty at user scope
         # Whether it is in version control, for everyone who clones the project.
         self.shared = scope == "project"
-        # Of a file that we make there: private, but if shared as everybody's.
-        self.new_file_mode = 0o666 & ~files.umask() if self.shared else files.PRIVATE
+        # A new file is private, but a shared one is as the umask wants it.
+        self.new_file_mode = files.PRIVATE
+        if self.shared:
+            self.new_file_mode = 0o666 & ~files.umask()
 
 
 def find(host: Host, scope: str, folders: Folders, project: str = "") -> Target:
-    """The place of a host's scope; refuses one whose links lead out of its project."""
+    """The target of a host's scope; refuses one whose links lead out of its project."""
     require_scope(host, scope)
     host, path = standing(host, scope, folders.environ, project)
     if scope == "user":
@@ -48,24 +49,21 @@ def find(host: Host, scope: str, folders: Folders, project: str = "") -> Target:
     users = settings_path(host, "user", folders.environ)
     if files.real(target.path) == files.real(users):
         message = f"the {scope} settings of {project} are your user settings"
-        raise HookctlError(
-            "usage", message, path=users, hint="Install with --scope user.", exit_code=USAGE
-        )
+        hint = "Install with --scope user."
+        raise HookctlError("usage", message, path=users, hint=hint, exit_code=USAGE)
     return target
 
 
 def require_scope(host: Host, scope: str) -> None:
     """Refuse (usage) a scope that a host has no settings file for."""
     if scope not in host.scopes:
-        message, hint = (
-            f"{host.title} has no {scope} settings",
-            f"Its scopes: {', '.join(host.scopes)}.",
-        )
+        message = f"{host.title} has no {scope} settings"
+        hint = f"Its scopes: {', '.join(host.scopes)}."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
 def read_settings(path: str, format: str) -> tuple[files.Snapshot, Document]:
-    """A settings file and what it says; refuses one that cannot be read."""
+    """A settings file and its document; refuses one that cannot be read."""
     snapshot = files.read(path)
     return snapshot, formats.parse(format, snapshot.data or b"", where=path)
 
@@ -77,11 +75,11 @@ def standing(
     project: str = "",
     read: Read = read_settings,
 ) -> tuple[Host, str]:
-    """The settings file of a scope that counts now, and the host in the variant that its settings stand in."""
+    """The active settings file of a scope, and the host variant that matches its layout."""
     usual = settings_path(host, scope, environ, project)
     for where, variant in variants(host):
         path = settings_path(variant, scope, environ, project)
-        if _stands(where, variant, path, usual, read):
+        if _is_active(where, variant, path, usual, read):
             return variant, path
     return host, usual
 
@@ -93,52 +91,69 @@ def all_files(
     project: str = "",
     read: Read = read_settings,
 ) -> list[tuple[Host, str]]:
-    """Every settings file of a scope in which the host's settings may stand, the one that counts now first."""
-    now = standing(host, scope, environ, project, read)
-    every = [host, *(variant for _, variant in variants(host))]
-    found = {settings_path(one, scope, environ, project): one for one in reversed(every)}
-    return [now, *((one, path) for path, one in found.items() if path != now[1])]
+    """Every possible settings file of a scope with its host variant, the active one first."""
+    active = standing(host, scope, environ, project, read)
+    all_variants = [host, *(variant for _, variant in variants(host))]
+    by_path = {}
+    for variant in reversed(all_variants):
+        by_path[settings_path(variant, scope, environ, project)] = variant
+    candidates = [active]
+    for path, variant in by_path.items():
+        if path != active[1]:
+            candidates.append((variant, path))
+    return candidates
 
 
 def of_file(host: Host, path: str, read: Read = read_settings) -> Host:
-    """The host in the variant that a settings file stands in, by its name and what is in it."""
+    """The host variant of a settings file, by the file's name and layout."""
     for where, variant in variants(host):
-        names = {
-            os.path.basename(name)
-            for name in variant.data["files"].values()
-            if isinstance(name, str)
-        }
-        if os.path.basename(path) in names and (
-            where != "wrapped" or "hooks" in _value(variant, path, read)
-        ):
+        if os.path.basename(path) not in _file_names(variant):
+            continue
+        if where != "wrapped" or "hooks" in _read_values(variant, path, read):
             return variant
     return host
 
 
-def _stands(where: str, variant: Host, path: str, usual: str, read: Read) -> bool:
-    value = _value(variant, path, read)
-    if where == "overlays":
-        beside = _value(variant, usual, read).get("hooks")
-        hidden = (
-            {name for name, groups in beside.items() if groups}
-            if isinstance(beside, dict)
-            else set()
-        )
-        return os.path.lexists(path) and (hidden <= value.keys() or variant.events["stop"] in value)
+def _file_names(variant: Host) -> set[str]:
+    paths = variant.data["files"].values()
+    return {os.path.basename(path) for path in paths if isinstance(path, str)}
+
+
+def _is_active(where: str, variant: Host, path: str, usual: str, read: Read) -> bool:
+    """Whether the host takes its hooks from the variant's file and not from the usual one."""
+    values = _read_values(variant, path, read)
     if where == "wrapped":
-        return "hooks" in value
-    hooks = value.get("hooks")
-    registers = isinstance(hooks, dict) and any(isinstance(one, list) for one in hooks.values())
-    return registers and (not os.path.lexists(usual) or bool(shapes.elements(variant.shape, value)))
+        return "hooks" in values
+    if where == "overlays":
+        overlaid = _registered_events(_read_values(variant, usual, read))
+        covers_all = overlaid <= values.keys() or variant.events["stop"] in values
+        return os.path.lexists(path) and covers_all
+    if not _registers_hooks(values):
+        return False
+    return not os.path.lexists(usual) or bool(shapes.elements(variant.shape, values))
 
 
-def _value(host: Host, path: str, read: Read) -> dict[str, Any]:
+def _registered_events(values: Mapping[str, Any]) -> set[str]:
+    hooks = values.get("hooks")
+    if not isinstance(hooks, dict):
+        return set()
+    return {event for event, groups in hooks.items() if groups}
+
+
+def _registers_hooks(values: Mapping[str, Any]) -> bool:
+    hooks = values.get("hooks")
+    return isinstance(hooks, dict) and any(isinstance(groups, list) for groups in hooks.values())
+
+
+def _read_values(host: Host, path: str, read: Read) -> dict[str, Any]:
     document = readable(path, host.format, read)
-    return document.value if document and isinstance(document.value, dict) else {}
+    if document and isinstance(document.value, dict):
+        return document.value
+    return {}
 
 
 def readable(path: str, format: str, read: Read = read_settings) -> Document | None:
-    """What a settings file says; None where it cannot be read: whoever edits it says why."""
+    """The document of a settings file; None where it cannot be read: an edit reports why."""
     try:
         return read(path, format)[1]
     except HookctlError:
@@ -146,78 +161,78 @@ def readable(path: str, format: str, read: Read = read_settings) -> Document | N
 
 
 def of_page(host: Host, record: Record, path: str) -> Target:
-    """The place that a page of the ledger speaks of; `path` is where its file is now."""
-    host = of_file(host, path)
-    project = files.real(record.project) if record.project else ""  # it may lie behind a link since
-    if project:
+    """The target of a record; `path` is where its file is now."""
+    variant = of_file(host, path)
+    project = ""
+    if record.project:
+        project = files.real(record.project)  # it may be behind a link by now
         require_inside(project, path)
-    return Target(host, record.scope, path, project)
+    return Target(variant, record.scope, path, project)
 
 
 def top(project: str) -> str:
-    """What the path of everything in a project begins with; the root of all may be one."""
+    """The prefix of every path in a project; the project may be the root folder."""
     return project.rstrip("/") + "/"
 
 
 def require_inside(project: str, path: str) -> None:
-    """Refuse a path that a link leads out of the project: a repository could bring it (design, section 5)."""
-    target = files.real(path)
-    # What lies in .git is not the repository's: no clone brings it along.
-    if not target.startswith(top(project)) or ".git" in target.removeprefix(top(project)).split(
-        "/"
-    ):
-        message = f"a link leads out of the project, to {target}"
-        raise HookctlError(
-            "link_leaves_project", message, path=path, hint="Remove the link, or use --scope user."
-        )
+    """Refuse a path that a link leads out of the project: a repository could bring the link."""
+    real = files.real(path)
+    is_inside = real.startswith(top(project))
+    # What is in .git is not the repository's: no clone brings it along.
+    if not is_inside or ".git" in real.removeprefix(top(project)).split("/"):
+        message = f"a link leads out of the project, to {real}"
+        hint = "Remove the link, or use --scope user."
+        raise HookctlError("link_leaves_project", message, path=path, hint=hint)
 
 
 def read_inside(project: str, path: str) -> files.Snapshot:
     """A file in a project; refused if a link leads out of it, also one that comes this moment."""
     require_inside(project, path)
-    there = files.read(path)
-    require_inside(project, there.path)
-    return there
+    snapshot = files.read(path)
+    require_inside(project, snapshot.path)
+    return snapshot
 
 
 def pack_folder(
     folders: Folders, target: Target, pack: str, records: Mapping[str, Record], key: str
 ) -> str:
-    """The folder of a pack's files, one a registration; `key` is that of the settings file's own page.
+    """The folder of a pack's files for one target; `key` is that of the target's own record.
 
     A second settings file of the same host at user scope gets a folder with its hash.
     """
-    own = (GUARD,) if pack == GUARD else ("packs", pack)
     if target.scope == "project":
-        inner = (*own, target.host.name) if pack == GUARD else own
-        return os.path.join(target.project, OWN, *inner)
-    folder = os.path.join(folders.data, *own, f"{target.host.name}-{target.scope}")
+        return _pack_folder_in_project(target, pack)
+    parent = (GUARD,) if pack == GUARD else ("packs", pack)
+    folder = os.path.join(folders.data, *parent, f"{target.host.name}-{target.scope}")
     if target.scope == "local":
         return f"{folder}-{short_hash(target.project)}"
-    taken = {
-        page.folder
-        for path, record in records.items()
-        if path != key
-        for page in record.packs.values()
-    }
-    return f"{folder}-{short_hash(key)}" if folder in taken else folder
+    for other, record in records.items():
+        for pack_record in record.packs.values():
+            if other != key and pack_record.folder == folder:
+                return f"{folder}-{short_hash(key)}"
+    return folder
+
+
+def _pack_folder_in_project(target: Target, pack: str) -> str:
+    own_folder = os.path.join(target.project, OWN)
+    if pack == GUARD:
+        return os.path.join(own_folder, GUARD, target.host.name)
+    return os.path.join(own_folder, "packs", pack)
 
 
 def short_hash(path: str) -> str:
-    """What stands for a path in a folder's name."""
+    """A path's short form for the name of a folder."""
     return files.digest(os.fsencode(path))[:16]
 
 
 def in_sh(target: Target, path: str) -> str:
-    """A file or folder of ours as it stands in a command; at project scope it must hold in every clone."""
-    if not target.shared:
-        if "\n" in path or any("\ud800" <= char <= "\udfff" for char in path):
-            message, hint = (
-                "no command can name this path",
-                "Let HOOKCTL_DATA_DIR be one in UTF-8 and on one line.",
-            )
-            raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
-        return shlex.quote(path)
-    return (
-        f"{target.host.data['environment']['in_command']}/{os.path.relpath(path, target.project)}"
-    )
+    """A path of ours as shell text; at project scope it must work in every clone."""
+    if target.shared:
+        project = target.host.data["environment"]["in_command"]
+        return f"{project}/{os.path.relpath(path, target.project)}"
+    if "\n" in path or any("\ud800" <= char <= "\udfff" for char in path):
+        message = "no command can name this path"
+        hint = "Set HOOKCTL_DATA_DIR to a path in UTF-8 and on one line."
+        raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
+    return shlex.quote(path)

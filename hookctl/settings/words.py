@@ -1,4 +1,4 @@
-"""The words that an environment variable says yes and no with, as the hook reads them."""
+"""The words for yes and no in an environment variable, as the hook reads them."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ WORDS = {
 
 
 def is_true(text: str) -> bool:
-    """Whether the hook takes a text for a yes."""
+    """Whether the hook reads a text as yes."""
     return WORDS.get(text.strip().lower(), False)

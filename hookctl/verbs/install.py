@@ -14,7 +14,7 @@ from hookctl.model import Conflict, Result
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Choice
-from hookctl.planner.install import check, plan_install
+from hookctl.planner.install import check_request, plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources
@@ -34,7 +34,7 @@ def install(
 ) -> Result:
     """Install the pack at these places, or with `dry_run` only say what would change."""
 
-    check(pack, choice.settings)
+    check_request(pack, choice.settings)
     begin, sources = time.monotonic(), Sources(folders)
 
     def looking(target: Target) -> None:

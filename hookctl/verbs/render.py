@@ -19,8 +19,9 @@ from hookctl.packs.choices import Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
 from hookctl.packs.wants import wants as pack_wants
-from hookctl.planner.install import check
-from hookctl.planner.runtime_files import CONFIG, configuration
+from hookctl.planner.guard_files import new_config
+from hookctl.planner.install import check_request
+from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings.targets import GUARD, SCOPES, Target, in_sh, pack_folder, require_scope
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders, asset
@@ -81,7 +82,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     ]
     copies = [{"from": source, "to": _shown(target, copy)} for copy, source in sources.items()]
     if pack.name == GUARD:
-        config = _configuration(settings, folder, host)
+        config = _configuration(settings, host)
         config_path = _shown(target, os.path.join(folder, CONFIG))
         notes.append(
             f"put this at {config_path}: {json.dumps(json.loads(config), ensure_ascii=False)}"
@@ -111,7 +112,7 @@ def _folder(folders: Folders, target: Target, pack: Pack, request: Request) -> s
 
 def _settings(pack: Pack, target: Target, request: Request) -> Settings:
     """The guard's settings as they were chosen, read as install reads them."""
-    check(pack, request.settings)
+    check_request(pack, request.settings)
     settings = choose(Settings(python=request.python), request.settings)
     if not settings.events:
         hint = "Leave it out; where the guard is registered already, remove that."
@@ -140,12 +141,10 @@ def _wants(
     ] if warning else []
 
 
-def _configuration(settings: Settings, folder: str, host: Host) -> str:
+def _configuration(settings: Settings, host: Host) -> str:
     """The text of config.json."""
     wanted = guard.configuration(settings, "", host)
-    return configuration(
-        os.path.join(folder, CONFIG), {}, wanted, host, False, fresh=True
-    ).data.decode()
+    return new_config(wanted, host).data.decode()
 
 
 def _told(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
