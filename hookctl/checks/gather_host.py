@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks import probes, work
+from hookctl.checks import probes, run_folder
 from hookctl.checks.facts import (
     FileFacts,
     Hook,
@@ -24,7 +24,7 @@ from hookctl.checks.facts import (
 )
 from hookctl.checks.gather_file import bare_facts, file_facts, parsed
 from hookctl.checks.machine import Machine, hooks_of
-from hookctl.checks.registered import at_work, with_running
+from hookctl.checks.running_guards import at_work, with_running
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
@@ -244,10 +244,10 @@ def _run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
     if os.path.isdir(named):
         root = project.find(named, machine.environ)
     own = os.path.join(root, OWN)
-    folder, task_path = work.paths_of_run(facts, registration, root)
-    marks = [os.path.join(folder, name) for name in (*work.MARKS, work.OWNER)]
+    folder, task_path = run_folder.paths_of_run(facts, registration, root)
+    marks = [os.path.join(folder, name) for name in (*run_folder.MARKS, run_folder.OWNER)]
     task, task_error = _bytes(machine, task_path)
-    owner_path = os.path.join(folder, work.OWNER)
+    owner_path = os.path.join(folder, run_folder.OWNER)
     state = project.state_folder(machine.folders.state, root)
     active_path = os.path.join(state, "ACTIVE")
     active, active_error = _bytes(machine, active_path)

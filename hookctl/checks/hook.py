@@ -20,7 +20,7 @@ from hookctl.checks.facts import (
     Python,
     Registration,
 )
-from hookctl.checks.registered import at_work
+from hookctl.checks.running_guards import at_work
 from hookctl.events import WRAPPED
 from hookctl.hosts import Host, commands
 from hookctl.masking import masked_text

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hookctl import clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import HostFacts, Registration, Run
-from hookctl.checks.registered import at_work
+from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.settings.targets import OWN

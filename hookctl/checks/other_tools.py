@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import Hook, HostFacts
 from hookctl.checks.handlers import can_block, knowledge, never_runs
-from hookctl.checks.registered import at_work, ends_chains, mode
+from hookctl.checks.running_guards import at_work, ends_chains, mode
 from hookctl.hosts import Host, read_cap
 from hookctl.settings import effective
 
