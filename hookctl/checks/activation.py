@@ -21,25 +21,25 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
     sources = file.switch_layers
     winner = effective.disabling(sources)
     if winner:
-        message = f"{winner.said} in {winner.source.scope} scope, so no hook runs here, the guard's neither"
+        message = f"{winner.said} in {winner.source.scope} scope, so no hook runs here, not even the guard"
         path = winner.source.path
         yield file.find("hooks_disabled", message, f"Remove it from {path}.", path)
     for switch, off in effective.switches(sources):
         if off and not winner:
             path = switch.source.path
-            message = f"{switch.said} in {switch.source.scope} scope: no hook runs where no other scope lets them"
+            message = f"{switch.said} in {switch.source.scope} scope: hooks run here only because another scope allows them"
             yield file.find(
                 "hooks_disabled",
-                f"{message}, as here",
+                message,
                 f"Remove it from {path}.",
                 path,
                 level="warning",
             )
     for source, hook in effective.disabling_ours(sources):
         name = hook.fields.get("name", hook.id)
-        message = f"{name} is in the list of hooks that are off, so the guard does not run"
+        message = f"{name} is in the list of disabled hooks, so the guard does not run"
         yield file.find(
-            "hook_disabled", message, f"Take it out of the list in {source.path}.", source.path
+            "hook_disabled", message, f"Remove it from the list in {source.path}.", source.path
         )
     yield from _managed_only(file)
 
@@ -56,7 +56,7 @@ def _managed_only(file: FileFacts) -> Iterator[Finding]:
                 "managed_only", message, "Ask whoever manages this machine.", source.path
             )
         else:
-            message = f"{key} means nothing in {source.scope} scope, only in managed settings"
+            message = f"{key} has no effect in {source.scope} scope, only in managed settings"
             yield file.find("managed_only_ignored", message, "Remove it.", source.path)
 
 
@@ -86,13 +86,11 @@ def _closed(file: FileFacts, one: Closed) -> Finding:
     pack = "the guard" if one.element.pack == GUARD else one.element.pack
     if one.why == approval.OFF:
         where = about["config"].format(config=file.config_folder)
-        message = (
-            f"{title} has this hook of {pack} switched off, under {'.'.join(map(str, one.state))}"
-        )
-        return file.find("hook_disabled", message, f"Take `enabled = false` out of {where}.")
-    message = f"a hook of {pack} was changed since it was approved, so {title} passes over it without a word"
+        message = f"{title} has this hook of {pack} disabled, at {'.'.join(map(str, one.state))}"
+        return file.find("hook_disabled", message, f"Remove `enabled = false` from {where}.")
+    message = f"{title} silently skips a hook of {pack}: it was changed since it was approved"
     if one.why == approval.UNKNOWN:
-        message = f"nobody has approved a hook of {pack}, so {title} passes over it without a word"
+        message = f"{title} silently skips a hook of {pack}: it is not approved"
     return file.find("not_approved", message, f"{_sentence(about['action'])}.")
 
 
@@ -100,10 +98,10 @@ def _folder(file: FileFacts) -> Iterator[Finding]:
     """A gate in front of all hooks of a folder."""
     if not file.is_untrusted:
         return
-    message = f"{file.host.title} has not been told to trust {file.start}, so it runs no hook there"
+    message = f"{file.host.title} does not trust {file.start} yet, so it runs no hook there"
     level = "warning" if file.target.project else "info"
     if level == "info":
-        message += " as long as it is not"
+        message += " until you trust it"
     yield file.find(
         "not_trusted",
         message,
@@ -133,14 +131,12 @@ def _unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
     why = _why(facts, file)
     if ours:
         alone = "guard/stop" in ours and not facts.guards
-        message = f"{', '.join(ours)} in this file does not run here: {why}"
+        message = f"{', '.join(ours)} in this file is not active in this folder: {why}"
         yield facts.find(
             "not_read", message, _fix(facts, file), file.path, "warning" if alone else "info"
         )
     elif stops and file.reason != "below":  # hooks of others there are nobody's surprise
-        message = (
-            f"a hook on {stops[0].event} in this file ({stops[0].title}) does not run here: {why}"
-        )
+        message = f"a hook on {stops[0].event} in this file ({stops[0].title}) is not active in this folder: {why}"
         yield facts.find("not_read", message, _fix(facts, file), file.path, "info")
 
 
@@ -155,19 +151,23 @@ def _why(facts: HostFacts, file: UnreadFile) -> str:
     if file.reason == "local":
         return f"{title} reads {os.path.basename(file.path)} in projects only"
     if file.reason == "variable":
-        return f"{variable} leads to {config}"
+        return f"{variable} points to {config}"
     if file.reason == "folder":
-        where = f"{variable} leads there" if facts.environ.get(variable) else "nothing leads there"
+        where = (
+            f"{variable} points there"
+            if facts.environ.get(variable)
+            else "nothing points to this folder"
+        )
         return f"{title} reads {config}, and {where}"
     if file.reason == "above":
-        return f"{title} reads project settings of its start folder only"
-    return f"{title} reads it only when it is started there"
+        return f"{title} reads project settings only in the folder it is started in"
+    return f"{title} reads project settings only in the folder it is started in"
 
 
 def _fix(facts: HostFacts, file: UnreadFile) -> str:
     if file.scope == "user":
         variable = facts.host.data["config"].get("variable", "HOME")
-        return f"Install with the same {variable} as the agent is started with."
+        return f"Install with the same {variable} that the agent is started with."
     return "Start the agent in that folder, or install at user scope."
 
 
@@ -176,7 +176,7 @@ def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
     for file in facts.files:
         hiding = hidden_by(facts, file)
         if hiding and file.current and file.current.elements:
-            yield _hidden(facts, file, hiding.source.path, hiding.real_path, "nothing")
+            yield _hidden(facts, file, hiding.source.path, hiding.real_path, "no hook")
         yield from _overlaid(facts, file)
     yield from _twice(facts)
 
@@ -213,7 +213,7 @@ def _is_beside(layer: Layer, own: Layer) -> bool:
 
 
 def _hidden(facts: HostFacts, file: FileFacts, path: str, real_path: str, what: str) -> Finding:
-    message = f"{facts.host.title} reads {path} instead, so {what} of ours runs from this file"
+    message = f"{facts.host.title} reads {path} instead, so {what} of hookctl runs from this file"
     if real_path in _paths_of_guards(facts):
         return file.find("shadowed", f"{message}; the guard is there too", level="info")
     beside = os.path.dirname(path) == os.path.dirname(file.path)
@@ -247,8 +247,8 @@ def _twice(facts: HostFacts) -> Iterator[Finding]:
             ):
                 continue
             if _has_hooks(other.document.value):
-                message = f"hooks stand here and in {other.path}; {facts.host.title} warns of that at every start"
-                fix = "Keep them in one of the two. Move none of ours by hand: uninstall, then install again."
+                message = f"hooks are registered here and in {other.path}; {facts.host.title} warns about that at every start"
+                fix = "Move your own hooks into one of the two, then uninstall and install the guard again."
                 yield facts.find("two_forms", message, fix, source.path)
 
 
@@ -272,13 +272,17 @@ def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
     commands = {str(registration.hook.fields["command"]) for registration in guards}
     if once and len(commands) == 1:
         message = f"the guard is registered in several scopes ({scopes}) with one command, which the host runs once"
-        yield facts.find("two_scopes", message, "An edit of one of them may have no effect.", path)
+        yield facts.find(
+            "two_scopes", message, "Uninstall it from the scopes where you do not want it.", path
+        )
         return
     message = f"the guard is registered in several scopes ({scopes}); they all run, and a stop is counted once"
-    yield facts.find("two_scopes", message, "Uninstall it where it is not meant.", path)
+    yield facts.find(
+        "two_scopes", message, "Uninstall it from the scopes where you do not want it.", path
+    )
     if len({registration.digest for registration in guards} - {""}) > 1:
-        message = f"the guards of {scopes} scope are of different versions; the first to answer decides for all"
-        fix = "Install both with the same hookctl, or uninstall one of them."
+        message = f"the guards of {scopes} scope have different versions; the first answer decides"
+        fix = "Install all of them with the same hookctl."
         yield facts.find("two_versions", message, fix, path)
 
 
@@ -292,7 +296,7 @@ def judge_readers(file: FileFacts) -> Iterator[Finding]:
             fix = f"Nothing has to be done; where {reader.title} reads this file, its own guard may go."
             yield file.find("registered_twice", message, fix)
         elif reader.is_there:
-            message = f"{reads}, and runs the hook as {file.host.title} would"
+            message = f"{reads}, and runs the hook as well"
             yield file.find(
                 "also_read", message, "Do not install the guard for both in one project."
             )

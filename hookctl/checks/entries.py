@@ -51,10 +51,10 @@ def _wiped(file: FileFacts, count: int) -> Finding:
         with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
             when = f", and the file was written at {clock.local(file.written_at)}"
     message = f"{count} of {count} entries are gone{when}: was the file reset?"
-    fix = "`hookctl doctor --fix` writes them again; restart agents that run, since they may write old settings back."
+    fix = "`hookctl doctor --fix` restores them. Restart running agents: they may write old settings back."
     if file.target.shared:
-        message += " Or is it not committed with .hookctl/?"
-        fix = f"`hookctl doctor --fix` writes the guard's again; of other packs only `{file.install}` does."
+        message += " Or was it not committed together with .hookctl/?"
+        fix = f"`hookctl doctor --fix` restores the guard. Install other packs again."
     return file.find("entries_wiped", message, fix)
 
 
@@ -63,17 +63,15 @@ def _one(file: FileFacts, current: Current, entry: Entry) -> Iterator[Finding]:
     name = entry.id or entry.path[-1]
     install = file.install_of(next(iter(entry.owners)))
     if at == "missing":
-        message = f"{name} is missing; somebody removed it"
-        yield file.find("entry_missing", message, f"`{install} --force` writes it again.")
+        message = f"{name} was removed"
+        yield file.find("entry_missing", message, f"`{install} --force` restores it.")
     elif (
         at == "overridden"
         and not _why_disarmed(file, current, entry.id)
         and not limits.is_at_fault(file, entry.path)
     ):
-        message = (
-            f"{name} is not as it was written{_what(current, entry)}; it is yours now and stays"
-        )
-        yield file.find("entry_edited", message, f"`{install} --force` makes it as it was.")
+        message = f"{name} was changed{_what(current, entry)}; the change is yours and stays"
+        yield file.find("entry_edited", message, f"`{install} --force` restores it.")
 
 
 def _what(current: Current, entry: Entry) -> str:
@@ -97,7 +95,7 @@ def _doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
     for id in sorted({id for id in ids if ids.count(id) > 1}):
         targets = ", ".join(".".join(map(str, e.path)) for e in current.elements if e.id == id)
         message = f"{id} is registered {ids.count(id)} times ({targets}), so it runs that often"
-        fix = "Remove all but one; `hookctl doctor --fix` does, where their command is ours word for word."
+        fix = "`hookctl doctor --fix` removes unedited copies; remove edited ones by hand."
         yield file.find("entry_doubled", message, fix)
 
 
@@ -107,7 +105,7 @@ def _disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
         why = _why(file, element)
         if why:
             message = f"{element.id} was edited so that it does not work: {why}"
-            fix = f"`{file.install_of(element.id.partition('/')[0])} --force` makes it as it was."
+            fix = f"`{file.install_of(element.id.partition('/')[0])} --force` restores it."
             yield file.find("entry_disarmed", message, fix)
 
 
@@ -134,31 +132,31 @@ def _unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
         if element.id in known:
             continue
         if pack != GUARD:
-            message = f"{element.id} stands here, but the ledger does not know it"
-            fix = f"`hookctl install PACK --host {file.host.name}` with the pack's file takes it back; or remove it."
+            message = f"{element.id} is registered here, but hookctl has no record of it"
+            fix = f"`hookctl install PATH --host {file.host.name}` with the path of the pack takes it back."
             yield file.find("orphan_hook", message, fix)
         elif guard.hook_path(str(element.fields.get("command")), element.id, event, file.target):
             yield _lost(file, element.id)
         else:
-            message = f"an edited copy of {element.id} stands here; hookctl leaves it alone"
-            fix = f"`{file.install} --force` puts the hook in its place."
+            message = f"an edited copy of {element.id} is registered here; hookctl leaves it alone"
+            fix = f"`{file.install} --force` replaces it."
             yield file.find("edited_copy", message, fix)
 
 
 def _lost(file: FileFacts, id: str) -> Finding:
     message, fix = (
-        f"{id} stands here, but the ledger does not know it",
-        "`hookctl doctor --fix` makes its page again.",
+        f"{id} is registered here, but hookctl has no record of it",
+        "`hookctl doctor --fix` records it again.",
     )
     if file.target.shared:
         message += ": was .hookctl/ not committed with it?"
-        fix = f"Commit .hookctl/ where it was installed; or `{file.install}` makes it again here."
+        fix = f"Commit .hookctl/ where it was installed, or run `{file.install}` here."
     return file.find("ledger_missing", message, fix)
 
 
 # Other tools' hooks that the guard wraps.
 
-_ALONE = "the hooks of other tools that it wraps run by themselves, without a limit"
+_ALONE = "the hooks of other tools that it wraps run directly, without a limit"
 
 
 def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
@@ -176,8 +174,8 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
     for id, element in there.items():
         yield from _wrapped(file, element, known.get(id))
     for id in known.keys() - there.keys():
-        message = f"{id} is gone with the hook that it wrapped"
-        yield file.find("wrap_gone", message, f"Nothing: the next `{file.install}` forgets it.")
+        message = f"{id} was removed together with the hook that it wrapped"
+        yield file.find("wrap_gone", message, f"`{file.install}` drops it from hookctl's record.")
     if there and file.guard:
         yield from _wrapping_files(file, settings_from(file.guard.settings).events)
 
@@ -185,16 +183,16 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
 def _wrapped(file: FileFacts, element: HookEntry, entry: Entry | None) -> Iterator[Finding]:
     original = original_of(str(element.fields["command"]))
     if original is None:
-        message = f"the command of {element.id}, around another tool's hook, was edited; it is yours now and stays"
+        message = f"the command of {element.id}, which wraps another tool's hook, was edited; the change is yours and stays"
         fix = (
-            f"`{file.install} --force` makes it as it was."
+            f"`{file.install} --force` restores it."
             if entry
-            else "Put the tool's own command there."
+            else "Put the tool's own command back."
         )
         yield file.find("wrap_edited", message, fix)
     elif entry is None:
-        message = f"{element.id} wraps {masked_text(original)}, but the ledger does not know it"
-        fix = f"`{file.install}` takes it over; `hookctl uninstall` gives the command back."
+        message = f"{element.id} wraps {masked_text(original)}, but hookctl has no record of it"
+        fix = f"`{file.install}` records it."
         yield file.find("wrap_unknown", message, fix)
 
 
@@ -215,7 +213,7 @@ def _wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
             "wrap_missing", message, "`hookctl doctor --fix` puts it back.", program.path
         )
     elif not program.is_recorded:
-        message = f"{program.name}, through which hooks of other tools run, is not as hookctl installed it"
+        message = f"{program.name}, which runs wrapped hooks of other tools, was changed since hookctl installed it"
         yield file.find(
-            "wrap_changed", message, f"`{file.install} --force` puts ours back.", program.path
+            "wrap_changed", message, f"`{file.install} --force` restores it.", program.path
         )

@@ -48,7 +48,7 @@ def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
         default = [] if knowledge(host).get("group_default") else None
         handlers = group.get("hooks", default) if isinstance(group, dict) else None
         if not isinstance(handlers, list):
-            yield Fault((g,), "is no group: it has no array `hooks`", True)
+            yield Fault((g,), "is not a group: it has no `hooks` array", True)
             continue
         if not _is_matcher(host, group):
             yield Fault((g, "matcher"), "is not a string")
@@ -82,7 +82,7 @@ def fault(host: Host, handler: Any) -> str:
     """Why the host does not load an entry; empty if it does."""
     about = host.data["registration"]
     if not isinstance(handler, dict):
-        return "is no object"
+        return "is not an object"
     handler = _there(host, handler)
     if knowledge(host).get("type_default"):
         handler = {"type": "command", **handler}
@@ -138,7 +138,9 @@ def patience(host: Host, handler: dict[str, Any]) -> float | None:
 def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
     """Why an entry that the host loads is never run; empty if it may be."""
     return (
-        "has `if`, with which no hook runs on this event" if _with_if(host, event, handler) else ""
+        "has `if`, and no hook with `if` runs on this event"
+        if _with_if(host, event, handler)
+        else ""
     )
 
 
@@ -153,18 +155,18 @@ def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
 def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
     """Why a hook of ours no longer does what it is for, in the words of an edit; `blocks` if the host must wait."""
     wrong = fault(host, fields) or (
-        "" if _is_matcher(host, fields) else "has a matcher that is none"
+        "" if _is_matcher(host, fields) else "has a matcher that is not a string"
     )
     if wrong:
         return f"it {wrong}, so {host.title} drops it"
     if _with_if(host, event, fields):
-        return f"with `if` no hook runs on {event}"
+        return f"no hook with `if` runs on {event}"
     if fields.get("type", "command") != "command":
         return f"as a hook of type {fields['type']} it does not run its command"
     if "args" in fields and _knows(host, "args"):
         return "with `args` no shell runs the command"
     if fields.get("shell", "bash") != "bash" and _knows(host, "shell"):
-        return "its command is for sh, and `shell` says otherwise"
+        return "its command needs sh, but `shell` names another shell"
     if blocks and _runs_aside(host, fields):
         return f"with `async` {host.title} does not wait for its answer"
     given = patience(host, fields)

@@ -88,7 +88,7 @@ def _interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
         yield file.find("interpreter_missing", message, fix, python.path)
     elif python.version is None:
         message = "the hook's Python does not run, so the hook does nothing"
-        yield file.find("interpreter_broken", message, "Mend it.", python.path)
+        yield file.find("interpreter_broken", message, "Reinstall this Python.", python.path)
     elif python.version < interpreter.MINIMUM:
         version, needed = (".".join(map(str, v)) for v in (python.version, interpreter.MINIMUM))
         message = f"the hook's Python is {version}; it needs {needed} or later"
@@ -107,13 +107,13 @@ def _program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
             message += ": is .hookctl/ committed with the settings?"
         yield file.find("hook_missing", message, "`hookctl doctor --fix` puts it back.", path)
     elif not program.is_recorded:
-        message = "the hook's file is not as hookctl installed it; it was not tried"
-        yield file.find("hook_changed", message, f"`{file.install} --force` puts ours back.", path)
+        message = "the hook's file was changed since hookctl installed it, so it was not tested"
+        yield file.find("hook_changed", message, f"`{file.install} --force` restores it.", path)
     elif not program.is_current:
-        message = "the hook is of another version of hookctl" + (
-            "; it was not tried" if file.target.shared else ""
+        message = "the hook is from another version of hookctl" + (
+            ", so it was not tested" if file.target.shared else ""
         )
-        yield file.find("hook_old", message, f"`{file.install}` brings this version's.", path)
+        yield file.find("hook_old", message, f"`{file.install}` updates it.", path)
 
 
 # The guard's config.json: can the hook read it, and does it mean what it says?
@@ -125,17 +125,17 @@ def _configuration(file: FileFacts) -> Iterator[Finding]:
     if config is None:
         return
     if config.error:
-        message = f"the hook's configuration cannot be read, so it lets every stop pass: {config.error.message}"
-        fix = config.error.hint or f"`{file.install} --force` puts it back."
+        message = f"the hook's configuration cannot be read, so the hook allows every stop: {config.error.message}"
+        fix = config.error.hint or f"`{file.install} --force` restores it."
         yield file.find("config_unreadable", message, fix, config.path)
     elif not config.is_there:
-        message = "the hook's configuration is missing, so your settings do not hold"
+        message = "the hook's configuration is missing, so your settings have no effect"
         yield file.find("config_missing", message, f"`{file.install}` puts it back.", config.path)
     else:
         settings = {name: value for name, value in config.value.items() if name != HOSTS}
         for name, wrong in wrong_knobs(settings, file.knobs):
             message = f"{name}: {masked_text(wrong)}; the hook ignores it"
-            yield file.find("config_invalid", message, "Mend it.", config.path)
+            yield file.find("config_invalid", message, "Fix or remove it.", config.path)
         yield from _meaning(file, config.value, config.path)
 
 
@@ -184,15 +184,17 @@ def _is_of(kind: str, value: Any) -> bool:
 
 def _meaning(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Finding]:
     if value.get("mode") == "off":
-        message = "the hook's configuration says mode off, so it lets every stop pass"
-        yield file.find("guard_off", message, "Change the mode there.", path)
+        message = "mode is off in the hook's configuration, so the hook allows every stop"
+        yield file.find("guard_off", message, "Set mode to breaker there.", path)
     soft, progress = value.get("max_soft_resets"), value.get("progress")
     if (
         type(soft) is int
         and soft <= 0
         and not (isinstance(progress, list) and "action" not in progress)
     ):
-        message = f"max_soft_resets is {soft}, so the limit never ends a run of ever new tool calls; the ceiling does"
+        message = (
+            f"max_soft_resets is {soft}, so a run of ever new tool calls ends only at the ceiling"
+        )
         yield file.find("no_soft_limit", message, "Set it to 1 or more.", path)
     named, there = value.get("state_dir"), file.state
     if (
@@ -201,8 +203,8 @@ def _meaning(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Find
         and named != there
         and not file.environ.get("HOOKCTL_STATE_DIR")
     ):
-        message = f"the hook keeps its state in {named}, and hookctl looks in {there}: log, run and doctor miss it"
-        fix = f"Start hookctl with HOOKCTL_STATE_DIR={named}, or change state_dir there."
+        message = f"the hook keeps its state in {named}, but hookctl looks in {there}: log, run and doctor do not see it"
+        fix = f"Start hookctl with HOOKCTL_STATE_DIR={named}."
         yield file.find("state_elsewhere", message, fix, path)
 
 
@@ -216,20 +218,18 @@ def _self_test(file: FileFacts) -> Iterator[Finding]:
     first, second = file.answers
     slowest = max(first.seconds, second.seconds)
     if slowest > allowed:
-        message = f"the hook does not answer in time: it took {slowest:.1f} s of {allowed:g} s"
-        fix = "Is the machine busy, or the disk slow? Raise the entry's timeout, or look what slows Python down."
+        message = f"the hook is too slow: it took {slowest:.1f} s of the {allowed:g} s allowed"
+        fix = "Find out what slows this machine down, or raise the timeout of the hook."
         yield file.find("hook_slow", message, fix, hook)
     elif says(first, file.host, "block") and says(second, file.host, "release"):
-        message = "the hook works: in a self-test it blocked a stop and then let go"
+        message = "the hook works: in a self-test it blocked one stop and allowed the next"
         yield file.find("self_test_passed", message, "", hook)
     else:
         said = " and then ".join(
             " ".join(answer.text.split()) or "nothing" for answer in file.answers
         )
-        message = f"the hook does not work: in a self-test it said {said}"
-        yield file.find(
-            "self_test_failed", message, f"`{file.install} --force` puts it back.", hook
-        )
+        message = f"the hook does not work: in a self-test it answered {said}"
+        yield file.find("self_test_failed", message, f"`{file.install} --force` restores it.", hook)
 
 
 def says(answer: Answer, host: Host, what: str) -> bool:
@@ -282,30 +282,29 @@ def _pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Fin
         )
     elif not program.is_there:
         message = f"a file of {pack} is missing, so its hooks may do nothing"
-        fix = f"`hookctl doctor --fix` or `{install}` puts it back, if the pack is still at hand."
+        fix = f"`hookctl doctor --fix` puts it back if the pack's own file is still there."
         yield file.find("hook_missing", message, fix, path)
     elif not program.is_recorded:
-        message = f"a file of {pack} is not as hookctl installed it"
-        yield file.find("hook_changed", message, f"`{install} --force` puts the pack's back.", path)
+        message = f"a file of {pack} was changed since hookctl installed it"
+        yield file.find("hook_changed", message, f"`{install} --force` restores it.", path)
 
 
 def _pack_source(
     file: FileFacts, name: str, page: PackRecord, source: PackSource
 ) -> Iterator[Finding]:
-    from_now = "Install the pack from where it is now."
+    fix = f"`hookctl install PATH --host {file.host.name}` with the current path of the pack."
     if source.error:
-        message = (
-            f"the file of {name} cannot be read any more, so it can be neither upgraded nor mended"
-        )
+        message = f"the pack file of {name} cannot be read, so {name} can be neither upgraded nor repaired"
         message += f": {source.error.message}"
-        fix = "Put it back, or install the pack from where it is now."
         yield file.find("pack_gone", message, fix, source.path)
     elif source.name != name:
-        message = f"this was the file of {name}; now {source.name} is there"
-        yield file.find("pack_gone", message, from_now, source.path)
+        message = f"this was the pack file of {name}; now it holds {source.name}"
+        yield file.find("pack_gone", message, fix, source.path)
     elif source.version != page.version:
-        message = f"{name} is there in version {source.version}; installed is {page.version}"
-        yield file.find("pack_old", message, f"`{file.install_of(name)}` brings it.", source.path)
+        message = (
+            f"this file has version {source.version} of {name}; version {page.version} is installed"
+        )
+        yield file.find("pack_old", message, f"`{file.install_of(name)}` updates it.", source.path)
 
 
 # Does the host really call the hook? What its log says, and which sessions left no line there.
@@ -320,7 +319,7 @@ def judge_last_run(file: FileFacts) -> Iterator[Finding]:
     if file.log_folder:
         lines = [line for line in lines if line["project"] == file.log_folder]
     if not lines:
-        message = f"the hook has not run yet; it does when {file.host.title} ends its first turn"
+        message = f"the hook has not run yet; it runs when {file.host.title} ends a turn"
         yield file.find("never_ran", message)
         return
     last = lines[-1]
@@ -350,8 +349,9 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
         sessions = f"the last {len(silent)} sessions of {facts.host.title}, up to {last}"
         message = f"{sessions}, left no line in the guard's log"
         debug = facts.host.data["client"].get("debug")
-        more = f" and `{debug}` tell" if debug else " tells"
-        fix = f"Start the agent anew and end a turn. If nothing comes, `hookctl log`{more} more."
+        fix = "Restart the agent and end a turn; `hookctl log` must then show a new line."
+        if debug:
+            fix += f" If it does not, `{debug}` says more."
         yield facts.find("hook_silent", message, fix, everywhere[0].hook.source.path)
 
 
@@ -375,15 +375,13 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
     about, title = file.host.data["client"], file.host.title
     if not client.path:
         names = commands(file.host)
-        message = f"{' or '.join(names)} is not on PATH, so its version is not known"
+        message = f"{' or '.join(names)} is not on PATH, so its version is unknown"
         yield file.find("client_missing", message, path=names[0])
     elif not about.get("asks_version", True):
-        message = (
-            f"the version of {about['package']} is not known: {about['command']} has one of its own"
-        )
+        message = f"the version of {about['package']} is unknown: {about['command']} has a version of its own"
         yield file.find("client_unknown", message, path=client.path)
     elif not client.version:
-        yield file.find("client_unknown", "the client did not say its version", path=client.path)
+        yield file.find("client_unknown", "the client did not print its version", path=client.path)
     elif "minimum" in about and _numbers(client.version) < _numbers(about["minimum"]):
         message = f"version {client.version} is below {about['minimum']}: {about['minimum_reason']}"
         yield file.find("client_old", message, f"Upgrade {title}.", client.path)
@@ -396,9 +394,9 @@ def _other_version(file: FileFacts, client: Client, about: Mapping[str, Any]) ->
     version, seen = _numbers(client.version), _numbers(about["seen"])
     proven = file.host.data["sure"] == "proven"
     known = (
-        "the one that hookctl was proven on"
+        "the version that hookctl was tested with"
         if proven
-        else "the one that hookctl knows from documents"
+        else "the version that hookctl knows from documentation"
     )
     if version > seen:
         message = f"version {client.version} is newer than {about['seen']}, {known}"

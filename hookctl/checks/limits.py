@@ -60,8 +60,8 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     limit, cap = value_of(layers, environ, LIMIT_KEY), effective.cap(file.host, sources, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.there and not guard.is_limit(limit.text):
-        message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook takes {blocks}"
-        yield file.find("limit_invalid", message, "Write it as a decimal number.", limit.path)
+        message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook uses {blocks}"
+        yield file.find("limit_invalid", message, f"Set {LIMIT_KEY} to a whole number.", limit.path)
     limits = _limits(file, mode, blocks, cap, config.get("count") == "attempts")
     if file.host.cap:
         yield from _number(file, limits, cap)
@@ -95,15 +95,15 @@ def _kept_alive(file: FileFacts, limits: _Limits, text: str, own: Any) -> Iterat
     if limits.cap <= 0:
         yield from _switched_off(file, limits, text)
     elif limits.cap < wanted:
-        message = f"the cap is {limits.cap:g}: keepalive lets go after {limits.cap:g} blocks in a row, not {wanted}"
+        message = f"the host cap is {limits.cap:g}: keepalive lets the agent stop after {limits.cap:g} blocks in a row, not {wanted}"
         settable = limits.cap < limits.best or (limits.named and not limits.key)
-        fix = limits.fix if settable else f"Nothing: {file.host.title} grants no more."
+        fix = limits.fix if settable else f"Nothing to do: {file.host.title} allows no more."
         yield file.find("cap_below_limit", message, fix, limits.path)
 
 
 def _switched_off(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
     if limits.key:  # else the host never had a cap
-        message = f"{shown(limits.key, text)} switches the cap of {file.host.title} itself off; only the guard is left"
+        message = f"{shown(limits.key, text)} switches the cap of {file.host.title} off; only the guard ends a chain of blocks"
         yield file.find("cap_off", message, limits.fix, limits.path)
 
 
@@ -131,7 +131,7 @@ def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]
     value = precedence.text(source, path)
     if own is None or own.document.get(path) is MISSING or precedence.text(own, path) != value:
         message = f"{shown(key, value)} of {source.scope} scope is in effect here"
-        message += f", not the one of {file.target.scope} scope"
+        message += f", not the value of {file.target.scope} scope"
         yield file.find("masked", message, f"Change it in {source.path}.", source.path)
 
 
@@ -150,16 +150,14 @@ def _ends(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
         yield from _switched_off(file, limits, text)
     if limit <= 0 and (cap > 0 or not limits.key):
         blocks = f"{min(cap if cap > 0 else guard.CEILING, guard.CEILING):g} blocks"
-        message = (
-            f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
-        )
+        message = f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets the agent stop after {blocks}"
         yield file.find("no_limit", message, f"Set {LIMIT_KEY} to 1 or more.", path)
     elif 0 < cap < limits.blocks:
         yield _below(file, limits)
     elif 0 < cap < min(limits.blocks + _SLACK, limits.best):
         room = "nothing" if cap == limits.blocks else f"only {cap - limits.blocks:g}"
-        message = f"the cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of other hooks: "
-        message += f"{file.host.title} counts those too, and the guard lets go before the host overrides it"
+        message = f"the host cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of other hooks: "
+        message += f"{file.host.title} counts those too, so the guard may let the agent stop before its limit"
         yield file.find(
             "cap_tight",
             message,
@@ -171,12 +169,10 @@ def _ends(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
 
 def _below(file: FileFacts, limits: _Limits) -> Finding:
     cap, limit, most = limits.cap, limits.limit, limits.best
-    message = (
-        f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
-    )
+    message = f"the host cap is {cap:g} and the limit {limit}: the guard lets the agent stop after {cap:g} blocks"
     if most >= limits.blocks:
         return file.find("cap_below_limit", message, limits.fix, limits.path)
-    fix = f"`{file.install} --set {LIMIT_KEY}={most:g}` says what {file.host.title} grants; it grants no more."
+    fix = f"`{file.install} --set {LIMIT_KEY}={most:g}` sets the limit to what {file.host.title} allows."
     if limits.named and not limits.key:
         fix = f"{limits.fix.removesuffix('.')}, or {LIMIT_KEY} to {most:g}."
     # Nobody asked for the default.
@@ -193,7 +189,7 @@ def _lifted(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
         if entry.path == path
     ]
     if file.host.cap_key and limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
-        message = f"the cap is {limits.cap:g}: {file.host.title} itself ends no chain before that many blocks"
+        message = f"the host cap is {limits.cap:g}: {file.host.title} itself ends no chain of blocks before that"
         fix = f"{limits.fix.removesuffix('.')}, unless something needs it."
         yield file.find("cap_high", message, fix, limits.path)
 
@@ -227,7 +223,7 @@ def judge_shell(file: FileFacts) -> Iterator[Finding]:
         value = value_of(layers, environ, name)
         if value.source and name in environ and environ[name] != value.text:
             message = f"{shown(name, environ[name])} in this shell has no effect"
-            message += f": {value.source.scope} scope sets it, and wins"
+            message += f": {value.source.scope} scope sets it and wins"
             yield file.find("shell_shadowed", message, f"Change it in {value.path}.", value.path)
 
 
@@ -251,9 +247,7 @@ def _variable(file: FileFacts, name: str, value: str, where: str, path: str) -> 
     if is_child and not off:
         return
     message = f"{shown(name, value)} {where} "
-    message += (
-        "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
-    )
+    message += "switches the guard off" if off else "overrides the hook's configuration"
     fix = f"Remove it from {path}." if path else f"`unset {name}` before the agent is started."
     level = "error" if off else "info"
     if path and not off:

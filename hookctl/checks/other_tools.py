@@ -68,8 +68,10 @@ def _together(facts: HostFacts, known: list[_Known]) -> Iterator[Finding]:
     if any(mode(facts, one) in ("breaker", "keepalive") for one in at_work(facts)):
         names.append("the guard")
     if known and len(names) > 1:
-        message = f"{' and '.join(names)} all keep the agent going; each counts for itself, and none knows of the other"
-        fix = "Leave one of them in charge; with `hookctl install --mode off` or its uninstall the guard gives way."
+        message = f"{' and '.join(names)} all keep the agent working; each has a limit of its own, so together they block longer"
+        fix = "Keep one of them and remove the others."
+        if "the guard" in names:
+            fix = f"Remove the other, or `hookctl install --host {facts.host.name} --mode off`."
         yield facts.find("two_systems", message, fix, known[0].path)
 
 
@@ -84,7 +86,7 @@ def _limit(facts: HostFacts, canonical: str, found: list[Hook], known: list[_Kno
     if canonical == "stop" and ending:
         always = any(mode(facts, one) != "keepalive" for one in ending)
         message = f"{what}; the guard ends a chain without progress"
-        message += "" if always else ", except while a run is armed"
+        message += "" if always else ", except during a run"
         return facts.find("foreign_stop", message, "", path, level="info")
     guard = f"no hook of {title} can end a chain"
     if _can_end(facts.host):
@@ -97,7 +99,7 @@ def _limit(facts: HostFacts, canonical: str, found: list[Hook], known: list[_Kno
     fix = _fix(facts.host, canonical, wrap=bool(found), lift=cap <= 0)
     if cap > 0:
         message = (
-            f"{what}; {guard}, so nothing but {title}'s own cap does, after {cap:g} blocks in a row"
+            f"{what}; {guard}, so only {title}'s own cap ends it, after {cap:g} blocks in a row"
         )
         return facts.find("foreign_stop", message, fix, path, level="warning")
     surely = canonical == "stop" and any(known)
@@ -118,12 +120,11 @@ def _fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
         options = "--mode breaker --set end_foreign_chains=true"
         steps.append(f"`hookctl install --host {host.name} {options}` ends such chains.")
     if canonical == "stop" and wrap and host.data["registration"].get("wraps"):
-        steps.append(
-            f"Or `hookctl install --host {host.name} --wrap TEXT` with a part of its command."
-        )
+        wrapping = f"`hookctl install --host {host.name} --wrap TEXT` with a part of its command."
+        steps.append(f"Or {wrapping}" if steps else f"Limit it: {wrapping}")
     if lift and host.cap_key:
         steps.append(f"Set {host.cap_key} to 8.")
-    return " ".join(steps) or "Look that it ends by itself, or remove it."
+    return " ".join(steps) or "Remove the hook, unless it ends by itself."
 
 
 def _cap(facts: HostFacts, found: list[Hook]) -> float:
@@ -159,7 +160,10 @@ def _idle(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
     if why:
         message = f"{_at(hook)} ({hook.title}) {why}"
         yield facts.find(
-            "never_runs", message, "Remove `if`, and let the hook itself decide.", hook.source.path
+            "never_runs",
+            message,
+            "Remove `if`, and check the condition in the hook.",
+            hook.source.path,
         )
     ignored = knowledge(facts.host).get("ignored", {})
     for name in (
@@ -182,7 +186,11 @@ def _script(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
     if does:
         level, message = "warning", f"{message}: {facts.host.title} {does}"
     yield facts.find(
-        "script_missing", message, "Put it back, or remove the hook.", hook.source.path, level=level
+        "script_missing",
+        message,
+        "Put the script back, or remove the hook.",
+        hook.source.path,
+        level=level,
     )
 
 
@@ -190,13 +198,15 @@ def _starts(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
     names = _commands(hook)
     agent = next((name for name in names if name in facts.agents), "")
     if agent:
-        message = f"{_at(hook)} starts {agent}, whose own hooks run then: that may never end"
-        yield facts.find("agent_in_hook", message, "Start agents elsewhere.", hook.source.path)
+        message = f"{_at(hook)} starts {agent}, which runs hooks of its own: this may never end"
+        yield facts.find(
+            "agent_in_hook", message, "Do not start agents from a hook.", hook.source.path
+        )
     floating = next((name for name in names if name in _FLOATING), "")
     if floating:
         message = f"{_at(hook)} runs {floating} at every {hook.event}, which may fetch and run another version each time"
         yield facts.find(
-            "floating_hook", message, "Install the program, and name it.", hook.source.path
+            "floating_hook", message, "Install the program and call it directly.", hook.source.path
         )
 
 

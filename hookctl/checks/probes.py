@@ -85,7 +85,7 @@ def configuration(reader: Reader, folder: str) -> Configuration:
             return Configuration(path, False, {}, None)
         value = JsonDocument.parse(data, where=path, comments=False, trailing_commas=False).value
         if not isinstance(value, dict):
-            raise HookctlError("wrong_shape", "it holds no object")
+            raise HookctlError("wrong_shape", "it is not a JSON object")
     except HookctlError as error:
         return Configuration(path, True, {}, error)
     return Configuration(path, True, value, None)

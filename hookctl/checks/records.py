@@ -18,8 +18,8 @@ def judge(facts: RecordFacts) -> Iterator[Finding]:
     for error in facts.errors:
         yield _unreadable(error)
     for path, record in facts.misfits:
-        message = f"the guard's settings for {path} are of a wrong kind"
-        fix = "Move the ledger away and install again."
+        message = f"hookctl's record holds invalid settings of the guard for {path}"
+        fix = "Move this file away and install again."
         yield finding("ledger_unreadable", message, record.host, facts.ledger, fix)
 
 
@@ -28,7 +28,7 @@ def _journal(facts: RecordFacts) -> Iterator[Finding]:
         yield _unreadable(facts.journal_error)
     elif facts.interrupted is not None:
         message = f"a run was interrupted; it was about to write {', '.join(facts.interrupted)}"
-        fix = "`hookctl doctor --fix` completes it; so does the next install or uninstall."
+        fix = "`hookctl doctor --fix` completes it."
         yield finding("interrupted_run", message, "", facts.journal, fix)
 
 
@@ -39,6 +39,6 @@ def _unreadable(error: HookctlError) -> Finding:
 
 def _gone(key: str, record: Record) -> Finding:
     """A project that was removed, or whose disk is not there just now."""
-    message = f"the ledger has a page for a project that is not there any more: {record.project}"
-    fix = "Nothing, if it comes back. `hookctl uninstall --all` forgets it with everything else."
+    message = f"hookctl's record names a project that no longer exists: {record.project}"
+    fix = "Nothing to do: it does no harm, and counts again if the project comes back."
     return finding("project_gone", message, record.host, key, fix)

@@ -47,8 +47,8 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
     remaining, fault = _remaining(run)
     yield from _odd_files(facts, run)
     if fault:
-        message = f"the guard takes this for no work at all: {fault}"
-        fix = "Mend it, or remove it; then `hookctl run remaining N`."
+        message = f"the guard cannot read this, so it sees no work: {fault}"
+        fix = "Fix or remove it, then run `hookctl run remaining N`."
         yield facts.find("task_unreadable", message, fix, run.task_path)
     if remaining > 0:
         yield from _stopped(facts, run, remaining)
@@ -72,13 +72,13 @@ def _odd_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
         if stat.S_ISLNK(about.mode):
             message = "this is a link, and `hookctl run` does not write through it"
         elif not fits and os.path.basename(about.path) not in MARKS:
-            message = f"this is no {'folder' if is_folder else 'regular file'}, so the guard cannot read it"
+            message = f"this is not a {'folder' if is_folder else 'regular file'}, so the guard cannot read it"
         elif not about.may_read or (is_folder and not about.may_enter):
-            message = "this may not be read, so the guard does not see it"
+            message = "this is not readable, so the guard does not see it"
         else:
             continue
         yield facts.find(
-            "run_unusable", message, "Remove it, or put a plain one in its place.", about.path
+            "run_unusable", message, "Replace it with a plain file or folder.", about.path
         )
 
 
@@ -102,9 +102,9 @@ def _remaining(run: Run) -> tuple[int, str]:
         return 0, ""
     text = str(left).strip() if isinstance(left, str) or type(left) is int else ""
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        return 0, "`remaining` is no whole number" if isinstance(
+        return 0, "`remaining` is not a whole number" if isinstance(
             value, dict
-        ) else "it holds no object"
+        ) else "it is not a JSON object"
     return max(0, int(text)), ""
 
 
@@ -112,7 +112,7 @@ def _stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
     for about in run.paths:
         name = os.path.basename(about.path)
         if name in MARKS and about.path == os.path.join(run.folder, name):
-            message = f"{name} is there although work remains ({remaining}), so the guard lets the agent go"
+            message = f"{name} exists although work remains ({remaining}), so the guard lets the agent stop"
             yield facts.find("run_stopped", message, "`hookctl run start` removes it.", about.path)
 
 
@@ -126,8 +126,8 @@ def _owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
         if line["t"] > run.owner_since and line.get("session")
     }
     if run.owner and others and project.session_hash(run.owner) not in seen:
-        message = f"the work belongs to a session that never stopped here; {len(others)} other did, and are let go"
-        fix = "`hookctl run start` names the session anew; after /clear, a resume or a fork it has another id."
+        message = f"the work belongs to a session that never stopped here; the guard lets the {len(others)} that did stop freely"
+        fix = "`hookctl run start` names the current session; /clear, a resume or a fork changes its id."
         yield facts.find("owner_unseen", message, fix, run.owner_path)
 
 
@@ -135,16 +135,18 @@ def _armed(facts: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterato
     """ACTIVE, which arms the guard until a moment."""
     end, now, path = _end_of(run), facts.now, run.active_path
     if run.active is not None and end is None:
-        message = "this does not say until when the run lasts, so the guard counts as not armed"
-        yield facts.find("active_unreadable", message, "`hookctl run start` writes it anew.", path)
+        message = "this does not say when the run ends, so the guard sees no run"
+        yield facts.find("active_unreadable", message, "`hookctl run start` writes it again.", path)
     elif end is not None and now < end <= now + _SOON:
         level = "warning" if must else "info"
         message = f"the run ends in {clock.age(end - now)}, at {clock.local(end)}"
-        fix = "`hookctl run start --for 12h` makes it longer."
+        fix = "`hookctl run start --for 12h` extends it."
         yield facts.find("run_ends_soon", message, fix, path, level)
     elif must and remaining > 0 and (end is None or end <= now):
-        message = f"work remains ({remaining}), but the guard is not armed, so it lets the agent go"
-        yield facts.find("not_armed", message, "`hookctl run start` arms it.", path)
+        message = (
+            f"work remains ({remaining}), but no run is active, so the guard lets the agent stop"
+        )
+        yield facts.find("not_armed", message, "`hookctl run start` starts one.", path)
 
 
 def _end_of(run: Run) -> float | None:

@@ -44,7 +44,7 @@ def _unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
     message, fix = f"{_position(error)}{error.message}{costs_it}", error.hint
     if file.backup:
         command = f"hookctl restore {shlex.quote(file.path)}"
-        fix += f" Or `{command} --to {file.backup}` puts back the last text that hookctl kept; `--list` shows all."
+        fix += f" Or `{command} --to {file.backup}` restores the last text that hookctl kept; `--list` shows all."
     return Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
@@ -120,7 +120,7 @@ def _root_keys(file: FileFacts) -> Iterator[Finding]:
     allowed, refused = about.get("root_keys", []), about.get("refused_keys", [])
     for name in root:
         if (allowed and name not in allowed) or name in refused:
-            message = f"{_quoted(name)} must not stand at the root of this file; {costs(file.host)}"
+            message = f"{_quoted(name)} is not allowed at the root of this file; {costs(file.host)}"
             yield file.find("wrong_key", message, f"Remove {_quoted(name)}.")
     needed = about.get("top") and shapes.handlers(file.host.shape, root)
     for name, value in file.host.data["registration"]["top"].items() if needed else ():
@@ -183,7 +183,7 @@ def _event(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> I
             yield file.find("unknown_event", f"{message}; {costs(host)}", _mend(file, "the name"))
         elif host.shape.root or isinstance(groups, list):
             yield file.find(
-                "unknown_event", message, "Mend the name: it is case-sensitive.", level="warning"
+                "unknown_event", message, "Fix the name: it is case-sensitive.", level="warning"
             )
         return
     if about["events"] or event in host.events.values() or _is_guarding(host, event):
@@ -218,12 +218,12 @@ def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -
             continue
         name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
         if host.data["timeout_unit"] == "milliseconds" and given < 1:
-            message = f"{name} has a timeout of {value}, which {host.title} takes for {given * 1000:g} milliseconds"
+            message = f"{name} has a timeout of {value}, which {host.title} reads as {given * 1000:g} milliseconds"
             message += ": the hook may be killed before it answers"
             yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
         elif "milliseconds_from" in handlers.knowledge(host) and given != value:
             message = (
-                f"{name} has a timeout of {value}, which {host.title} takes for {given:g} seconds"
+                f"{name} has a timeout of {value}, which {host.title} reads as {given:g} seconds"
             )
             yield file.find("timeout_unit", message, level="info")
 
@@ -244,15 +244,15 @@ def _env_names(file: FileFacts) -> Iterator[Finding]:
     env = file.document.get(file.host.env_path) if file.document and file.host.env_path else MISSING
     for name in env if isinstance(env, dict) else ():
         if not name or "=" in name:
-            message = f"env has the name {_quoted(name)}, which no variable can have; {file.host.title} drops it"
-            yield file.find("lost_env", message, "Mend the name, or remove it.")
+            message = f"env has the name {_quoted(name)}, which is not a valid variable name; {file.host.title} drops it"
+            yield file.find("lost_env", message, "Fix the name, or remove it.")
 
 
 def _links(file: FileFacts) -> Iterator[Finding]:
     """A client may follow one link and replace the next (docs of Claude Code, issue 78162)."""
     if len(file.links) > 1:
-        message = f"it is a link to a link; a version of {file.host.title} may replace the second one by a file"
-        yield file.find("link_chain", message, f"Link it to {file.links[-1]} itself.")
+        message = f"the file is a link to a link; some versions of {file.host.title} replace the second link with a file"
+        yield file.find("link_chain", message, f"Link it to {file.links[-1]} directly.")
 
 
 def judge_managed(facts: HostFacts) -> Iterator[Finding]:
@@ -285,9 +285,12 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
         for path, text in file.ignore_files:
             line = _ignoring(text, name)
             if line:
-                message = f"git ignores {name} (line {line}), so no clone gets the hook with its registration"
+                message = f"git ignores {name} (line {line}), so no clone gets both the hook and its registration"
                 yield file.find(
-                    "not_committed", message, "Take that line out, or use --scope local.", path
+                    "not_committed",
+                    message,
+                    "Remove that line, or install with `--scope local`.",
+                    path,
                 )
 
 
@@ -312,17 +315,18 @@ def _ignoring(text: str, name: str) -> int:
 def judge_rights(file: FileFacts) -> Iterator[Finding]:
     """Could somebody else change what runs as you?"""
     for rights in file.rights:
-        loose = _loose(rights, file.user)
-        if loose:
-            message = f"{loose}, so somebody else could run commands as you"
-            yield file.find("loose_mode", message, "`chmod o-w`, or make it your own.", rights.path)
+        fault, command = _find_loose_rights(rights, file.user)
+        if fault:
+            message = f"{fault}, so somebody else could run commands as you"
+            yield file.find("loose_mode", message, f"`{command}`", rights.path)
 
 
-def _loose(rights: Rights, user: int) -> str:
-    """What is wrong with the rights of a file or of a folder above it; empty if all is well."""
+def _find_loose_rights(rights: Rights, user: int) -> tuple[str, str]:
+    """What is wrong with the rights of a file or a folder above it, and the command that fixes it."""
     if rights.owner not in (*_TRUSTED, user):
-        return f"{rights.real} belongs to another user"
+        command = f"sudo chown {user} {shlex.quote(rights.real)}"
+        return f"{rights.real} belongs to another user", command
     for path, mode in rights.modes:
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            return f"{path} is writable by everybody"
-    return ""
+            return f"{path} is writable by everybody", f"chmod o-w {shlex.quote(path)}"
+    return "", ""
