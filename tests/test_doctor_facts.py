@@ -226,7 +226,7 @@ def test_a_knob_is_wrong_where_its_schema_says_so(value: dict[str, Any]) -> None
     wrong = []
     for error in jsonschema.Draft202012Validator(whole).iter_errors(value):
         wrong.append((".".join(map(str, error.absolute_path)) or "the configuration", error.message))
-    assert list(hook.wrong_knobs(value, schema())) == wrong
+    assert list(hook.find_invalid_settings(value, schema())) == wrong
 
 
 def test_every_word_of_the_knobs_schema_is_looked_at() -> None:

@@ -41,10 +41,10 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
         yield file.find(
             "hook_disabled", message, f"Remove it from the list in {source.path}.", source.path
         )
-    yield from _managed_only(file)
+    yield from _judge_managed_only(file)
 
 
-def _managed_only(file: FileFacts) -> Iterator[Finding]:
+def _judge_managed_only(file: FileFacts) -> Iterator[Finding]:
     key = file.host.data["switches"].get("managed_only")
     for layer in file.layers if key else ():
         source = layer.source
@@ -67,34 +67,34 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     """The gates in front of what the ledger has in this file: of its folder, and of each hook."""
     packs = file.record.packs if file.record else {}
     elements = file.current.elements if file.current else ()
-    if file.document is None or not any(element.pack in packs for element in elements):
+    if file.document is None or not any(hook_entry.pack in packs for hook_entry in elements):
         return
-    about = file.host.data.get("trust", {})
-    yield from _folder(file)
-    for one in file.closed:
-        if one.element.pack in packs:
-            yield _closed(file, one)
+    trust = file.host.data.get("trust", {})
+    yield from _judge_folder(file)
+    for closed in file.closed:
+        if closed.element.pack in packs:
+            yield _report_closed(file, closed)
     nobody_knows = (
-        about.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
+        trust.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
     )
-    if nobody_knows and file.target.scope in about.get("scopes", ()):
-        yield file.find("not_approved", f"{about['gate']}: {about['action']}", level="info")
+    if nobody_knows and file.target.scope in trust.get("scopes", ()):
+        yield file.find("not_approved", f"{trust['gate']}: {trust['action']}", level="info")
 
 
-def _closed(file: FileFacts, one: Closed) -> Finding:
-    about, title = file.host.data["trust"], file.host.title
-    pack = "the guard" if one.element.pack == GUARD else one.element.pack
-    if one.why == approval.OFF:
-        where = about["config"].format(config=file.config_folder)
-        message = f"{title} has this hook of {pack} disabled, at {'.'.join(map(str, one.state))}"
+def _report_closed(file: FileFacts, closed: Closed) -> Finding:
+    trust, title = file.host.data["trust"], file.host.title
+    pack = "the guard" if closed.element.pack == GUARD else closed.element.pack
+    if closed.why == approval.OFF:
+        where = trust["config"].format(config=file.config_folder)
+        message = f"{title} has this hook of {pack} disabled, at {'.'.join(map(str, closed.state))}"
         return file.find("hook_disabled", message, f"Remove `enabled = false` from {where}.")
     message = f"{title} silently skips a hook of {pack}: it was changed since it was approved"
-    if one.why == approval.UNKNOWN:
+    if closed.why == approval.UNKNOWN:
         message = f"{title} silently skips a hook of {pack}: it is not approved"
-    return file.find("not_approved", message, f"{_sentence(about['action'])}.")
+    return file.find("not_approved", message, f"{_sentence(trust['action'])}.")
 
 
-def _folder(file: FileFacts) -> Iterator[Finding]:
+def _judge_folder(file: FileFacts) -> Iterator[Finding]:
     """A gate in front of all hooks of a folder."""
     if not file.is_untrusted:
         return
@@ -122,29 +122,33 @@ def judge_unread(facts: HostFacts) -> Iterator[Finding]:
     hidden = {file.path for file in facts.files if hidden_by(facts, file)}
     unread = {file.real_path: file for file in facts.unread if file.owner not in hidden}
     for file in unread.values():
-        yield from _unread(facts, file)
+        yield from _judge_unread(facts, file)
 
 
-def _unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
+def _judge_unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
     ours = sorted({hook.id for hook in file.hooks if hook.id})
     stops = [hook for hook in file.hooks if not hook.id and _is_stop(facts, hook.event)]
-    why = _why(facts, file)
+    why = _explain_unread(facts, file)
     if ours:
         alone = "guard/stop" in ours and not facts.guards
         message = f"{', '.join(ours)} in this file is not active in this folder: {why}"
         yield facts.find(
-            "not_read", message, _fix(facts, file), file.path, "warning" if alone else "info"
+            "not_read",
+            message,
+            _suggest_fix(facts, file),
+            file.path,
+            "warning" if alone else "info",
         )
     elif stops and file.reason != "below":  # hooks of others there are nobody's surprise
         message = f"a hook on {stops[0].event} in this file ({stops[0].title}) is not active in this folder: {why}"
-        yield facts.find("not_read", message, _fix(facts, file), file.path, "info")
+        yield facts.find("not_read", message, _suggest_fix(facts, file), file.path, "info")
 
 
 def _is_stop(facts: HostFacts, event: str) -> bool:
     return event in (facts.host.events.get("stop"), facts.host.events.get("subagent-stop"))
 
 
-def _why(facts: HostFacts, file: UnreadFile) -> str:
+def _explain_unread(facts: HostFacts, file: UnreadFile) -> str:
     """Why the host does not read a file."""
     title, config = facts.host.title, facts.config_folder
     variable = facts.host.data["config"].get("variable", "")
@@ -164,7 +168,7 @@ def _why(facts: HostFacts, file: UnreadFile) -> str:
     return f"{title} reads project settings only in the folder it is started in"
 
 
-def _fix(facts: HostFacts, file: UnreadFile) -> str:
+def _suggest_fix(facts: HostFacts, file: UnreadFile) -> str:
     if file.scope == "user":
         variable = facts.host.data["config"].get("variable", "HOME")
         return f"Install with the same {variable} that the agent is started with."
@@ -176,9 +180,9 @@ def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
     for file in facts.files:
         hiding = hidden_by(facts, file)
         if hiding and file.current and file.current.elements:
-            yield _hidden(facts, file, hiding.source.path, hiding.real_path, "no hook")
-        yield from _overlaid(facts, file)
-    yield from _twice(facts)
+            yield _report_hidden(facts, file, hiding.source.path, hiding.real_path, "no hook")
+        yield from _judge_overlaid(facts, file)
+    yield from _judge_two_forms(facts)
 
 
 def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
@@ -192,16 +196,16 @@ def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
     return None if facts.layers[0].real_path == file.real_path else facts.layers[0]
 
 
-def _overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
+def _judge_overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
     """Events of ours that the host takes from a file beside this one."""
     own = next((layer for layer in file.layers if layer.source.path == file.path), None)
     if own is None or not own.hidden or file.current is None:
         return
-    ours = {event_of(file.host.shape, element.path) for element in file.current.elements}
+    ours = {event_of(file.host.shape, hook_entry.path) for hook_entry in file.current.elements}
     hidden = sorted(ours & own.hidden)
     if hidden:
         beside = next(layer for layer in file.layers if _is_beside(layer, own))
-        yield _hidden(
+        yield _report_hidden(
             facts, file, beside.source.path, beside.real_path, f"no hook on {' and '.join(hidden)}"
         )
 
@@ -212,8 +216,10 @@ def _is_beside(layer: Layer, own: Layer) -> bool:
     return source.scope == other.scope and source.host.stands != other.host.stands
 
 
-def _hidden(facts: HostFacts, file: FileFacts, path: str, real_path: str, what: str) -> Finding:
-    message = f"{facts.host.title} reads {path} instead, so {what} of hookctl runs from this file"
+def _report_hidden(
+    facts: HostFacts, file: FileFacts, path: str, real_path: str, hooks: str
+) -> Finding:
+    message = f"{facts.host.title} reads {path} instead, so {hooks} of hookctl runs from this file"
     if real_path in _paths_of_guards(facts):
         return file.find("shadowed", f"{message}; the guard is there too", level="info")
     beside = os.path.dirname(path) == os.path.dirname(file.path)
@@ -230,7 +236,7 @@ def _paths_of_guards(facts: HostFacts) -> set[str]:
     return {layer.real_path for layer in facts.layers if layer.source.path in paths}
 
 
-def _twice(facts: HostFacts) -> Iterator[Finding]:
+def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
     """Hooks in both forms of a scope's settings, which the client reads together and says so at every start."""
     forms = [
         variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"

@@ -33,10 +33,10 @@ class Machine:
         self.read = self.reader.document
         self.now = clock.now(folders.environ)
         self.cwd_project = project.find(folders.cwd, folders.environ)
-        self.knobs = knobs.schema()
+        self.settings_schema = knobs.schema()
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
-        self._places: dict[str, list[Target]] = {}
+        self._targets: dict[str, list[Target]] = {}
         self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
 
@@ -56,15 +56,15 @@ class Machine:
     def targets(self, host: Host) -> list[Target]:
         """The user's settings if the host is in use, the project's where something of ours is in it, and every
         other file that the ledgers have."""
-        if host.name not in self._places:
-            self._places[host.name] = self._find_places(host)
-        return self._places[host.name]
+        if host.name not in self._targets:
+            self._targets[host.name] = self._find_targets(host)
+        return self._targets[host.name]
 
-    def _find_places(self, host: Host) -> list[Target]:
+    def _find_targets(self, host: Host) -> list[Target]:
         variant, path = self.standing(host, "user")
-        own = Target(variant, "user", path)
-        key, record = store.page_of(self.records, own.path)
-        targets = {key: own} if record or hosts.detected(host, self.environ) else {}
+        user_target = Target(variant, "user", path)
+        key, record = store.page_of(self.records, user_target.path)
+        targets = {key: user_target} if record or hosts.detected(host, self.environ) else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
             variant, path = self.standing(host, scope, root)
@@ -72,11 +72,11 @@ class Machine:
             key, record = store.page_of(self.records, target.path)
             if record or self._has_ours(target):
                 targets.setdefault(key, target)
-        for key, page in self.records.items():
-            if page.host == host.name and page.packs:  # else only approvals are in the file
+        for key, record in self.records.items():
+            if record.host == host.name and record.packs:  # else only approvals are in the file
                 path = store.place_of(self.records, key)
                 variant = of_file(host, path, self.read)
-                targets.setdefault(key, Target(variant, page.scope, path, page.project))
+                targets.setdefault(key, Target(variant, record.scope, path, record.project))
         return list(targets.values())
 
     def _has_ours(self, target: Target) -> bool:

@@ -44,19 +44,19 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
     if not guards or facts.run is None:
         return
     run = facts.run
-    remaining, fault = _remaining(run)
-    yield from _odd_files(facts, run)
+    remaining, fault = _read_remaining(run)
+    yield from _judge_files(facts, run)
     if fault:
         message = f"the guard cannot read this, so it sees no work: {fault}"
         fix = "Fix or remove it, then run `hookctl run remaining N`."
         yield facts.find("task_unreadable", message, fix, run.task_path)
     if remaining > 0:
-        yield from _stopped(facts, run, remaining)
-    yield from _owner(facts, run)
-    yield from _armed(facts, run, remaining, must=_must_be_armed(facts, guards[0]))
+        yield from _judge_stopped(facts, run, remaining)
+    yield from _judge_owner(facts, run)
+    yield from _judge_run_end(facts, run, remaining, must=_requires_run(facts, guards[0]))
 
 
-def _must_be_armed(facts: HostFacts, registration: Registration) -> bool:
+def _requires_run(facts: HostFacts, registration: Registration) -> bool:
     config = registration.config
     if (facts.variables.get("HOOKCTL_MODE", "") or config.get("mode")) == "keepalive":
         return True
@@ -64,26 +64,26 @@ def _must_be_armed(facts: HostFacts, registration: Registration) -> bool:
     return is_true(text) if text else config.get("require_arm") is True
 
 
-def _odd_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
+def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
     """Links, through which `hookctl run` does not write, and what is no file at all."""
-    for about in run.paths:
-        is_folder = about.path in (run.own, run.folder)
-        fits = stat.S_ISDIR(about.mode) if is_folder else stat.S_ISREG(about.mode)
-        if stat.S_ISLNK(about.mode):
+    for entry in run.paths:
+        is_folder = entry.path in (run.own, run.folder)
+        fits = stat.S_ISDIR(entry.mode) if is_folder else stat.S_ISREG(entry.mode)
+        if stat.S_ISLNK(entry.mode):
             message = "this is a link, and `hookctl run` does not write through it"
-        elif not fits and os.path.basename(about.path) not in MARKS:
+        elif not fits and os.path.basename(entry.path) not in MARKS:
             message = f"this is not a {'folder' if is_folder else 'regular file'}, so the guard cannot read it"
-        elif not about.may_read or (is_folder and not about.may_enter):
+        elif not entry.may_read or (is_folder and not entry.may_enter):
             message = "this is not readable, so the guard does not see it"
         else:
             continue
         yield facts.find(
-            "run_unusable", message, "Replace it with a plain file or folder.", about.path
+            "run_unusable", message, "Replace it with a plain file or folder.", entry.path
         )
 
 
-def _remaining(run: Run) -> tuple[int, str]:
-    """How much work is left, to the hook, and what is wrong with the file that says so."""
+def _read_remaining(run: Run) -> tuple[int, str]:
+    """How much work is number, to the hook, and what is wrong with the file that says so."""
     if run.task_error:
         return 0, run.task_error.message
     if run.task is None:
@@ -97,10 +97,10 @@ def _remaining(run: Run) -> tuple[int, str]:
     except HookctlError as error:
         return 0, error.message
     value = document.value
-    left = value.get("remaining") if isinstance(value, dict) else value
-    if left is None:
+    number = value.get("remaining") if isinstance(value, dict) else value
+    if number is None:
         return 0, ""
-    text = str(left).strip() if isinstance(left, str) or type(left) is int else ""
+    text = str(number).strip() if isinstance(number, str) or type(number) is int else ""
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         return 0, "`remaining` is not a whole number" if isinstance(
             value, dict
@@ -108,15 +108,15 @@ def _remaining(run: Run) -> tuple[int, str]:
     return max(0, int(text)), ""
 
 
-def _stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
-    for about in run.paths:
-        name = os.path.basename(about.path)
-        if name in MARKS and about.path == os.path.join(run.folder, name):
+def _judge_stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
+    for entry in run.paths:
+        name = os.path.basename(entry.path)
+        if name in MARKS and entry.path == os.path.join(run.folder, name):
             message = f"{name} exists although work remains ({remaining}), so the guard lets the agent stop"
-            yield facts.find("run_stopped", message, "`hookctl run start` removes it.", about.path)
+            yield facts.find("run_stopped", message, "`hookctl run start` removes it.", entry.path)
 
 
-def _owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
+def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
     """An owner that never shows up, while other sessions are let go because of it."""
     lines = [line for line in facts.log if line["project"] == run.log_folder]
     seen = {line.get("session") for line in lines}
@@ -131,9 +131,9 @@ def _owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
         yield facts.find("owner_unseen", message, fix, run.owner_path)
 
 
-def _armed(facts: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterator[Finding]:
+def _judge_run_end(facts: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterator[Finding]:
     """ACTIVE, which arms the guard until a moment."""
-    end, now, path = _end_of(run), facts.now, run.active_path
+    end, now, path = _read_end(run), facts.now, run.active_path
     if run.active is not None and end is None:
         message = "this does not say when the run ends, so the guard sees no run"
         yield facts.find("active_unreadable", message, "`hookctl run start` writes it again.", path)
@@ -149,7 +149,7 @@ def _armed(facts: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterato
         yield facts.find("not_armed", message, "`hookctl run start` starts one.", path)
 
 
-def _end_of(run: Run) -> float | None:
+def _read_end(run: Run) -> float | None:
     """When the run ends; None where nothing says so."""
     try:
         return clock.timestamp((run.active or b"").decode("ascii").strip())

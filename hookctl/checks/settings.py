@@ -31,24 +31,24 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
     """Whether the file can be read, and whether the guard is in it."""
     if file.error:
-        yield _unreadable(file, file.error, "error")
+        yield _report_unreadable(file, file.error, "error")
     elements = file.current.elements if file.current else ()
     if file.guard is None and not any(element.pack == GUARD for element in elements):
         message, fix = "the guard is not installed here", f"`{file.install}`"
         yield file.find("not_installed", message, fix)
 
 
-def _unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
+def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
     """A settings file that cannot be read, and how an earlier text of it is put back, if there is one."""
     costs_it = f"; {costs(file.host)}" if error.code == "unparsable" else ""
-    message, fix = f"{_position(error)}{error.message}{costs_it}", error.hint
+    message, fix = f"{_format_position(error)}{error.message}{costs_it}", error.hint
     if file.backup:
         command = f"hookctl restore {shlex.quote(file.path)}"
         fix += f" Or `{command} --to {file.backup}` restores the last text that hookctl kept; `--list` shows all."
     return Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
-def _position(error: HookctlError) -> str:
+def _format_position(error: HookctlError) -> str:
     return f"line {error.line}, column {error.column}: " if error.line else ""
 
 
@@ -57,7 +57,7 @@ def judge_guests(facts: HostFacts) -> Iterator[Finding]:
     for file in facts.guests:
         stops = reading.stops_client(file.host)
         if file.error:
-            yield _unreadable(file, file.error, "error" if stops else "warning")
+            yield _report_unreadable(file, file.error, "error" if stops else "warning")
         for finding in judge_content(file):
             is_lower = finding.level == "info" or stops
             yield finding if is_lower else finding._replace(level="warning")
@@ -71,30 +71,30 @@ def judge(file: FileFacts) -> Iterator[Finding]:
             yield file.find(
                 "read_only", message, "Make it writable, or change it where it is generated."
             )
-        yield from _links(file)
+        yield from _judge_links(file)
     yield from judge_content(file)
 
 
 def judge_content(file: FileFacts) -> Iterator[Finding]:
     """What in a file makes the host ignore it, or a part of it."""
     if file.document is None or not isinstance(file.document.value, dict):
-        yield from _empty(file)
+        yield from _judge_empty(file)
         return
-    yield from _strictness(file)
-    yield from _known_keys(file)
-    yield from _root_keys(file)
-    yield from _hooks(file)
-    yield from _env_names(file)
+    yield from _judge_strictness(file)
+    yield from _judge_known_keys(file)
+    yield from _judge_root_keys(file)
+    yield from _judge_hooks(file)
+    yield from _judge_env_names(file)
 
 
-def _strictness(file: FileFacts) -> Iterator[Finding]:
+def _judge_strictness(file: FileFacts) -> Iterator[Finding]:
     error = reading.refusal(file.host, file.document) if file.document else None
     if error:
         message = f"line {error.line}, column {error.column}: {error.message}; {costs(file.host)}"
         yield file.find("strict_host", message, "Remove it.")
 
 
-def _empty(file: FileFacts) -> Iterator[Finding]:
+def _judge_empty(file: FileFacts) -> Iterator[Finding]:
     if file.document and reading.is_refused_as_empty(file.host, file.document) and file.is_file:
         message = f"the file is empty; {costs(file.host)}"
         yield file.find("strict_host", message, "Remove it, or write {} into it.")
@@ -105,24 +105,24 @@ def costs(host: Host) -> str:
     return f"{host.title} {reading.cost(host)}"
 
 
-def _known_keys(file: FileFacts) -> Iterator[Finding]:
+def _judge_known_keys(file: FileFacts) -> Iterator[Finding]:
     """A known key of a wrong type costs the whole file, hooks and env with it."""
     for name, wrong, (line, column) in (
         wrong_keys(file.host, file.document) if file.document else ()
     ):
         message = f"line {line}, column {column}: {name} {wrong}; {costs(file.host)}"
-        yield file.find("wrong_type", message, _mend(file, name))
+        yield file.find("wrong_type", message, _suggest_fix(file, name))
 
 
-def _root_keys(file: FileFacts) -> Iterator[Finding]:
+def _judge_root_keys(file: FileFacts) -> Iterator[Finding]:
     """Keys at the root that the host does not bear, or misses."""
-    root, about = file.document.value if file.document else {}, _about(file.host)
-    allowed, refused = about.get("root_keys", []), about.get("refused_keys", [])
+    root, guarding = file.document.value if file.document else {}, _load_guarding(file.host)
+    allowed, refused = guarding.get("root_keys", []), guarding.get("refused_keys", [])
     for name in root:
         if (allowed and name not in allowed) or name in refused:
-            message = f"{_quoted(name)} is not allowed at the root of this file; {costs(file.host)}"
-            yield file.find("wrong_key", message, f"Remove {_quoted(name)}.")
-    needed = about.get("top") and shapes.handlers(file.host.shape, root)
+            message = f"{_quote(name)} is not allowed at the root of this file; {costs(file.host)}"
+            yield file.find("wrong_key", message, f"Remove {_quote(name)}.")
+    needed = guarding.get("top") and shapes.handlers(file.host.shape, root)
     for name, value in file.host.data["registration"]["top"].items() if needed else ():
         if json.dumps(root.get(name)) != json.dumps(value):
             message = (
@@ -137,12 +137,12 @@ def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple
         path, value = tuple(name.split(".")), document.value
         for key in path:
             value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
-        wrong = "" if value is MISSING else _wrong(value, rule)
+        wrong = "" if value is MISSING else _find_fault(value, rule)
         if wrong:
             yield name, wrong, document.position(path)
 
 
-def _wrong(value: Any, rule: dict[str, Any]) -> str:
+def _find_fault(value: Any, rule: dict[str, Any]) -> str:
     kinds = _KINDS[rule["type"]]
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         return f"must be of type {rule['type']}"
@@ -153,63 +153,73 @@ def _wrong(value: Any, rule: dict[str, Any]) -> str:
     return ""
 
 
-def _about(host: Host) -> dict[str, Any]:
+def _load_guarding(host: Host) -> dict[str, Any]:
     """What costs the whole file although its text can be read."""
     return host.data.get("guarding", {})
 
 
-def _hooks(file: FileFacts) -> Iterator[Finding]:
+def _judge_hooks(file: FileFacts) -> Iterator[Finding]:
     root = file.document.value if file.document else {}
     named = file.host.shape.root[:1]
     if named and file.record is None and not isinstance(root.get(*named, {}), dict):
         message = f"{named[0]} is not an object; {file.host.title} reads no hook of this file"
-        yield file.find("lost_hook", message, _mend(file, "it"))
+        yield file.find("lost_hook", message, _suggest_fix(file, "it"))
     for above, events in shapes.event_maps(file.host.shape, root):
         for event in events:
-            yield from _event(file, (*above, event), event, events[event])
+            yield from _judge_event(file, (*above, event), event, events[event])
 
 
-def _event(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
+def _judge_event(
+    file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
+) -> Iterator[Finding]:
     """One event: does the host know it, and what of it does it load?"""
-    host, about = file.host, handlers.knowledge(file.host)
+    host, known = file.host, handlers.knowledge(file.host)
     dotted = ".".join(map(str, path))
-    if event in about.get("no_events", ()) or (
-        len(path) == 1 and event in _about(host).get("refused_keys", ())
+    if event in known.get("no_events", ()) or (
+        len(path) == 1 and event in _load_guarding(host).get("refused_keys", ())
     ):
         return
-    if about["events"] and event not in about["events"]:
+    if known["events"] and event not in known["events"]:
         message = f"{dotted}: {host.title} {host.data['client']['seen']} has no such event"
-        if _about(host).get("unknown_events"):
-            yield file.find("unknown_event", f"{message}; {costs(host)}", _mend(file, "the name"))
+        if _load_guarding(host).get("unknown_events"):
+            yield file.find(
+                "unknown_event", f"{message}; {costs(host)}", _suggest_fix(file, "the name")
+            )
         elif host.shape.root or isinstance(groups, list):
             yield file.find(
                 "unknown_event", message, "Fix the name: it is case-sensitive.", level="warning"
             )
         return
-    if about["events"] or event in host.events.values() or _is_guarding(host, event):
+    if known["events"] or event in host.events.values() or _is_guarding(host, event):
         for fault in handlers.faults(host, event, groups):
-            yield _lost(file, event, ".".join(map(str, (*path, *fault.path))), fault)
-        yield from _timeouts(file, path, event, groups)
+            yield _report_lost(file, event, ".".join(map(str, (*path, *fault.path))), fault)
+        yield from _judge_timeouts(file, path, event, groups)
 
 
 def _is_guarding(host: Host, event: str) -> bool:
     """Whether one entry of an event that cannot be loaded costs the whole file."""
-    events = _about(host).get("events", [])
+    events = _load_guarding(host).get("events", [])
     return event in events or "*" in events
 
 
-def _lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
+def _report_lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
     host = file.host
-    if _is_guarding(host, event) and (not fault.is_group or _about(host).get("groups", True)):
+    if _is_guarding(host, event) and (
+        not fault.is_group or _load_guarding(host).get("groups", True)
+    ):
         return file.find(
-            "invalid_hook", f"{name} {fault.wrong}; {costs(host)}", _mend(file, "that entry")
+            "invalid_hook",
+            f"{name} {fault.reason}; {costs(host)}",
+            _suggest_fix(file, "that entry"),
         )
     does = host.data.get("faults", {}).get("entry", "may drop it")
-    message = f"{name} {fault.wrong}; {host.title} {does}"
-    return file.find("lost_hook", message, _mend(file, "that entry"))
+    message = f"{name} {fault.reason}; {host.title} {does}"
+    return file.find("lost_hook", message, _suggest_fix(file, "that entry"))
 
 
-def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
+def _judge_timeouts(
+    file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
+) -> Iterator[Finding]:
     """Hooks of others with a timeout that is hardly meant as the host takes it; of ours entries.py says more."""
     host = file.host
     for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
@@ -228,11 +238,11 @@ def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -
             yield file.find("timeout_unit", message, level="info")
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return json.dumps(masked_text(name), ensure_ascii=False)
 
 
-def _mend(file: FileFacts, what: str) -> str:
+def _suggest_fix(file: FileFacts, what: str) -> str:
     """What to do about something that the host does not take; its own check says whether that helped."""
     doctor = file.host.data["client"].get("doctor")
     return f"Mend {what}, or remove it" + (
@@ -240,15 +250,15 @@ def _mend(file: FileFacts, what: str) -> str:
     )
 
 
-def _env_names(file: FileFacts) -> Iterator[Finding]:
+def _judge_env_names(file: FileFacts) -> Iterator[Finding]:
     env = file.document.get(file.host.env_path) if file.document and file.host.env_path else MISSING
     for name in env if isinstance(env, dict) else ():
         if not name or "=" in name:
-            message = f"env has the name {_quoted(name)}, which is not a valid variable name; {file.host.title} drops it"
+            message = f"env has the name {_quote(name)}, which is not a valid variable name; {file.host.title} drops it"
             yield file.find("lost_env", message, "Fix the name, or remove it.")
 
 
-def _links(file: FileFacts) -> Iterator[Finding]:
+def _judge_links(file: FileFacts) -> Iterator[Finding]:
     """A client may follow one link and replace the next (docs of Claude Code, issue 78162)."""
     if len(file.links) > 1:
         message = f"the file is a link to a link; some versions of {file.host.title} replace the second link with a file"
@@ -260,7 +270,7 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
     fix, title = "Ask whoever manages this machine.", facts.host.title
     for managed in facts.managed:
         if managed.error:
-            message = f"{_position(managed.error)}{managed.error.message}"
+            message = f"{_format_position(managed.error)}{managed.error.message}"
             message += f"; {title} does not start with such managed settings"
             yield facts.find("managed_invalid", message, fix, managed.path)
         elif managed.document:
@@ -272,7 +282,7 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
 def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
     """A file that has no hooks, but that the client reads at its start all the same: can it?"""
     for variant, path, error in facts.switch_files:
-        message = f"{_position(error)}{error.message}; {costs(variant)}"
+        message = f"{_format_position(error)}{error.message}; {costs(variant)}"
         yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
 
 
@@ -283,7 +293,7 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
     settings = os.path.relpath(file.path, file.target.project)
     for name in (OWN, os.path.dirname(settings), settings):
         for path, text in file.ignore_files:
-            line = _ignoring(text, name)
+            line = _find_ignoring_line(text, name)
             if line:
                 message = f"git ignores {name} (line {line}), so no clone gets both the hook and its registration"
                 yield file.find(
@@ -294,7 +304,7 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
                 )
 
 
-def _ignoring(text: str, name: str) -> int:
+def _find_ignoring_line(text: str, name: str) -> int:
     """The line of an ignore file that names this path itself; 0 if none does, or a later one takes it back."""
     ignoring = 0
     for number, line in enumerate(text.splitlines(), 1):
