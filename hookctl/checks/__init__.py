@@ -1,4 +1,4 @@
-"""What doctor checks: `gather_*`, machine.py, probes.py and self_test.py read, and the other modules judge.
+"""What doctor checks: `gather_*`, machine, probes and self_test read, the other modules judge.
 
 It may import every room but `verbs`, and it writes nothing.
 

@@ -1,4 +1,4 @@
-"""Does the host run these hooks at all: are they on, approved, in a file that it reads, and there only once?"""
+"""Judges whether the host runs the hooks: switches, approvals, unread files, double entries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,19 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
     sources = file.switch_layers
     winner = effective.disabling(sources)
     if winner:
-        message = f"{winner.said} in {winner.source.scope} scope, so no hook runs here, not even the guard"
+        message = (
+            f"{winner.said} in {winner.source.scope} scope, so no hook runs here, not even the "
+            "guard"
+        )
         path = winner.source.path
         yield file.find("hooks_disabled", message, f"Remove it from {path}.", path)
     for switch, off in effective.switches(sources):
         if off and not winner:
             path = switch.source.path
-            message = f"{switch.said} in {switch.source.scope} scope: hooks run here only because another scope allows them"
+            message = (
+                f"{switch.said} in {switch.source.scope} scope: hooks run here only because "
+                "another scope allows them"
+            )
             yield file.find(
                 "hooks_disabled",
                 message,
@@ -140,7 +146,10 @@ def _judge_unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
             "warning" if alone else "info",
         )
     elif stops and file.reason != "below":  # hooks of others there are nobody's surprise
-        message = f"a hook on {stops[0].event} in this file ({stops[0].title}) is not active in this folder: {why}"
+        message = (
+            f"a hook on {stops[0].event} in this file ({stops[0].title}) is not active in this "
+            f"folder: {why}"
+        )
         yield facts.find("not_read", message, _suggest_fix(facts, file), file.path, "info")
 
 
@@ -176,7 +185,7 @@ def _suggest_fix(facts: HostFacts, file: UnreadFile) -> str:
 
 
 def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
-    """Hooks of ours that the host passes over for those of another file, and scopes with hooks in two files."""
+    """Hooks of hookctl that another file hides, and scopes with hooks in two files."""
     for file in facts.files:
         hiding = hidden_by(facts, file)
         if hiding and file.current and file.current.elements:
@@ -237,7 +246,7 @@ def _paths_of_guards(facts: HostFacts) -> set[str]:
 
 
 def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
-    """Hooks in both forms of a scope's settings, which the client reads together and says so at every start."""
+    """Hooks in two files of one scope, about which the client warns at every start."""
     forms = [
         variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"
     ]
@@ -253,8 +262,14 @@ def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
             ):
                 continue
             if _has_hooks(other.document.value):
-                message = f"hooks are registered here and in {other.path}; {facts.host.title} warns about that at every start"
-                fix = "Move your own hooks into one of the two, then uninstall and install the guard again."
+                message = (
+                    f"hooks are registered here and in {other.path}; {facts.host.title} warns "
+                    "about that at every start"
+                )
+                fix = (
+                    "Move your own hooks into one of the two, then uninstall and install the "
+                    "guard again."
+                )
                 yield facts.find("two_forms", message, fix, source.path)
 
 
@@ -266,7 +281,7 @@ def _has_hooks(value: object) -> bool:
 
 
 def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
-    """The guard registered in several scopes at once; twice in one file is an error of that file."""
+    """The guard in several scopes at once; entries.py judges doubles in one file."""
     guards = list(
         {registration.hook.source.path: registration for registration in facts.guards}.values()
     )
@@ -277,12 +292,18 @@ def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
     once = facts.host.data["scopes"].get("same_command_once")
     commands = {str(registration.hook.fields["command"]) for registration in guards}
     if once and len(commands) == 1:
-        message = f"the guard is registered in several scopes ({scopes}) with one command, which the host runs once"
+        message = (
+            f"the guard is registered in several scopes ({scopes}) with one command, which the "
+            "host runs once"
+        )
         yield facts.find(
             "two_scopes", message, "Uninstall it from the scopes where you do not want it.", path
         )
         return
-    message = f"the guard is registered in several scopes ({scopes}); they all run, and a stop is counted once"
+    message = (
+        f"the guard is registered in several scopes ({scopes}); they all run, and a stop is "
+        "counted once"
+    )
     yield facts.find(
         "two_scopes", message, "Uninstall it from the scopes where you do not want it.", path
     )
@@ -299,7 +320,10 @@ def judge_readers(file: FileFacts) -> Iterator[Finding]:
         if reader.own_guard:
             message = f"{reads}, and has the guard in {reader.own_guard} as well"
             message += "; both run, and a stop is counted once"
-            fix = f"Nothing has to be done; where {reader.title} reads this file, its own guard may go."
+            fix = (
+                f"Nothing has to be done; where {reader.title} reads this file, its own guard "
+                "may go."
+            )
             yield file.find("registered_twice", message, fix)
         elif reader.is_there:
             message = f"{reads}, and runs the hook as well"

@@ -1,4 +1,4 @@
-"""Is what we wrote still there, once, and as we wrote it? And does it still do what it is for?"""
+"""Judges the entries of hookctl: are they there once, unchanged, and do they still work?"""
 
 from __future__ import annotations
 
@@ -53,10 +53,13 @@ def _report_wiped(file: FileFacts, count: int) -> Finding:
         with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
             when = f", and the file was written at {clock.local(file.written_at)}"
     message = f"{count} of {count} entries are gone{when}: was the file reset?"
-    fix = "`hookctl doctor --fix` restores them. Restart running agents: they may write old settings back."
+    fix = (
+        "`hookctl doctor --fix` restores them. Restart running agents: they may write old "
+        "settings back."
+    )
     if file.target.shared:
         message += " Or was it not committed together with .hookctl/?"
-        fix = f"`hookctl doctor --fix` restores the guard. Install other packs again."
+        fix = "`hookctl doctor --fix` restores the guard. Install other packs again."
     return file.find("entries_wiped", message, fix)
 
 
@@ -144,7 +147,10 @@ def _judge_unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
             continue
         if pack != GUARD:
             message = f"{hook_entry.id} is registered here, but hookctl has no record of it"
-            fix = f"`hookctl install PATH --host {file.host.name}` with the path of the pack takes it back."
+            fix = (
+                f"`hookctl install PATH --host {file.host.name}` with the path of the pack "
+                "takes it back."
+            )
             yield file.find("orphan_hook", message, fix)
         elif guard.hook_path(
             str(hook_entry.fields.get("command")), hook_entry.id, event, file.target
@@ -175,7 +181,7 @@ _ALONE = "the hooks of other tools that it wraps run directly, without a limit"
 
 
 def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
-    """Is what limits other tools' hooks there, and does the ledger know them? Of each only the command is ours."""
+    """Hooks of other tools that the guard wraps: the command, the record and the programs."""
     if file.current is None:
         return
     known = (
@@ -202,7 +208,10 @@ def _judge_wrapped_hook(
 ) -> Iterator[Finding]:
     original = original_of(str(hook_entry.fields["command"]))
     if original is None:
-        message = f"the command of {hook_entry.id}, which wraps another tool's hook, was edited; the change is yours and stays"
+        message = (
+            f"the command of {hook_entry.id}, which wraps another tool's hook, was edited; the "
+            "change is yours and stays"
+        )
         fix = (
             f"`{file.install} --force` restores it."
             if entry
@@ -216,7 +225,7 @@ def _judge_wrapped_hook(
 
 
 def _judge_wrapping_files(file: FileFacts, events: tuple[str, ...]) -> Iterator[Finding]:
-    """What the wrapped hooks run through; the hook itself is looked at elsewhere while the guard is on."""
+    """The programs that run wrapped hooks; hook.py judges the guard's while it is on."""
     for program in file.programs:
         if program.name == PROGRAM or not events:
             yield from _judge_wrapping_file(file, program)
@@ -232,7 +241,10 @@ def _judge_wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Find
             "wrap_missing", message, "`hookctl doctor --fix` puts it back.", program.path
         )
     elif not program.is_recorded:
-        message = f"{program.name}, which runs wrapped hooks of other tools, was changed since hookctl installed it"
+        message = (
+            f"{program.name}, which runs wrapped hooks of other tools, was changed since "
+            "hookctl installed it"
+        )
         yield file.find(
             "wrap_changed", message, f"`{file.install} --force` restores it.", program.path
         )

@@ -1,4 +1,4 @@
-"""What doctor knows before it judges: values only, each thing in them read once by the gather modules."""
+"""The facts that doctor judges: plain values, filled in by the gather modules."""
 
 import os
 import re
@@ -225,7 +225,7 @@ class FileFacts(NamedTuple):
 
     @property
     def reaching(self) -> tuple[Layer, ...]:
-        """The files whose variables reach the guard's hook here: all, or this one where a hook has its own."""
+        """The files whose variables reach the guard's hook: all, or only this one if it has an env."""
         own = tuple(layer for layer in self.layers if layer.source.path == self.path)
         return own if own and self.host.env_field else self.layers
 

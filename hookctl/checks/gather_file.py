@@ -24,7 +24,7 @@ from hookctl.system import files, interpreter, project
 
 
 def file_facts(machine: Machine, target: Target) -> FileFacts:
-    """The facts about a settings file with hookctl's entries, or the user's file of a host in use."""
+    """The facts about a file with hookctl's entries, or the user's file of a host in use."""
     _, record = store.page_of(machine.records, target.path)
     packs = record.packs if record else {}
     facts = _read_inside_project(machine, target, record)
@@ -147,7 +147,7 @@ def _find_last_backup(machine: Machine, path: str) -> int:
 
 
 def _list_protected_paths(machine: Machine, facts: FileFacts) -> list[str]:
-    """The paths that nobody else should be able to write: settings, hook programs, hookctl's state."""
+    """The paths that only the user may write: settings, hook programs, hookctl's state."""
     paths = [facts.path] if facts.document is not None else []
     packs = facts.record.packs if facts.record else {}
     for pack_record in packs.values():

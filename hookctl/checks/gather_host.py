@@ -96,7 +96,7 @@ def _add_other_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
 
 
 def _add_registrations(machine: Machine, facts: HostFacts) -> HostFacts:
-    """The facts with the guard's registrations, those of them that run, and what they left behind."""
+    """The facts with the guard's registrations, its log and the sessions that it saw."""
     registrations = tuple(_find_registrations(machine, facts.layers, facts.files))
     facts = facts._replace(
         registrations=registrations,
@@ -210,7 +210,7 @@ def _find_unread(
 def _list_unread_paths(
     machine: Machine, host: Host, known: tuple[FileFacts, ...]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Where people put settings that the host does not read here: path, scope, and why it does not."""
+    """Settings that the host does not read here: path, scope, reason and owner."""
     environ, config = machine.environ, hosts.config_folder(host, machine.environ)
     if "local" in host.scopes:
         name = os.path.basename(host.data["files"]["local"])
@@ -273,7 +273,7 @@ def _list_sessions(
 
 
 def _read_run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
-    """The run folder of the project that the working folder is in, as a guard of this place reads it."""
+    """The run folder of the current project, as this guard reads it."""
     project_variable = machine.environ.get(facts.host.data["environment"].get("project", ""), "")
     root = machine.cwd_project
     if os.path.isdir(project_variable):

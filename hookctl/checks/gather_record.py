@@ -16,7 +16,7 @@ from hookctl.system.folders import Folders
 
 
 def record_facts(folders: Folders) -> RecordFacts:
-    """The records of every ledger that can be read, and the faults of the others and the journal."""
+    """All readable records, and the faults of ledgers and journal."""
     interrupted, journal_error = _read_journal(folders)
     facts = RecordFacts({}, folders.ledger, folders.journal, interrupted, journal_error, (), (), ())
     try:
@@ -48,7 +48,7 @@ def _list_projects(folders: Folders, records: dict[str, Record]) -> list[str]:
 def _sort_out(
     facts: RecordFacts, local_records: dict[str, Record], records: dict[str, Record]
 ) -> RecordFacts:
-    """The facts with the usable records, those of missing projects and those with wrong settings."""
+    """The facts with usable records, missing projects and invalid settings."""
     gone = [(key, record) for key, record in local_records.items() if _is_gone(record)]
     usable: dict[str, Record] = {}
     misfits = []

@@ -63,7 +63,9 @@ def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
 def _flat_fault(host: Host, entry: Any) -> str:
     """A host with a flat list may read groups there too; what is in them is not looked into."""
     return (
-        "" if isinstance(entry, dict) and isinstance(entry.get("hooks"), list) else fault(host, entry)
+        ""
+        if isinstance(entry, dict) and isinstance(entry.get("hooks"), list)
+        else fault(host, entry)
     )
 
 
@@ -157,7 +159,7 @@ def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
 
 
 def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
-    """Why a hook of ours no longer does what it is for, in the words of an edit; `blocks` if the host must wait."""
+    """Why a hook of hookctl no longer works, or ''; `blocks` if the host must wait for it."""
     reason = fault(host, fields) or (
         "" if _has_valid_matcher(host, fields) else "has a matcher that is not a string"
     )

@@ -1,4 +1,4 @@
-"""Does the hook really work: its files, its configuration, its interpreter, a self-test; and does the host call it?"""
+"""Judges whether the hook works: programs, configuration, Python, self-test, log and client."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def _judge_programs(file: FileFacts) -> Iterator[Finding]:
 
 
 def program_to_try(file: FileFacts) -> str:
-    """The program that a self-test may start; empty where something is wrong with it or with its interpreter.
+    """The program that a self-test may start, or '' if it or its interpreter has a fault.
 
-    A committed ledger vouches for nothing: at project scope only this version's own program is started.
+    A committed ledger is not trusted: at project scope only this version's program starts.
     """
     if file.guard is None or file.python is None:
         return ""
@@ -125,7 +125,10 @@ def _judge_configuration(file: FileFacts) -> Iterator[Finding]:
     if config is None:
         return
     if config.error:
-        message = f"the hook's configuration cannot be read, so the hook allows every stop: {config.error.message}"
+        message = (
+            "the hook's configuration cannot be read, so the hook allows every stop: "
+            f"{config.error.message}"
+        )
         fix = config.error.hint or f"`{file.install} --force` restores it."
         yield file.find("config_unreadable", message, fix, config.path)
     elif not config.is_there:
@@ -207,12 +210,15 @@ def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator
         and named != there
         and not file.environ.get("HOOKCTL_STATE_DIR")
     ):
-        message = f"the hook keeps its state in {named}, but hookctl looks in {there}: log, run and doctor do not see it"
+        message = (
+            f"the hook keeps its state in {named}, but hookctl looks in {there}: log, run and "
+            "doctor do not see it"
+        )
         fix = f"Start hookctl with HOOKCTL_STATE_DIR={named}."
         yield file.find("state_elsewhere", message, fix, path)
 
 
-# The self-test: two stops of a made-up session, of which the first is blocked and the second let go.
+# The self-test: the hook must block the first of two stops and allow the second.
 
 
 def _judge_self_test(file: FileFacts) -> Iterator[Finding]:
@@ -237,7 +243,7 @@ def _judge_self_test(file: FileFacts) -> Iterator[Finding]:
 
 
 def says(answer: Answer, host: Host, what: str) -> bool:
-    """Whether an answer has the form of the host's dialect, whatever its text; nothing where it has no such form."""
+    """Whether an answer has the form that the host expects, whatever its text."""
     form = host.data["dialect"][what]
     if not form:
         return not answer.text
@@ -266,7 +272,7 @@ def _find_time_limit(file: FileFacts) -> float:
     return allowed
 
 
-# Packs by path: are their files still as they were installed, and is the pack's own file still where it was?
+# Packs: are their files unchanged, and is the pack's own file still there?
 
 
 def judge_packs(file: FileFacts) -> Iterator[Finding]:
@@ -288,7 +294,7 @@ def _judge_pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterat
         )
     elif not program.is_there:
         message = f"a file of {pack} is missing, so its hooks may do nothing"
-        fix = f"`hookctl doctor --fix` puts it back if the pack's own file is still there."
+        fix = "`hookctl doctor --fix` puts it back if the pack's own file is still there."
         yield file.find("hook_missing", message, fix, path)
     elif not program.is_recorded:
         message = f"a file of {pack} was changed since hookctl installed it"
@@ -300,14 +306,20 @@ def _judge_pack_source(
 ) -> Iterator[Finding]:
     fix = f"`hookctl install PATH --host {file.host.name}` with the current path of the pack."
     if source.error:
-        message = f"the pack file of {name} cannot be read, so {name} can be neither upgraded nor repaired"
+        message = (
+            f"the pack file of {name} cannot be read, so {name} can be neither upgraded nor "
+            "repaired"
+        )
         message += f": {source.error.message}"
         yield file.find("pack_gone", message, fix, source.path)
     elif source.name != name:
         message = f"this was the pack file of {name}; now it holds {source.name}"
         yield file.find("pack_gone", message, fix, source.path)
     elif source.version != pack_record.version:
-        message = f"this file has version {source.version} of {name}; version {pack_record.version} is installed"
+        message = (
+            f"this file has version {source.version} of {name}; version {pack_record.version} "
+            "is installed"
+        )
         yield file.find("pack_old", message, f"`{file.install_of(name)}` updates it.", source.path)
 
 
@@ -364,7 +376,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
 def _list_recent_sessions(
     facts: HostFacts, registrations: list[Registration]
 ) -> list[tuple[str, float]]:
-    """The host's newest sessions since they were registered that are not at work, the newest first."""
+    """The host's newest finished sessions since the guard was registered, newest first."""
     since = max(registration.since or 0.0 for registration in registrations)
     end = facts.now - _AT_WORK
     sessions = [(name, at) for name, at in facts.sessions if since < at < end]
@@ -386,16 +398,18 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
         message = f"{' or '.join(names)} is not on PATH, so its version is unknown"
         yield file.find("client_missing", message, path=names[0])
     elif not client_data.get("asks_version", True):
-        message = f"the version of {client_data['package']} is unknown: {client_data['command']} has a version of its own"
+        message = (
+            f"the version of {client_data['package']} is unknown: {client_data['command']} has "
+            "a version of its own"
+        )
         yield file.find("client_unknown", message, path=client.path)
     elif not client.version:
         yield file.find("client_unknown", "the client did not print its version", path=client.path)
     elif "minimum" in client_data and _parse_version(client.version) < _parse_version(
         client_data["minimum"]
     ):
-        message = (
-            f"version {client.version} is below {client_data['minimum']}: {client_data['minimum_reason']}"
-        )
+        minimum, reason = client_data["minimum"], client_data["minimum_reason"]
+        message = f"version {client.version} is below {minimum}: {reason}"
         yield file.find("client_old", message, f"Upgrade {title}.", client.path)
     else:
         yield from _judge_version(file, client, client_data)

@@ -1,4 +1,4 @@
-"""Do the limit and the host's cap fit together, and what else reaches the hook as its environment?"""
+"""Judges the limit, the host cap, and the variables that reach the hook."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard'
 
 
 class _Limits(NamedTuple):
-    """How many blocks the guard gives without progress, and how many in a row the host takes; 0 or less: no end."""
+    """The guard's limit and the host cap, both in blocks; 0 or less means none."""
 
     key: str  # of the cap; empty where nothing of ours sets it
     path: str  # where the cap stands, or would
@@ -101,7 +101,10 @@ def _judge_keepalive(
     if limits.cap <= 0:
         yield from _judge_cap_off(file, limits, text)
     elif limits.cap < wanted:
-        message = f"the host cap is {limits.cap:g}: keepalive lets the agent stop after {limits.cap:g} blocks in a row, not {wanted}"
+        message = (
+            f"the host cap is {limits.cap:g}: keepalive lets the agent stop after "
+            f"{limits.cap:g} blocks in a row, not {wanted}"
+        )
         settable = limits.cap < limits.best or (limits.named and not limits.key)
         fix = limits.fix if settable else f"Nothing to do: {file.host.title} allows no more."
         yield file.find("cap_below_limit", message, fix, limits.path)
@@ -109,12 +112,15 @@ def _judge_keepalive(
 
 def _judge_cap_off(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
     if limits.key:  # else the host never had a cap
-        message = f"{shown(limits.key, text)} switches the cap of {file.host.title} off; only the guard ends a chain of blocks"
+        message = (
+            f"{shown(limits.key, text)} switches the cap of {file.host.title} off; only the "
+            "guard ends a chain of blocks"
+        )
         yield file.find("cap_off", message, limits.fix, limits.path)
 
 
 def is_at_fault(file: FileFacts, path: Path) -> bool:
-    """Whether what stands at a path of this file is the cap, and something is said of it that has its own fix."""
+    """Whether this path holds the cap, and a finding about the cap already names its fix."""
     key = file.host.cap_key
     if not key or path != (*file.host.env_path, key):
         return False
@@ -160,14 +166,23 @@ def _judge_end(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]
         yield from _judge_cap_off(file, limits, text)
     if limit <= 0 and (cap > 0 or not limits.key):
         blocks = f"{min(cap if cap > 0 else guard.CEILING, guard.CEILING):g} blocks"
-        message = f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets the agent stop after {blocks}"
+        message = (
+            f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets the agent "
+            f"stop after {blocks}"
+        )
         yield file.find("no_limit", message, f"Set {LIMIT_KEY} to 1 or more.", path)
     elif 0 < cap < limits.blocks:
         yield _report_low_cap(file, limits)
     elif 0 < cap < min(limits.blocks + _SLACK, limits.best):
         room = "nothing" if cap == limits.blocks else f"only {cap - limits.blocks:g}"
-        message = f"the host cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of other hooks: "
-        message += f"{file.host.title} counts those too, so the guard may let the agent stop before its limit"
+        message = (
+            f"the host cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of "
+            "other hooks: "
+        )
+        message += (
+            f"{file.host.title} counts those too, so the guard may let the agent stop before "
+            "its limit"
+        )
         yield file.find(
             "cap_tight",
             message,
@@ -179,10 +194,16 @@ def _judge_end(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]
 
 def _report_low_cap(file: FileFacts, limits: _Limits) -> Finding:
     cap, limit, most = limits.cap, limits.limit, limits.best
-    message = f"the host cap is {cap:g} and the limit {limit}: the guard lets the agent stop after {cap:g} blocks"
+    message = (
+        f"the host cap is {cap:g} and the limit {limit}: the guard lets the agent stop after "
+        f"{cap:g} blocks"
+    )
     if most >= limits.blocks:
         return file.find("cap_below_limit", message, limits.fix, limits.path)
-    fix = f"`{file.install} --set {LIMIT_KEY}={most:g}` sets the limit to what {file.host.title} allows."
+    fix = (
+        f"`{file.install} --set {LIMIT_KEY}={most:g}` sets the limit to what {file.host.title} "
+        "allows."
+    )
     if limits.named and not limits.key:
         fix = f"{limits.fix.removesuffix('.')}, or {LIMIT_KEY} to {most:g}."
     # Nobody asked for the default.
@@ -199,20 +220,23 @@ def _judge_high_cap(file: FileFacts, limits: _Limits, text: str) -> Iterator[Fin
         if entry.path == path
     ]
     if file.host.cap_key and limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
-        message = f"the host cap is {limits.cap:g}: {file.host.title} itself ends no chain of blocks before that"
+        message = (
+            f"the host cap is {limits.cap:g}: {file.host.title} itself ends no chain of blocks "
+            "before that"
+        )
         fix = f"{limits.fix.removesuffix('.')}, unless something needs it."
         yield file.find("cap_high", message, fix, limits.path)
 
 
-# What reaches the hook as its environment: the env of every scope, and what the host itself was started with.
+# Variables that reach the hook: from the env of every scope, and from the shell.
 
-# Not settings of the guard, but in a settings file they change what the hook does all the same: its state folder, its clock.
+# Not settings of the guard, but they change its state folder and its clock.
 _MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema", "hosts")  # no variables of the guard's own
 
 
 def judge_environment(file: FileFacts) -> Iterator[Finding]:
-    """The guard's own variables in the settings files that the host reads: they win over the hook's configuration."""
+    """The guard's variables in settings files, which override the hook's configuration."""
     known = {*_list_child_variables(file), *_list_variables(file), *_MOVING}
     for layer in file.layers:
         for name in sorted(known & layer.env.keys()):
@@ -221,7 +245,7 @@ def judge_environment(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_shell(file: FileFacts) -> Iterator[Finding]:
-    """The same of the environment that hookctl runs in, if the host is started from there; settings files win."""
+    """The guard's variables in this shell, which count where no settings file sets them."""
     environ, layers = file.environ, file.reaching
     if file.guard is None:
         return

@@ -1,4 +1,4 @@
-"""What the facts about several hosts share: settings files and the guard's log, each read once."""
+"""What the facts about several hosts share: settings files and the log, each read once."""
 
 from __future__ import annotations
 
@@ -47,15 +47,14 @@ class Machine:
         return self._hosts[name]
 
     def standing(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
-        """The settings file of a scope that counts now, and the host in the variant that it stands in."""
+        """The active settings file of a scope, and the host variant that matches its layout."""
         key = (host.name, host.stands, scope, folder)
         if key not in self._standing:
             self._standing[key] = standing(host, scope, self.environ, folder, self.read)
         return self._standing[key]
 
     def targets(self, host: Host) -> list[Target]:
-        """The user's settings if the host is in use, the project's where something of ours is in it, and every
-        other file that the ledgers have."""
+        """The settings files to look at: the user's, the project's, and those with a record."""
         if host.name not in self._targets:
             self._targets[host.name] = self._find_targets(host)
         return self._targets[host.name]
@@ -90,7 +89,7 @@ class Machine:
             return False
 
     def layers(self, host: Host, users: str, start: str) -> tuple[Layer, ...]:
-        """The settings files that a host reads when it is started in a folder; `users` is the user's own."""
+        """The settings files that a host reads in a folder; `users` is the user's own file."""
         key = (host.name, host.stands, users, start)
         if key not in self._layers:
             sources = precedence.sources(self.folders, host, users, start, self.read)

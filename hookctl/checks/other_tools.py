@@ -1,4 +1,4 @@
-"""Other tools' hooks: who ends a chain that they force, and is there a trap in one of them?"""
+"""Judges hooks of other tools: do they block without end, and can they run at all?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from hookctl.hosts import Host, read_cap
 from hookctl.settings import effective
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
-_BEFORE = r"\s*(?:\w+=\S*\s+|(?:exec|env|nohup|time|command)\s+|timeout\s+\S+\s+)*"  # of a command's own name
+# of a command's own name
+_BEFORE = r"\s*(?:\w+=\S*\s+|(?:exec|env|nohup|time|command)\s+|timeout\s+\S+\s+)*"
 
 
 class _KnownTool(NamedTuple):
@@ -68,7 +69,10 @@ def _judge_together(facts: HostFacts, known: list[_KnownTool]) -> Iterator[Findi
     if any(mode(facts, guard) in ("breaker", "keepalive") for guard in at_work(facts)):
         names.append("the guard")
     if known and len(names) > 1:
-        message = f"{' and '.join(names)} all keep the agent working; each has a limit of its own, so together they block longer"
+        message = (
+            f"{' and '.join(names)} all keep the agent working; each has a limit of its own, "
+            "so together they block longer"
+        )
         fix = "Keep one of them and remove the others."
         if "the guard" in names:
             fix = f"Remove the other, or `hookctl install --host {facts.host.name} --mode off`."
@@ -141,7 +145,7 @@ def _read_lowest_cap(facts: HostFacts, hooks: list[Hook]) -> float:
     return 0.0 if any(cap <= 0 for cap in caps) else max(caps, default=0.0)
 
 
-# Hooks of others with a trap in them: never run, a script that is gone, an agent or an installer inside.
+# Hooks of other tools that never run, lack their script, or start agents or installers.
 
 
 def judge_traps(facts: HostFacts) -> Iterator[Finding]:
@@ -208,7 +212,10 @@ def _judge_commands(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
         )
     floating = next((name for name in names if name in _FLOATING), "")
     if floating:
-        message = f"{_format_path(hook)} runs {floating} at every {hook.event}, which may fetch and run another version each time"
+        message = (
+            f"{_format_path(hook)} runs {floating} at every {hook.event}, which may fetch and "
+            "run another version each time"
+        )
         yield facts.find(
             "floating_hook", message, "Install the program and call it directly.", hook.source.path
         )

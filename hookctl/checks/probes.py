@@ -1,4 +1,4 @@
-"""What doctor reads of single files and programs: each settings file once, the rights of a path, a client's version."""
+"""Reads single files and programs: settings, installed files, rights, a client's version."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Reader:
         return parsed
 
     def patient_document(self, path: str, format: str) -> _Parsed:
-        """The same of a file that somebody may be writing just now: one that does not parse is read again."""
+        """A settings file that somebody may be writing: if it does not parse, it is read again."""
         try:
             return self.document(path, format)
         except HookctlError:
@@ -92,9 +92,9 @@ def configuration(reader: Reader, folder: str) -> Configuration:
 
 
 def guard_files(reader: Reader, pack_record: PackRecord, *, wraps: bool) -> tuple[ProgramFile, ...]:
-    """The guard's programs of one registration, the launcher first, each against the ledger and this version's.
+    """The guard's programs, the launcher first, compared with the ledger and this version.
 
-    What belongs to this version's launcher only is looked for where that is the one that is installed.
+    Programs that only this version has count only if its launcher is installed.
     """
     current = load_programs(wrapper=wraps).all
     names = [HOOK, *(name for name in pack_record.files if name not in (CONFIG, HOOK, WRAPPER))]
@@ -114,7 +114,7 @@ def pack_files(reader: Reader, pack_record: PackRecord) -> tuple[ProgramFile, ..
 def _compare_files(
     reader: Reader, pack_record: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
 ) -> tuple[ProgramFile, ...]:
-    """Installed files against their record, and against what this version has; every such comparison is here."""
+    """Installed files compared with the record and with this version."""
     paths = {name: os.path.join(pack_record.folder, name) for name in names}
     snapshots = reader.snapshots(paths.values())
     programs = []
@@ -134,7 +134,7 @@ def _compare_files(
 
 
 def programs_digest(programs: Iterable[ProgramFile]) -> str:
-    """What tells the guard's programs of one registration from those of another; empty where one is not there."""
+    """A text that identifies the guard's programs, or '' if one is missing."""
     shas = [program.sha for program in programs if program.name != WRAPPER]
     return "-".join(shas) if all(shas) else ""
 
@@ -177,7 +177,7 @@ def rights(paths: Iterable[str]) -> tuple[Rights, ...]:
 
 
 def _list_modes(path: str, known: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    """The modes of a path and of each folder above it, below the root, as far as they can be had."""
+    """The modes of a path and of the folders above it, as far as they can be read."""
     modes = []
     try:
         while path != os.path.dirname(path):
@@ -200,7 +200,7 @@ def links(path: str) -> tuple[str, ...]:
 
 
 def ignore_files(reader: Reader, project: str) -> tuple[tuple[str, str], ...]:
-    """The two plainest files that tell git what to ignore, with their text; git itself is not run."""
+    """The text of the two plainest ignore files of git; git itself does not run."""
     texts = []
     for path in (
         os.path.join(project, ".gitignore"),

@@ -1,4 +1,4 @@
-"""Is hookctl's own record in order?"""
+"""Judges hookctl's own record: the ledgers and the journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work in hand: can the guard read .hookctl/run, and does it mean what somebody may think?"""
+"""Judges the run folder: can the guard read .hookctl/run, and does it mean what it seems to?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGEST = 64 * 1024  # bytes of task.json, to the hook
 
 
 def paths_of_run(facts: HostFacts, registration: Registration, root: str) -> tuple[str, str]:
-    """The run folder and the task file of a project, as a guard takes them from variables and its configuration."""
+    """The run folder and the task file that a guard uses in a project."""
     texts = {
         name: value.strip() for name, value in registration.config.items() if isinstance(value, str)
     }
@@ -72,7 +72,10 @@ def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
         if stat.S_ISLNK(entry.mode):
             message = "this is a link, and `hookctl run` does not write through it"
         elif not fits and os.path.basename(entry.path) not in MARKS:
-            message = f"this is not a {'folder' if is_folder else 'regular file'}, so the guard cannot read it"
+            message = (
+                f"this is not a {'folder' if is_folder else 'regular file'}, so the guard "
+                "cannot read it"
+            )
         elif not entry.may_read or (is_folder and not entry.may_enter):
             message = "this is not readable, so the guard does not see it"
         else:
@@ -112,7 +115,10 @@ def _judge_stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Findi
     for entry in run.paths:
         name = os.path.basename(entry.path)
         if name in MARKS and entry.path == os.path.join(run.folder, name):
-            message = f"{name} exists although work remains ({remaining}), so the guard lets the agent stop"
+            message = (
+                f"{name} exists although work remains ({remaining}), so the guard lets the "
+                "agent stop"
+            )
             yield facts.find("run_stopped", message, "`hookctl run start` removes it.", entry.path)
 
 
@@ -126,8 +132,14 @@ def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
         if line["t"] > run.owner_since and line.get("session")
     }
     if run.owner and others and project.session_hash(run.owner) not in seen:
-        message = f"the work belongs to a session that never stopped here; the guard lets the {len(others)} that did stop freely"
-        fix = "`hookctl run start` names the current session; /clear, a resume or a fork changes its id."
+        message = (
+            "the work belongs to a session that never stopped here; the guard lets the "
+            f"{len(others)} that did stop freely"
+        )
+        fix = (
+            "`hookctl run start` names the current session; /clear, a resume or a fork "
+            "changes its id."
+        )
         yield facts.find("owner_unseen", message, fix, run.owner_path)
 
 

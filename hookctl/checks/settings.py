@@ -1,4 +1,4 @@
-"""Does the host read a settings file at all, and all that is in it? And could somebody else change it?"""
+"""Judges settings files: does the host read all of them, and who else can change them?"""
 
 from __future__ import annotations
 
@@ -39,12 +39,15 @@ def judge_reading(file: FileFacts) -> Iterator[Finding]:
 
 
 def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
-    """A settings file that cannot be read, and how an earlier text of it is put back, if there is one."""
+    """A finding about an unreadable settings file, with the backup that can replace it."""
     costs_it = f"; {costs(file.host)}" if error.code == "unparsable" else ""
     message, fix = f"{_format_position(error)}{error.message}{costs_it}", error.hint
     if file.backup:
         command = f"hookctl restore {shlex.quote(file.path)}"
-        fix += f" Or `{command} --to {file.backup}` restores the last text that hookctl kept; `--list` shows all."
+        fix += (
+            f" Or `{command} --to {file.backup}` restores the last text that hookctl kept; "
+            "`--list` shows all."
+        )
     return Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
@@ -53,7 +56,7 @@ def _format_position(error: HookctlError) -> str:
 
 
 def judge_guests(facts: HostFacts) -> Iterator[Finding]:
-    """Settings of the working folder that have nothing of ours: the host may not be able to read them either."""
+    """Settings of the working folder without entries of hookctl; the host must read them too."""
     for file in facts.guests:
         stops = reading.stops_client(file.host)
         if file.error:
@@ -64,7 +67,7 @@ def judge_guests(facts: HostFacts) -> Iterator[Finding]:
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
-    """Faults that make the host ignore the file or parts of it, or that keep us from changing it."""
+    """Faults that make the host ignore the file, or keep hookctl from changing it."""
     if file.document is not None and isinstance(file.document.value, dict):
         if file.is_read_only:
             message = "the file is read-only, so neither install nor uninstall can change it"
@@ -220,7 +223,7 @@ def _report_lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) 
 def _judge_timeouts(
     file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
 ) -> Iterator[Finding]:
-    """Hooks of others with a timeout that is hardly meant as the host takes it; of ours entries.py says more."""
+    """Timeouts of other tools' hooks that look wrong in the host's unit."""
     host = file.host
     for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
         given, command = handlers.patience(host, fields), fields.get("command")
@@ -228,7 +231,10 @@ def _judge_timeouts(
             continue
         name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
         if host.data["timeout_unit"] == "milliseconds" and given < 1:
-            message = f"{name} has a timeout of {value}, which {host.title} reads as {given * 1000:g} milliseconds"
+            message = (
+                f"{name} has a timeout of {value}, which {host.title} reads as "
+                f"{given * 1000:g} milliseconds"
+            )
             message += ": the hook may be killed before it answers"
             yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
         elif "milliseconds_from" in handlers.knowledge(host) and given != value:
@@ -243,7 +249,7 @@ def _quote(name: str) -> str:
 
 
 def _suggest_fix(file: FileFacts, what: str) -> str:
-    """What to do about something that the host does not take; its own check says whether that helped."""
+    """The fix for something that the host refuses, with the host's own check if it has one."""
     doctor = file.host.data["client"].get("doctor")
     return f"Mend {what}, or remove it" + (
         f"; `{doctor}` says whether it is right then." if doctor else "."
@@ -254,19 +260,25 @@ def _judge_env_names(file: FileFacts) -> Iterator[Finding]:
     env = file.document.get(file.host.env_path) if file.document and file.host.env_path else MISSING
     for name in env if isinstance(env, dict) else ():
         if not name or "=" in name:
-            message = f"env has the name {_quote(name)}, which is not a valid variable name; {file.host.title} drops it"
+            message = (
+                f"env has the name {_quote(name)}, which is not a valid variable name; "
+                f"{file.host.title} drops it"
+            )
             yield file.find("lost_env", message, "Fix the name, or remove it.")
 
 
 def _judge_links(file: FileFacts) -> Iterator[Finding]:
     """A client may follow one link and replace the next (docs of Claude Code, issue 78162)."""
     if len(file.links) > 1:
-        message = f"the file is a link to a link; some versions of {file.host.title} replace the second link with a file"
+        message = (
+            f"the file is a link to a link; some versions of {file.host.title} replace the "
+            "second link with a file"
+        )
         yield file.find("link_chain", message, f"Link it to {file.links[-1]} directly.")
 
 
 def judge_managed(facts: HostFacts) -> Iterator[Finding]:
-    """A managed file that is no JSON keeps the host from starting; a bad key there costs only itself."""
+    """Managed settings: invalid JSON stops the host; a wrong key is dropped alone."""
     fix, title = "Ask whoever manages this machine.", facts.host.title
     for managed in facts.managed:
         if managed.error:
@@ -295,7 +307,10 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
         for path, text in file.ignore_files:
             line = _find_ignoring_line(text, name)
             if line:
-                message = f"git ignores {name} (line {line}), so no clone gets both the hook and its registration"
+                message = (
+                    f"git ignores {name} (line {line}), so no clone gets both the hook and its "
+                    "registration"
+                )
                 yield file.find(
                     "not_committed",
                     message,
@@ -305,7 +320,7 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
 
 
 def _find_ignoring_line(text: str, name: str) -> int:
-    """The line of an ignore file that names this path itself; 0 if none does, or a later one takes it back."""
+    """The line of an ignore file that ignores this path; 0 if none does."""
     ignoring = 0
     for number, line in enumerate(text.splitlines(), 1):
         pattern = line.strip()
@@ -332,7 +347,7 @@ def judge_rights(file: FileFacts) -> Iterator[Finding]:
 
 
 def _find_loose_rights(rights: Rights, user: int) -> tuple[str, str]:
-    """What is wrong with the rights of a file or a folder above it, and the command that fixes it."""
+    """The fault in the rights of a path, and the command that fixes it; two empty texts if none."""
     if rights.owner not in (*_TRUSTED, user):
         command = f"sudo chown {user} {shlex.quote(rights.real)}"
         return f"{rights.real} belongs to another user", command
