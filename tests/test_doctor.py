@@ -207,7 +207,7 @@ def test_the_cap_as_the_client_reads_it(place: Place, value: Any, effective: flo
 def test_a_cap_that_is_missing_is_the_clients_default(place: Place) -> None:
     place.install("--set", f"{LIMIT}=9").change(lambda page: page["env"].pop(CAP))
     (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_below_limit"]
-    assert "the cap is 8 and the limit 9" in finding["message"]
+    assert "the host cap is 8 and the limit 9" in finding["message"]
     assert f"Set {CAP} to 12." == finding["fix"]
 
 
@@ -371,7 +371,7 @@ def test_an_edited_cap_has_one_fix(place: Place, value: str, codes: list[str]) -
 def test_an_edited_limit_is_said_also_where_the_cap_is_at_fault(place: Place) -> None:
     place.install().change(lambda page: page["env"].update({CAP: "0", LIMIT: "7"}))
     fixes = {f["code"]: f["fix"] for f in place.findings() if f["level"] == "warning"}
-    assert fixes == {"entry_edited": "`hookctl install --host claude --force` makes it as it was.",
+    assert fixes == {"entry_edited": "`hookctl install --host claude --force` restores it.",
                      "cap_off": f"Set {CAP} to 10."}  # fmt: skip
 
 
@@ -646,7 +646,7 @@ def with_node(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 @pytest.fixture
 def quick(place: Place) -> Place:
     """A place with the guard in two scopes, a pack, work and a log, where doctor starts no process."""
-    place.monkeypatch.setattr("hookctl.checks.trial.run", lambda *_: ())
+    place.monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: ())
     place.monkeypatch.setattr("hookctl.system.interpreter.ask", lambda program: (program, (3, 11)))
     return everything(place)
 

@@ -30,7 +30,7 @@ from .page_of_codes import PAGE, renewed
 
 CHECKS = ROOT / "hookctl" / "checks"
 # The rim; every other module judges, or holds values.
-READING = ("gather_file", "gather_host", "gather_record", "machine", "probes", "survey", "trial")
+READING = ("gather_file", "gather_host", "gather_record", "machine", "probes", "survey", "self_test")
 JUDGES = sorted(path.stem for path in CHECKS.glob("*.py") if path.stem not in READING)
 
 
@@ -157,7 +157,7 @@ def judged(of_records: Any, host: HostFacts) -> list[codes.Finding]:
 @pytest.mark.parametrize("arrange", ARRANGED, ids=lambda case: case.__qualname__.partition(".")[0])
 def test_the_judges_need_nothing_but_the_facts(place: Place, arrange: Callable[[Place], Any]) -> None:
     """Without disk, clock, environment and processes they say the same of them."""
-    place.monkeypatch.setattr("hookctl.checks.trial.run", lambda *_: ())
+    place.monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: ())
     arrange(place)
     facts = gathered()
     before = judged(*facts)
@@ -226,7 +226,7 @@ def test_a_knob_is_wrong_where_its_schema_says_so(value: dict[str, Any]) -> None
     wrong = []
     for error in jsonschema.Draft202012Validator(whole).iter_errors(value):
         wrong.append((".".join(map(str, error.absolute_path)) or "the configuration", error.message))
-    assert list(hook.wrong_knobs(value, schema())) == wrong
+    assert list(hook.find_invalid_settings(value, schema())) == wrong
 
 
 def test_every_word_of_the_knobs_schema_is_looked_at() -> None:

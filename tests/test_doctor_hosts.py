@@ -120,7 +120,7 @@ def test_a_trusted_folder_is_no_finding(place: Place) -> None:
 def test_the_level_of_a_hook_that_waits_for_its_approval_goes_with_it(place: Place) -> None:
     installed("codex")(place)
     (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
-    assert "nobody has approved" in finding["message"] and "/hooks" in finding["fix"]
+    assert "it is not approved" in finding["message"] and "/hooks" in finding["fix"]
     installed("codex", "--trust")(place)
     assert "not_approved" not in [one["code"] for one in found(place, "codex")]
     place.change(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=20), at(place, CODEX))
@@ -277,7 +277,7 @@ def test_every_pack_waits_for_its_approval(place: Place) -> None:
                '[[hooks]]\nevent = "stop"\ncommand = "true"\n')  # fmt: skip
     assert place.hookctl("install", str(pack), "--host", "codex").code == 0
     (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
-    assert "nobody has approved a hook of say" in finding["message"]
+    assert "skips a hook of say: it is not approved" in finding["message"]
     assert place.hookctl("install", "--host", "codex", "--trust").code == 0
     (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
     assert "a hook of say" in finding["message"]

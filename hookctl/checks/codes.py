@@ -1,6 +1,6 @@
-"""Every code that a finding of doctor can have: its levels, what it means, and what to do about it.
+"""Every code that a finding of doctor can have: its levels, what it means and what to do.
 
-The table of docs/doctor.md is made from this one: `python -m tests.page_of_codes` writes it anew.
+`python -m tests.page_of_codes` writes the table of docs/doctor.md from this one.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ class Finding(NamedTuple):
 TABLE = (
     Code(
         "unparsable", ("error", "warning"),
-        "the settings file is not valid JSON, TOML or YAML (torn, merge-conflict marks, "
-        "a missing comma); the host ignores it as a whole, or does not start",
-        "mend it at the line named; or put an earlier text back, with the `hookctl "
-        "restore` that the fix names where there is one",
+        "the settings file is not valid JSON, TOML or YAML (torn, merge-conflict marks, a "
+        "missing comma); the host ignores it as a whole, or does not start",
+        "fix it at the line named, or use the `hookctl restore` command that the fix names",
     ),
     Code(
         "not_utf8", ("error", "warning"),
@@ -44,83 +43,83 @@ TABLE = (
     ),
     Code(
         "unsupported_yaml", ("error",),
-        "our place in a YAML file goes through an alias, an anchor that is used "
-        "elsewhere, or a merge, which an edit would change too",
-        "write it out",
+        "hookctl's part of a YAML file goes through an alias, a shared anchor or a merge, "
+        "so an edit would change other parts too",
+        "write that part out",
     ),
     Code(
         "extra_missing", ("error",),
-        "the settings are YAML, and hookctl was installed without what reads that",
+        "the settings are YAML, and hookctl was installed without its YAML reader",
         "`pip install 'hookctl[yaml]'`",
     ),
     Code(
         "foreign_file", ("error", "warning"),
-        "where our plugin for OpenCode would be, there is another program's, or ours "
-        "with its code edited",
-        "move it away, then install again",
+        "another program's file is where hookctl's OpenCode plugin belongs, or the plugin's "
+        "code was edited",
+        "move the file away, then install again",
     ),
     Code(
         "unreadable", ("error", "warning"),
-        "the settings file, or a file of hookctl's own, is no regular file, or may not "
-        "be read",
-        "give yourself read access, or remove what lies there",
+        "the settings file or one of hookctl's own files is not readable or not a regular "
+        "file",
+        "give yourself read access, or remove it",
     ),
     Code(
         "wrong_shape", ("error",),
-        'something that must be an object or an array is not, such as `"hooks": []`',
-        "make it one",
+        'something that must be an object or an array is something else, such as `"hooks": '
+        '[]`',
+        "change it to the type named",
     ),
     Code(
         "duplicate_key", ("error",),
-        "a key that matters to us stands twice; the host uses only the last one",
+        "a key that hookctl needs is there twice; the host uses only the last one",
         "remove one of the two",
     ),
     Code(
         "strict_host", ("error", "warning"),
-        "the file has a comment, a trailing comma or a byte order mark, or is empty, "
-        "and the host does not read it because of that",
+        "the file has a comment, a trailing comma or a byte order mark, or is empty, and "
+        "the host does not read it because of that",
         "remove it",
     ),
     Code(
         "wrong_key", ("error",),
-        "a key at the root that the host does not bear, or one missing that it needs "
-        "(`version` on Cursor), so that it loads no hook of the file",
+        "the file has a key at its root that the host refuses, or lacks one that it needs "
+        "(`version` on Cursor), so the host loads no hook of the file",
         "remove or set that key",
     ),
     Code(
         "wrong_type", ("error", "warning"),
-        "a key that the host knows has a wrong type or an unknown word; the host "
-        "ignores the whole file for that (in managed settings: that key)",
-        "mend or remove that key; `claude doctor` says whether it is right then",
+        "a known key has a wrong type or an unknown word, so the host ignores the whole "
+        "file (in managed settings: that key)",
+        "fix or remove that key; `claude doctor` checks the result",
     ),
     Code(
         "invalid_hook", ("error", "warning"),
-        "an entry cannot be loaded, and the host ignores the whole file for that: under "
-        "`PreToolUse` or `PermissionRequest` on Claude Code, under any event on Codex "
-        "and Droid",
-        "mend or remove that entry",
+        "an entry cannot be loaded, so the host ignores the whole file: under `PreToolUse` "
+        "or `PermissionRequest` on Claude Code, under any event on Codex and Droid",
+        "fix or remove that entry",
     ),
     Code(
         "lost_hook", ("warning",),
-        "an entry, group or event cannot be loaded; the host drops it alone",
-        "mend or remove it",
+        "an entry, group or event cannot be loaded; the host drops only that",
+        "fix or remove it",
     ),
     Code(
         "unknown_event", ("error", "warning"),
-        "hooks under an event that the host does not have never run; on OpenHands they "
-        "keep it from starting",
-        "mend the name; it is case-sensitive",
+        "the host does not have this event, so its hooks never run; OpenHands does not "
+        "start with it",
+        "fix the name; it is case-sensitive",
     ),
     Code(
         "timeout_unit", ("warning", "info"),
-        "a timeout that is hardly meant as the host takes it: seconds where Gemini CLI "
-        "reads milliseconds, 1000 or more on Qwen Code (info)",
+        "a timeout looks wrong in the host's unit: seconds where Gemini CLI reads "
+        "milliseconds, 1000 or more on Qwen Code (info)",
         "write it in the host's unit",
     ),
     Code(
         "lost_env", ("warning",),
-        "an `env` name that no variable can have; the host drops it",
-        "mend the name",
+        "an `env` name is not a valid variable name; the host drops it",
+        "fix the name",
     ),
     Code(
         "read_only", ("error",),
@@ -129,51 +128,51 @@ TABLE = (
     ),
     Code(
         "link_chain", ("info",),
-        "the settings file is a link to a link, which a version of the client may "
-        "replace",
-        "link it to the file itself",
+        "the settings file is a link to a link; some versions of the client replace the "
+        "second link",
+        "link it to the file directly",
     ),
     Code(
         "loose_mode", ("warning",),
-        "others may write the settings, a hook or hookctl's folders, or they belong to "
-        "another user: somebody else could run commands as you",
-        "`chmod o-w`, or make it your own",
+        "other users can write the settings, a hook or hookctl's folders, or own them: they "
+        "could run commands as you",
+        "the `chmod` or `chown` command that the fix names",
     ),
     Code(
         "hooks_disabled", ("error", "warning"),
-        "a switch of the host's is off (`disableAllHooks`, `hooksConfig.enabled`, "
-        "`hooks.hooksDisabled`, `features.hooks`) and no hook runs; a warning where "
-        "another scope takes that back, here only",
+        "a switch of the host is off (`disableAllHooks`, `hooksConfig.enabled`, "
+        "`hooks.hooksDisabled`, `features.hooks`), so no hook runs; a warning where another "
+        "scope switches hooks on again for this folder",
         "remove it",
     ),
     Code(
         "hook_disabled", ("error",),
-        "the host has the guard's own hook switched off, by its name or its place",
-        "take it out of that list",
+        "the host has the guard's own hook disabled, by its name or its position",
+        "remove it from that list",
     ),
     Code(
         "not_approved", ("error", "info"),
-        "the host runs a hook only after it was approved, and this one was not, or was "
-        "changed since; or nobody can tell from here (Copilot CLI, info)",
+        "the host runs a hook only after it is approved, and this one is not approved or "
+        "was changed since; info where hookctl cannot tell (Copilot CLI)",
         "approve it, as the fix says",
     ),
     Code(
         "not_trusted", ("warning", "info"),
-        "the host runs hooks only in folders that it trusts, and this is none; info for "
-        "a guard of the user, who may start it elsewhere",
+        "the host runs hooks only in trusted folders, and this folder is not trusted; info "
+        "for a guard at user scope, which may be used elsewhere",
         "start the agent there and trust the folder",
     ),
     Code(
         "shadowed", ("error", "warning", "info"),
-        "the host takes the guard's events from another file instead of this one: a "
-        "`hooks.json` beside Droid's settings (error), a project's own file on "
-        "OpenHands (warning); info where the guard is there too",
+        "the host takes the guard's events from another file: a `hooks.json` beside Droid's "
+        "settings (error), a project's own file on OpenHands (warning); info where that "
+        "file has the guard too",
         "install the guard there",
     ),
     Code(
         "two_forms", ("warning",),
-        "hooks stand in `hooks.json` and in `config.toml`; Codex reads both, and warns "
-        "at every start",
+        "hooks are registered in `hooks.json` and in `config.toml`; Codex reads both, and "
+        "warns at every start",
         "keep them in one",
     ),
     Code(
@@ -183,21 +182,21 @@ TABLE = (
     ),
     Code(
         "managed_only_ignored", ("info",),
-        "`allowManagedHooksOnly` outside managed settings means nothing",
+        "`allowManagedHooksOnly` has no effect outside managed settings",
         "remove it",
     ),
     Code(
         "managed_invalid", ("error",),
-        "a managed settings file is no JSON; the client does not start with it",
+        "a managed settings file is not valid JSON, so the client does not start",
         "ask whoever manages the machine",
     ),
     Code(
         "not_read", ("warning", "info"),
-        "our hook, or another Stop hook, stands in a file that the host does not read "
-        "when started here: in the folder above or below, in the user's "
+        "a hook of hookctl, or another Stop hook, is in a file that the host does not read "
+        "when it starts in this folder: in a folder above or below, in the user's "
         "`settings.local.json`, or in another settings folder than `CLAUDE_CONFIG_DIR` "
-        "names. A warning where the guard runs from nowhere else",
-        "start the agent where the file is, or install at user scope",
+        "names. A warning where no other file runs the guard",
+        "start the agent where the file is",
     ),
     Code(
         "also_read", ("info",),
@@ -206,137 +205,134 @@ TABLE = (
     ),
     Code(
         "registered_twice", ("info",),
-        "it does, and has the guard in a file of its own as well. Both run at every "
-        "stop, and it is counted once",
-        "nothing; where the other agent works only in folders whose settings it reads "
-        "anyway, its own guard may go",
+        "another agent reads this file, and has the guard in a file of its own as well. "
+        "Both run at every stop, which is counted once",
+        "nothing: it does no harm",
     ),
     Code(
         "two_scopes", ("info",),
-        "the guard is registered in several scopes. All run and a stop is counted once; "
-        "identical commands some hosts run once",
-        "uninstall it where it is not meant",
+        "the guard is registered in several scopes. All of them run, and a stop is counted "
+        "once; some hosts run identical commands once",
+        "uninstall it from the scopes where you do not want it",
     ),
     Code(
         "two_versions", ("warning",),
-        "two of them are of different versions; the first to answer decides",
-        "install both with the same hookctl",
+        "two of them have different versions; the first answer decides",
+        "install all of them with the same hookctl",
     ),
     Code(
         "entries_wiped", ("error",),
-        "everything that we wrote is gone: the file was reset, by a host or by hand; or "
-        "a clone lacks the settings",
-        "`--fix`; restart agents that run, since they may write old settings back",
+        "everything that hookctl wrote is gone: the file was reset, or a clone lacks the "
+        "settings",
+        "`--fix`; restart running agents, since they may write old settings back",
     ),
     Code(
         "entry_missing", ("warning",),
-        "one entry was removed; that is taken as your wish",
+        "one entry was removed; hookctl takes that as your decision",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
         "entry_edited", ("warning",),
-        "an entry was changed; it is yours now. Not said of a cap that has a finding of "
-        "its own",
+        "an entry was changed; the change is yours and stays. Not reported for a cap that "
+        "has a finding of its own",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
         "entry_disarmed", ("warning",),
-        "our hook was edited so that the host drops it, never runs it, or does not wait "
-        "for it (`async`, `if`, `args`, `shell`, a timeout below 2 s, another event)",
+        "a hook of hookctl was edited so that the host drops it, never runs it, or does not "
+        "wait for it (`async`, `if`, `args`, `shell`, a timeout below 2 s, another event)",
         "`hookctl install --host claude --force`",
     ),
     Code(
         "entry_doubled", ("error",),
-        "our hook is registered more than once in one file, and runs that often",
-        "`--fix`, or remove all but one",
+        "a hook of hookctl is registered more than once in one file, and runs that often",
+        "`--fix`; remove edited copies by hand",
     ),
     Code(
         "edited_copy", ("warning",),
-        "a hook with our mark and a changed command, which the ledger does not know",
-        "leave it, remove it, or `--force`",
+        "a hook has hookctl's mark and a changed command, and hookctl has no record of it",
+        "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
         "orphan_hook", ("warning",),
-        "the hook of a pack that the ledger does not know",
-        "install the pack from its file, which takes it back; or remove it",
+        "hookctl has no record of a pack's hook",
+        "install the pack from its file",
     ),
     Code(
         "ledger_missing", ("error",),
-        "our hook is there, but the ledger does not know it; in a clone, `.hookctl/` "
-        "was not committed",
-        "`--fix` makes its page again",
+        "hookctl has no record of its own hook; in a clone, `.hookctl/` was not committed",
+        "`--fix` records it again",
     ),
     Code(
         "ledger_unreadable", ("error",),
-        "the ledger, a project's `.hookctl/ledger.json` or the journal cannot be read, "
-        "or names what it must not",
-        "move it away; then `--fix` takes back the guard",
+        "hookctl's record, a project's `.hookctl/ledger.json` or the journal cannot be "
+        "read, or names a path that it must not",
+        "move it away; then `--fix` records the guard again",
     ),
     Code(
         "ledger_newer", ("error",),
-        "a newer hookctl wrote the ledger",
-        "use that one",
+        "a newer hookctl wrote the record",
+        "use that version",
     ),
     Code(
         "link_leaves_project", ("error",),
-        "a link in the project leads out of it, where hookctl reads and writes nothing",
+        "a link leads out of the project, where hookctl reads and writes nothing",
         "remove the link, or use `--scope user`",
     ),
     Code(
         "interrupted_run", ("error",),
-        "a run was killed on its way",
-        "`--fix`; the next install or uninstall completes it too",
+        "a run of hookctl was killed before its end",
+        "`--fix`",
     ),
     Code(
         "fix_failed", ("error",),
         "`--fix` could repair nothing, for the reason named",
-        "mend that first",
+        "fix that first",
     ),
     Code(
         "project_gone", ("info",),
-        "the ledger has a page for a project that is not there any more",
-        "leave it, if the disk comes back; `hookctl uninstall --all` forgets it with "
-        "everything else",
+        "hookctl's record names a project that no longer exists",
+        "nothing: it does no harm, and counts again if the project comes back",
     ),
     Code(
         "not_committed", ("warning",),
         "git ignores `.hookctl/` or the settings, so no clone gets both",
-        "take the line out, or use `--scope local`",
+        "remove the line, or install with `--scope local`",
     ),
     Code(
         "hook_missing", ("error",),
-        "a file of ours is gone, so the hook does nothing",
-        "`--fix`; for a pack that is not at hand any more, install it again",
+        "a file of hookctl or of a pack is gone, so the hook does nothing",
+        "`--fix`; install a pack again if its own file is gone",
     ),
     Code(
         "hook_changed", ("warning",),
-        "a file of ours was edited; the guard's was not tried",
+        "a file of hookctl or of a pack was edited; a changed guard is not tested",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
         "hook_unreadable", ("error",),
-        "a file of ours may not be read, or is no regular file",
-        "give yourself read access, or remove it and `--fix`",
+        "a file of hookctl or of a pack is not readable or not a regular file",
+        "give yourself read access",
     ),
     Code(
         "hook_old", ("info",),
-        "the hook is of another version of hookctl",
-        "`hookctl install --host claude` brings this version's",
+        "the hook is from another version of hookctl",
+        "`hookctl install --host claude` updates it",
     ),
     Code(
         "hook_slow", ("error",),
         "the hook does not answer within its timeout, or within 5 seconds",
-        "raise the timeout; look what slows the machine down",
+        "find out what slows the machine down, or raise the timeout",
     ),
     Code(
         "pack_gone", ("info",),
-        "the pack's own file is not where it was, so it can be neither upgraded nor "
-        "mended",
-        "put it back, or install it from where it is now",
+        "the pack's own file is not where it was, so the pack can be neither upgraded nor "
+        "repaired",
+        "install the pack from its current path",
     ),
     Code(
         "pack_old", ("info",),
-        "the pack's own file has another version than what is installed",
+        "the pack's own file has another version than the one installed",
         "install it again",
     ),
     Code(
@@ -347,7 +343,7 @@ TABLE = (
     Code(
         "interpreter_broken", ("error",),
         "that Python does not run",
-        "mend it",
+        "reinstall it",
     ),
     Code(
         "interpreter_old", ("error",),
@@ -356,18 +352,19 @@ TABLE = (
     ),
     Code(
         "config_unreadable", ("error",),
-        "the hook's `config.json` cannot be read, so the hook lets every stop pass",
-        "mend it; or remove it, and `--fix`",
+        "the hook's `config.json` cannot be read, so the hook allows every stop",
+        "fix it, or `hookctl install --host claude --force`",
     ),
     Code(
         "config_missing", ("warning",),
-        "`config.json` is gone: for Claude Code the defaults hold, for any other host every stop passes",
+        "`config.json` is gone: Claude Code uses the defaults, and on any other host the "
+        "hook allows every stop",
         "`--fix`",
     ),
     Code(
         "config_invalid", ("warning",),
-        "a knob in `config.json` is unknown or has a wrong value; the hook ignores it",
-        "mend it: [guard.md](guard.md) lists the knobs",
+        "a setting in `config.json` is unknown or has a wrong value; the hook ignores it",
+        "fix it: [guard.md](guard.md) lists the settings",
     ),
     Code(
         "no_soft_limit", ("warning",),
@@ -377,17 +374,17 @@ TABLE = (
     ),
     Code(
         "state_elsewhere", ("warning",),
-        "the hook keeps its state in another folder than this hookctl looks in",
+        "the hook keeps its state in another folder than the one where this hookctl looks",
         "start hookctl with the `HOOKCTL_STATE_DIR` that it was installed with",
     ),
     Code(
         "self_test_failed", ("error",),
-        "the hook did not block and let go as it must",
+        "in a self-test the hook did not block one stop and allow the next",
         "`hookctl install --host claude --force`",
     ),
     Code(
         "self_test_passed", ("info",),
-        "it did",
+        "in a self-test the hook blocked one stop and allowed the next",
         "",
     ),
     Code(
@@ -397,77 +394,76 @@ TABLE = (
     ),
     Code(
         "cap_invalid", ("warning",),
-        "the cap (a variable, a setting, or a field of the hook) is not a whole number; "
-        "the message says what the host makes of it",
+        "the cap (a variable, a setting, or a field of the hook) is not a whole number; the "
+        "message says what the host makes of it",
         "set it to the number named",
     ),
     Code(
         "cap_off", ("warning",),
-        "a cap of 0 or less: the host ends no chain of blocks any more",
+        "the cap is 0 or less, so the host ends no chain of blocks",
         "set it to the number named",
     ),
     Code(
         "cap_below_limit", ("warning", "info"),
-        "the cap is below the limit, so the guard lets go earlier than the limit says; "
-        "info where the host grants no more than that, and nobody asked for more",
-        "raise the cap to the number named; where nothing lifts it, set the limit to "
-        "what the host grants",
+        "the cap is below the limit, so the guard lets the agent stop earlier than the "
+        "limit says; info where the host allows no more and nobody asked for more",
+        "raise the cap to the number named; where the host allows no more, set the limit to "
+        "what it allows",
     ),
     Code(
         "cap_tight", ("warning", "info"),
-        "the cap is the limit (warning), or one or two above it. The guard still lets "
-        "go first, but blocks of other hooks count for the cap and not for the limit, "
-        "so it may let go earlier",
+        "the cap equals the limit (warning), or is one or two above it. Blocks of other "
+        "hooks count for the cap and not for the limit, so the guard may let the agent stop "
+        "before its limit",
         "raise the cap to the number named",
     ),
     Code(
         "cap_high", ("info",),
-        "the cap is far above what the guard gives, and not ours: only the guard ends a "
-        "chain",
+        "the cap is far above what the guard needs, and hookctl did not set it: only the "
+        "guard ends a chain",
         "set it to the number named, unless something needs it",
     ),
     Code(
         "no_limit", ("warning",),
-        "the limit is 0 or less; the guard lets go only before the host's cap, or at "
-        "200 blocks a prompt",
-        "set a limit",
+        "the limit is 0 or less; the guard lets the agent stop only before the host's cap, "
+        "or at 200 blocks a prompt",
+        "set the limit to 1 or more",
     ),
     Code(
         "limit_invalid", ("warning",),
-        "`MAX_STOP_BLOCKS` is not a whole number, so the hook takes that of its "
-        "configuration, else the default",
-        "write it as a decimal number",
+        "`MAX_STOP_BLOCKS` is not a whole number, so the hook uses the one of its "
+        "configuration, or the default",
+        "set it to a whole number",
     ),
     Code(
         "shell_shadowed", ("info",),
-        "the limit or the cap is set in this shell too, where it has no effect: "
-        "settings files win",
+        "the limit or the cap is also set in this shell, where it has no effect: settings "
+        "files win",
         "change it in the file named",
     ),
     Code(
         "hook_environment", ("error", "warning", "info"),
-        "a variable of the guard's in the `env` of some scope, or in this shell (info), "
-        "reaches the hook and wins over its configuration; an error where it switches "
-        "the guard off",
-        "remove it there, or leave it if it is meant",
+        "a variable of the guard in the `env` of some scope, or in this shell (info), "
+        "overrides the hook's configuration; an error where it switches the guard off",
+        "remove it there, or leave it if you want it",
     ),
     Code(
         "foreign_stop", ("error", "warning", "info"),
-        "another Stop or SubagentStop hook may block. Info: the guard ends such a "
-        "chain. Warning: only the host's cap does, or nothing. Error: nothing does, and "
-        "the hook is known to keep agents going",
+        "another Stop or SubagentStop hook may block. Info: the guard ends such a chain. "
+        "Warning: only the host's cap ends it, or nothing. Error: nothing ends it, and the "
+        "hook is known to keep agents working",
         "`hookctl install --host claude`, and a cap that is not 0; or `--wrap` for that "
         "hook",
     ),
     Code(
         "two_systems", ("warning",),
-        "two tools that keep an agent going are at work, or one and the guard; each "
-        "counts for itself",
-        "leave one in charge",
+        "two tools that keep an agent working are active, or one and the guard; each has a "
+        "limit of its own",
+        "keep one of them",
     ),
     Code(
         "never_runs", ("warning",),
-        "a hook with `if` on an event where that keeps it from ever running",
+        "a hook has `if` on an event where no hook with `if` runs",
         "remove `if`",
     ),
     Code(
@@ -477,86 +473,84 @@ TABLE = (
     ),
     Code(
         "script_missing", ("warning", "info"),
-        "a hook runs a script that is not there; a warning where the host may refuse "
-        "every tool call for that, or block every stop",
+        "a hook runs a script that does not exist; a warning where the host may then refuse "
+        "every tool call or block every stop",
         "put it back, or remove the hook",
     ),
     Code(
         "agent_in_hook", ("warning",),
-        "a hook starts an agent, whose own hooks run then, and so on",
-        "start agents elsewhere",
+        "a hook starts an agent, which runs hooks of its own, and so on",
+        "do not start agents from a hook",
     ),
     Code(
         "floating_hook", ("warning",),
-        "a hook runs `npx` or the like, which may fetch and run another version each "
-        "time",
-        "install the program, and name it",
+        "a hook runs `npx` or the like, which may fetch and run another version each time",
+        "install the program and call it directly",
     ),
     Code(
         "run_unusable", ("warning",),
-        "the run folder or a file in it is a link (the guard and `hookctl run status` "
-        "read through it, nothing is written through it), no regular file, or may not "
-        "be read",
-        "remove it",
+        "the run folder or a file in it is a link (the guard reads through it, `hookctl "
+        "run` does not write through it), not a regular file, or not readable",
+        "replace it with a plain file or folder",
     ),
     Code(
         "task_unreadable", ("warning",),
-        "`task.json` is not what the guard reads, which counts as no work",
-        "`hookctl run remaining N`; if need be, remove it first",
+        "the guard cannot read `task.json`, so it sees no work",
+        "fix or remove it, then `hookctl run remaining N`",
     ),
     Code(
         "run_stopped", ("info",),
-        "STOP or CONCLUDE is there although work remains, so the guard lets the agent "
-        "go",
+        "STOP or CONCLUDE exists although work remains, so the guard lets the agent stop",
         "`hookctl run start` removes it",
     ),
     Code(
         "owner_unseen", ("warning",),
-        "the work belongs to a session that never stopped here, while others did and "
-        "were let go",
-        "`hookctl run start` names the session anew",
+        "the work belongs to a session that never stopped here, while the guard lets other "
+        "sessions stop",
+        "`hookctl run start` names the current session",
     ),
     Code(
         "active_unreadable", ("warning",),
-        "the project's ACTIVE does not say until when the run lasts, so it is not armed",
+        "the project's ACTIVE does not say when the run ends, so the guard sees no run",
         "`hookctl run start`",
     ),
     Code(
         "run_ends_soon", ("info", "warning"),
-        "the run ends within half an hour; a warning where the guard must be armed",
+        "the run ends within half an hour; a warning where the guard works only during a "
+        "run",
         "`hookctl run start --for 12h`",
     ),
     Code(
         "not_armed", ("info",),
-        "work remains and the guard must be armed, but is not",
+        "work remains, and the guard works only during a run, but no run is active",
         "`hookctl run start`",
     ),
     Code(
         "wrap_missing", ("warning",),
-        "the program through which hooks of other tools run is gone or cannot be read: "
-        "they run by themselves, without a limit",
+        "the program that runs wrapped hooks of other tools is gone or not readable: they "
+        "run directly, without a limit",
         "`--fix`; at project scope commit `.hookctl/`",
     ),
     Code(
         "wrap_changed", ("warning",),
-        "that program is not as hookctl installed it",
-        "`hookctl install --host claude --force`, if the change is not meant",
+        "that program was changed since hookctl installed it",
+        "`hookctl install --host claude --force`",
     ),
     Code(
         "wrap_edited", ("warning",),
-        "the command around another tool's hook was edited; it is yours then, and stays "
-        "at uninstall too",
-        "`hookctl install --host claude --force` makes it as it was",
+        "the command that wraps another tool's hook was edited; the change is yours and "
+        "stays at uninstall too",
+        "`hookctl install --host claude --force` restores it",
     ),
     Code(
         "wrap_unknown", ("warning",),
-        "a hook is wrapped that the ledger does not know",
-        "`hookctl install` takes it over, `hookctl uninstall` gives its command back",
+        "hookctl has no record of a hook that it wraps",
+        "`hookctl install --host claude` records it",
     ),
     Code(
         "wrap_gone", ("info",),
-        "a wrapped hook is not there any more",
-        "nothing; the next install forgets it",
+        "a wrapped hook is no longer there",
+        "`hookctl install --host claude` drops it from hookctl's record",
     ),
     Code(
         "guard_off", ("info",),
@@ -575,23 +569,23 @@ TABLE = (
     ),
     Code(
         "hook_silent", ("warning",),
-        "the last three or more sessions of the host since the install left no line in "
-        "the guard's log. Only names and dates of its transcripts are read",
-        "start the agent anew and end a turn",
+        "the last three or more sessions of the host since the install left no line in the "
+        "guard's log. Only names and dates of its transcripts are read",
+        "restart the agent and end a turn",
     ),
     Code(
         "client_old", ("warning",),
-        "the client has no cap on blocks, or lacks something else that counts",
+        "the client has no cap on blocks, or lacks something else that the guard needs",
         "upgrade it",
     ),
     Code(
         "client_newer", ("info",),
-        "the client is newer than the one that hookctl was proven on",
+        "the client is newer than the version that hookctl knows",
         "",
     ),
     Code(
         "client_older", ("info",),
-        "the client is older than that one",
+        "the client is older than the version that hookctl knows",
         "",
     ),
     Code(
@@ -601,8 +595,8 @@ TABLE = (
     ),
     Code(
         "client_unknown", ("info",),
-        "the client did not say its version, or has another one than what runs the "
-        "hooks",
+        "the client did not print its version, or another program with a version of its own "
+        "runs the hooks",
         "",
     ),
     Code(
@@ -620,7 +614,7 @@ _HEAD = ("| code | level | what it means | what to do |", "| --- | --- | --- | -
 def finding(
     code: str, message: str, host: str = "", path: str = "", fix: str = "", level: str = ""
 ) -> Finding:
-    """A finding of this table; its level is the code's usual one unless another is given."""
+    """A finding with a code of this table, at the code's usual level unless another is given."""
     return Finding(code, level or CODES[code].levels[0], message, host, path, fix)
 
 

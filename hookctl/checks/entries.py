@@ -1,4 +1,4 @@
-"""Is what we wrote still there, once, and as we wrote it? And does it still do what it is for?"""
+"""Judges the entries of hookctl: are they there once, unchanged, and do they still work?"""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     current = file.current
     if current is None:
         return
-    others = tuple(element for element in current.elements if not element.id.startswith(WRAP))
+    others = tuple(
+        hook_entry for hook_entry in current.elements if not hook_entry.id.startswith(WRAP)
+    )
     current = current._replace(elements=others)
-    yield from _unknown(file, current)
-    yield from _doubled(file, current)
-    yield from _disarmed(file, current)
+    yield from _judge_unknown(file, current)
+    yield from _judge_doubled(file, current)
+    yield from _judge_disarmed(file, current)
     record = file.record
     if record is None:
         return
@@ -39,44 +41,47 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         entry for entry in ours if not entry.id.startswith(WRAP)
     ]  # judge_wrapped looks at those
     if engine.is_wiped(ours, current):
-        yield _wiped(file, len(ours))
+        yield _report_wiped(file, len(ours))
         return
     for entry in ours:
-        yield from _one(file, current, entry)
+        yield from _judge_entry(file, current, entry)
 
 
-def _wiped(file: FileFacts, count: int) -> Finding:
+def _report_wiped(file: FileFacts, count: int) -> Finding:
     when = ""
     if file.written_at is not None:  # there may be no file any more
         with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
             when = f", and the file was written at {clock.local(file.written_at)}"
     message = f"{count} of {count} entries are gone{when}: was the file reset?"
-    fix = "`hookctl doctor --fix` writes them again; restart agents that run, since they may write old settings back."
+    fix = (
+        "`hookctl doctor --fix` restores them. Restart running agents: they may write old "
+        "settings back."
+    )
     if file.target.shared:
-        message += " Or is it not committed with .hookctl/?"
-        fix = f"`hookctl doctor --fix` writes the guard's again; of other packs only `{file.install}` does."
+        message += " Or was it not committed together with .hookctl/?"
+        fix = "`hookctl doctor --fix` restores the guard. Install other packs again."
     return file.find("entries_wiped", message, fix)
 
 
-def _one(file: FileFacts, current: Current, entry: Entry) -> Iterator[Finding]:
-    at = engine.state(entry, current, entry.path, entry.id)
+def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Finding]:
+    state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or entry.path[-1]
     install = file.install_of(next(iter(entry.owners)))
-    if at == "missing":
-        message = f"{name} is missing; somebody removed it"
-        yield file.find("entry_missing", message, f"`{install} --force` writes it again.")
+    if state == "missing":
+        message = f"{name} was removed"
+        yield file.find("entry_missing", message, f"`{install} --force` restores it.")
     elif (
-        at == "overridden"
-        and not _why_disarmed(file, current, entry.id)
+        state == "overridden"
+        and not _find_defect_by_id(file, current, entry.id)
         and not limits.is_at_fault(file, entry.path)
     ):
         message = (
-            f"{name} is not as it was written{_what(current, entry)}; it is yours now and stays"
+            f"{name} was changed{_describe_change(current, entry)}; the change is yours and stays"
         )
-        yield file.find("entry_edited", message, f"`{install} --force` makes it as it was.")
+        yield file.find("entry_edited", message, f"`{install} --force` restores it.")
 
 
-def _what(current: Current, entry: Entry) -> str:
+def _describe_change(current: Current, entry: Entry) -> str:
     if not entry.id:
         values = (
             masked(value, str(entry.path[-1]))
@@ -85,84 +90,98 @@ def _what(current: Current, entry: Entry) -> str:
         return " ({} instead of {})".format(
             *(json.dumps(value, ensure_ascii=False) for value in values)
         )
-    fields = next(element.fields for element in current.elements if element.id == entry.id)
+    fields = next(hook_entry.fields for hook_entry in current.elements if hook_entry.id == entry.id)
     names = [
         name for name in {**entry.written, **fields} if fields.get(name) != entry.written.get(name)
     ]
     return f" ({', '.join(names)} changed)"
 
 
-def _doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
-    ids = [element.id for element in current.elements]
+def _judge_doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
+    ids = [hook_entry.id for hook_entry in current.elements]
     for id in sorted({id for id in ids if ids.count(id) > 1}):
         targets = ", ".join(".".join(map(str, e.path)) for e in current.elements if e.id == id)
         message = f"{id} is registered {ids.count(id)} times ({targets}), so it runs that often"
-        fix = "Remove all but one; `hookctl doctor --fix` does, where their command is ours word for word."
+        fix = "`hookctl doctor --fix` removes unedited copies; remove edited ones by hand."
         yield file.find("entry_doubled", message, fix)
 
 
-def _disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
+def _judge_disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
     """Hooks of ours that the host runs no more, or not in the way that they need."""
-    for element in current.elements:
-        why = _why(file, element)
+    for hook_entry in current.elements:
+        why = _find_defect(file, hook_entry)
         if why:
-            message = f"{element.id} was edited so that it does not work: {why}"
-            fix = f"`{file.install_of(element.id.partition('/')[0])} --force` makes it as it was."
+            message = f"{hook_entry.id} was edited so that it does not work: {why}"
+            fix = f"`{file.install_of(hook_entry.id.partition('/')[0])} --force` restores it."
             yield file.find("entry_disarmed", message, fix)
 
 
-def _why_disarmed(file: FileFacts, current: Current, id: str) -> str:
+def _find_defect_by_id(file: FileFacts, current: Current, id: str) -> str:
     return next(
-        (why for element in current.elements if element.id == id and (why := _why(file, element))),
+        (
+            why
+            for hook_entry in current.elements
+            if hook_entry.id == id and (why := _find_defect(file, hook_entry))
+        ),
         "",
     )
 
 
-def _why(file: FileFacts, element: HookEntry) -> str:
-    event, (pack, _, name) = event_of(file.host.shape, element.path), element.id.partition("/")
+def _find_defect(file: FileFacts, hook_entry: HookEntry) -> str:
+    event, (pack, _, name) = (
+        event_of(file.host.shape, hook_entry.path),
+        hook_entry.id.partition("/"),
+    )
     wanted = file.host.events.get(name) if pack == GUARD else None
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
-    return handlers.disarmed(file.host, event, element.fields, blocks=pack == GUARD)
+    return handlers.disarmed(file.host, event, hook_entry.fields, blocks=pack == GUARD)
 
 
-def _unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
+def _judge_unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
     """Elements that carry our mark although the ledger has no page for them."""
     known = {entry.id for entry in file.record.entries} if file.record else set()
-    for element in current.elements:
-        pack, _, event = element.id.partition("/")
-        if element.id in known:
+    for hook_entry in current.elements:
+        pack, _, event = hook_entry.id.partition("/")
+        if hook_entry.id in known:
             continue
         if pack != GUARD:
-            message = f"{element.id} stands here, but the ledger does not know it"
-            fix = f"`hookctl install PACK --host {file.host.name}` with the pack's file takes it back; or remove it."
+            message = f"{hook_entry.id} is registered here, but hookctl has no record of it"
+            fix = (
+                f"`hookctl install PATH --host {file.host.name}` with the path of the pack "
+                "takes it back."
+            )
             yield file.find("orphan_hook", message, fix)
-        elif guard.hook_path(str(element.fields.get("command")), element.id, event, file.target):
-            yield _lost(file, element.id)
+        elif guard.hook_path(
+            str(hook_entry.fields.get("command")), hook_entry.id, event, file.target
+        ):
+            yield _report_lost(file, hook_entry.id)
         else:
-            message = f"an edited copy of {element.id} stands here; hookctl leaves it alone"
-            fix = f"`{file.install} --force` puts the hook in its place."
+            message = (
+                f"an edited copy of {hook_entry.id} is registered here; hookctl leaves it alone"
+            )
+            fix = f"`{file.install} --force` replaces it."
             yield file.find("edited_copy", message, fix)
 
 
-def _lost(file: FileFacts, id: str) -> Finding:
+def _report_lost(file: FileFacts, id: str) -> Finding:
     message, fix = (
-        f"{id} stands here, but the ledger does not know it",
-        "`hookctl doctor --fix` makes its page again.",
+        f"{id} is registered here, but hookctl has no record of it",
+        "`hookctl doctor --fix` records it again.",
     )
     if file.target.shared:
         message += ": was .hookctl/ not committed with it?"
-        fix = f"Commit .hookctl/ where it was installed; or `{file.install}` makes it again here."
+        fix = f"Commit .hookctl/ where it was installed, or run `{file.install}` here."
     return file.find("ledger_missing", message, fix)
 
 
 # Other tools' hooks that the guard wraps.
 
-_ALONE = "the hooks of other tools that it wraps run by themselves, without a limit"
+_ALONE = "the hooks of other tools that it wraps run directly, without a limit"
 
 
 def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
-    """Is what limits other tools' hooks there, and does the ledger know them? Of each only the command is ours."""
+    """Hooks of other tools that the guard wraps: the command, the record and the programs."""
     if file.current is None:
         return
     known = (
@@ -170,42 +189,49 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
         if file.record
         else {}
     )
-    there = {
-        element.id: element for element in file.current.elements if element.id.startswith(WRAP)
+    wrapped = {
+        hook_entry.id: hook_entry
+        for hook_entry in file.current.elements
+        if hook_entry.id.startswith(WRAP)
     }
-    for id, element in there.items():
-        yield from _wrapped(file, element, known.get(id))
-    for id in known.keys() - there.keys():
-        message = f"{id} is gone with the hook that it wrapped"
-        yield file.find("wrap_gone", message, f"Nothing: the next `{file.install}` forgets it.")
-    if there and file.guard:
-        yield from _wrapping_files(file, settings_from(file.guard.settings).events)
+    for id, hook_entry in wrapped.items():
+        yield from _judge_wrapped_hook(file, hook_entry, known.get(id))
+    for id in known.keys() - wrapped.keys():
+        message = f"{id} was removed together with the hook that it wrapped"
+        yield file.find("wrap_gone", message, f"`{file.install}` drops it from hookctl's record.")
+    if wrapped and file.guard:
+        yield from _judge_wrapping_files(file, settings_from(file.guard.settings).events)
 
 
-def _wrapped(file: FileFacts, element: HookEntry, entry: Entry | None) -> Iterator[Finding]:
-    original = original_of(str(element.fields["command"]))
+def _judge_wrapped_hook(
+    file: FileFacts, hook_entry: HookEntry, entry: Entry | None
+) -> Iterator[Finding]:
+    original = original_of(str(hook_entry.fields["command"]))
     if original is None:
-        message = f"the command of {element.id}, around another tool's hook, was edited; it is yours now and stays"
+        message = (
+            f"the command of {hook_entry.id}, which wraps another tool's hook, was edited; the "
+            "change is yours and stays"
+        )
         fix = (
-            f"`{file.install} --force` makes it as it was."
+            f"`{file.install} --force` restores it."
             if entry
-            else "Put the tool's own command there."
+            else "Put the tool's own command back."
         )
         yield file.find("wrap_edited", message, fix)
     elif entry is None:
-        message = f"{element.id} wraps {masked_text(original)}, but the ledger does not know it"
-        fix = f"`{file.install}` takes it over; `hookctl uninstall` gives the command back."
+        message = f"{hook_entry.id} wraps {masked_text(original)}, but hookctl has no record of it"
+        fix = f"`{file.install}` records it."
         yield file.find("wrap_unknown", message, fix)
 
 
-def _wrapping_files(file: FileFacts, events: tuple[str, ...]) -> Iterator[Finding]:
-    """What the wrapped hooks run through; the hook itself is looked at elsewhere while the guard is on."""
+def _judge_wrapping_files(file: FileFacts, events: tuple[str, ...]) -> Iterator[Finding]:
+    """The programs that run wrapped hooks; hook.py judges the guard's while it is on."""
     for program in file.programs:
         if program.name == PROGRAM or not events:
-            yield from _wrapping_file(file, program)
+            yield from _judge_wrapping_file(file, program)
 
 
-def _wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
+def _judge_wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
     if program.error:
         message = f"{program.error.message}: {_ALONE}"
         yield file.find("wrap_missing", message, program.error.hint, program.path)
@@ -215,7 +241,10 @@ def _wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
             "wrap_missing", message, "`hookctl doctor --fix` puts it back.", program.path
         )
     elif not program.is_recorded:
-        message = f"{program.name}, through which hooks of other tools run, is not as hookctl installed it"
+        message = (
+            f"{program.name}, which runs wrapped hooks of other tools, was changed since "
+            "hookctl installed it"
+        )
         yield file.find(
-            "wrap_changed", message, f"`{file.install} --force` puts ours back.", program.path
+            "wrap_changed", message, f"`{file.install} --force` restores it.", program.path
         )

@@ -1,4 +1,4 @@
-"""What doctor knows before it judges: values only, each thing in them read once by the gather modules."""
+"""The facts that doctor judges: plain values, filled in by the gather modules."""
 
 import os
 import re
@@ -97,7 +97,7 @@ class Registration(NamedTuple):
     """The guard's hook on a stop event in a settings file, and what it runs."""
 
     hook: Hook
-    page: PackRecord | None  # what the ledger has of it
+    pack_record: PackRecord | None  # in the ledger
     folder: str  # where its files lie
     config: dict[str, Any]  # what config.json there says
     since: float | None  # when its program was put there; None where there is no regular file
@@ -208,7 +208,7 @@ class FileFacts(NamedTuple):
     rights: tuple[Rights, ...] = ()
     ignore_files: tuple[tuple[str, str], ...] = ()  # git's, with their text
     config: Configuration | None = None
-    knobs: Mapping[str, Any] = {}
+    settings_schema: Mapping[str, Any] = {}
     python: Python | None = None
     programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
@@ -225,7 +225,7 @@ class FileFacts(NamedTuple):
 
     @property
     def reaching(self) -> tuple[Layer, ...]:
-        """The files whose variables reach the guard's hook here: all, or this one where a hook has its own."""
+        """The files whose variables reach the guard's hook: all, or only this one if it has an env."""
         own = tuple(layer for layer in self.layers if layer.source.path == self.path)
         return own if own and self.host.env_field else self.layers
 
@@ -237,9 +237,9 @@ class FileFacts(NamedTuple):
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
         target = self.target
-        page = self.record.packs.get(pack) if self.record else None
+        pack_record = self.record.packs.get(pack) if self.record else None
         # What a committed ledger names as a pack's file is a stranger's word.
-        source = page.source if page and not target.shared else ""
+        source = pack_record.source if pack_record and not target.shared else ""
         name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
         where = "" if target.scope == "user" else f" --scope {target.scope}"
         if target.project and target.project != self.cwd_project:

@@ -1,14 +1,15 @@
-"""Gathers what doctor judges of one settings file: its text, what the ledger has of it, and what it runs."""
+"""Gathers the facts about one settings file: its text, its record and the programs it runs."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from hookctl import events, hosts
 from hookctl.checks import probes
-from hookctl.checks.facts import FileFacts, Layer, OtherReader, PackSource
+from hookctl.checks.facts import FileFacts, Layer, OtherReader, PackSource, Python
 from hookctl.checks.machine import Machine
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
@@ -19,46 +20,55 @@ from hookctl.packs.wrapping import wraps
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
 from hookctl.settings.targets import GUARD, Target, require_inside
-from hookctl.system import backups, files, interpreter, project
+from hookctl.system import files, interpreter, project
 
 
 def file_facts(machine: Machine, target: Target) -> FileFacts:
-    """A settings file with something of ours in it, or that a host in use has for the user."""
+    """The facts about a file with hookctl's entries, or the user's file of a host in use."""
     _, record = store.find_record(machine.records, target.path)
-    host, packs = target.host, record.packs if record else {}
-    facts = _any_file(machine, target, record)
-    rights = probes.rights(_guarded_paths(machine, facts))
-    facts = facts._replace(rights=rights, readers=_readers(machine, facts))
-    elements = facts.current.elements if facts.current else ()
-    if target.shared and (record or elements):
+    packs = record.packs if record else {}
+    facts = _read_inside_project(machine, target, record)
+    facts = facts._replace(
+        rights=probes.rights(_list_protected_paths(machine, facts)),
+        readers=_find_other_readers(machine, facts),
+    )
+    hooks = facts.current.elements if facts.current else ()
+    if target.shared and (record or hooks):
         facts = facts._replace(ignore_files=probes.ignore_files(machine.reader, target.project))
-    if facts.document is not None and any(element.pack in packs for element in elements):
-        closed = approval.closed(
-            host, target.path, facts.document.value, machine.environ, machine.read
-        )
-        scope, start = target.scope, facts.start
-        untrusted = approval.is_untrusted(host, scope, start, machine.environ, machine.read)
-        facts = facts._replace(closed=tuple(closed), is_untrusted=untrusted)
+    if any(hook.pack in packs for hook in hooks):
+        facts = _add_approvals(machine, facts)
     if packs:
-        facts = _with_packs(machine, facts, packs)
-    return _with_guard(machine, facts, packs[GUARD]) if GUARD in packs else facts
+        facts = _add_packs(machine, facts, packs)
+    if GUARD in packs:
+        facts = _add_guard(machine, facts, packs[GUARD])
+    return facts
 
 
-def parsed(machine: Machine, target: Target) -> tuple[Document | None, HookctlError | None]:
-    """What a settings file says, or why it cannot be read."""
+def _add_approvals(machine: Machine, facts: FileFacts) -> FileFacts:
+    """The facts with the hooks that wait for an approval, and whether the folder is trusted."""
+    if facts.document is None:
+        return facts
+    host, environ, read = facts.host, machine.environ, machine.read
+    closed = approval.closed(host, facts.path, facts.document.value, environ, read)
+    is_untrusted = approval.is_untrusted(host, facts.target.scope, facts.start, environ, read)
+    return facts._replace(closed=tuple(closed), is_untrusted=is_untrusted)
+
+
+def parse_settings(machine: Machine, target: Target) -> tuple[Document | None, HookctlError | None]:
+    """The document of a settings file, or why it cannot be read."""
     try:
         return machine.reader.patient_document(target.path, target.host.format)[1], None
     except HookctlError as error:
         return None, error
 
 
-def _any_file(machine: Machine, target: Target, record: Record | None) -> FileFacts:
-    """A settings file that may have something of ours: it is not read through a link out of its project."""
+def _read_inside_project(machine: Machine, target: Target, record: Record | None) -> FileFacts:
+    """The facts about a file with hookctl's entries, which no link may take out of its project."""
     document, current, error = None, None, None
     try:
         if target.project:
             require_inside(target.project, target.path)
-        document, error = parsed(machine, target)
+        document, error = parse_settings(machine, target)
         if document is not None:
             current = look(target.host, document, (), record.entries if record else ())
     except HookctlError as problem:
@@ -73,21 +83,40 @@ def bare_facts(
     document: Document | None,
     error: HookctlError | None,
 ) -> FileFacts:
-    """What there is to know of any settings file."""
-    start = target.project or machine.folders.cwd
-    users = target.path
-    if target.scope != "user":
-        users = machine.standing(target.host, "user")[1]
-    layers = machine.layers(target.host, users, start)
+    """The facts about any settings file, whether or not hookctl has entries in it."""
+    facts = _describe_file(machine, target, record)
+    layers = _read_layers(machine, target, facts.start)
     sources = [layer.source for layer in layers]
-    switches = effective.with_switches(machine.folders, target.host, sources, start, machine.read)
+    switches = effective.with_switches(
+        machine.folders, target.host, sources, facts.start, machine.read
+    )
+    backup = _find_last_backup(machine, target.path) if error else 0
+    return facts._replace(
+        document=document,
+        error=error,
+        layers=layers,
+        switch_layers=tuple(switches),
+        backup=backup,
+    )
+
+
+def _read_layers(machine: Machine, target: Target, start: str) -> tuple[Layer, ...]:
+    """The settings files that the host reads when it is started in this folder."""
+    user_path = target.path
+    if target.scope != "user":
+        user_path = machine.standing(target.host, "user")[1]
+    return machine.layers(target.host, user_path, start)
+
+
+def _describe_file(machine: Machine, target: Target, record: Record | None) -> FileFacts:
+    """The facts that need neither the file's text nor the other files of the host."""
     return FileFacts(
         target=target,
         host=target.host,
         path=target.path,
         real_path=store.real_path(target.path),
-        document=document,
-        error=error,
+        document=None,
+        error=None,
         record=record,
         guard=record.packs.get(GUARD) if record else None,
         current=None,
@@ -96,93 +125,111 @@ def bare_facts(
         cwd_project=machine.cwd_project,
         environ=machine.environ,
         config_folder=hosts.config_folder(target.host, machine.environ),
-        start=start,
-        layers=layers,
-        switch_layers=tuple(switches),
+        start=target.project or machine.folders.cwd,
+        layers=(),
+        switch_layers=(),
         is_file=os.path.isfile(target.path),
         is_read_only=_is_read_only(target.path),
         written_at=probes.written_at(target.path),
         links=probes.links(target.path),
-        backup=_backup(machine, target.path) if error else 0,
-        knobs=machine.knobs,
+        backup=0,
+        settings_schema=machine.settings_schema,
         now=machine.now,
     )
 
 
-def _backup(machine: Machine, path: str) -> int:
-    """The number of the last text of a settings file that hookctl kept; 0 where there is none."""
+def _find_last_backup(machine: Machine, path: str) -> int:
+    """The number of the newest backup of a settings file; 0 if there is none."""
     with contextlib.suppress(HookctlError, OSError):
-        all_backups = backups.read_backups(machine.folders.state, store.real_path(path))
-        return max(backups.number_backups(all_backups), default=0)
+        backups = backups.read_backups(machine.folders.state, store.real_path(path))
+        return max(backups.number_backups(backups), default=0)
     return 0
 
 
-def _guarded_paths(machine: Machine, facts: FileFacts) -> list[str]:
-    """What nobody else should be able to change: settings, what the hooks run, and hookctl's own state."""
+def _list_protected_paths(machine: Machine, facts: FileFacts) -> list[str]:
+    """The paths that only the user may write: settings, hook programs, hookctl's state."""
     paths = [facts.path] if facts.document is not None else []
-    for page in facts.record.packs.values() if facts.record else ():
-        paths += [os.path.join(page.folder, name) for name in page.files]
+    packs = facts.record.packs if facts.record else {}
+    for pack_record in packs.values():
+        paths += [os.path.join(pack_record.folder, name) for name in pack_record.files]
     if facts.guard:
         paths.append(machine.folders.state)
         paths.append(settings_from(facts.guard.settings).python or machine.folders.state)
     return paths
 
 
-def _readers(machine: Machine, facts: FileFacts) -> tuple[OtherReader, ...]:
-    """The agents that read this file too, if the guard is in it."""
+def _find_other_readers(machine: Machine, facts: FileFacts) -> tuple[OtherReader, ...]:
+    """The other agents that read this file, if the guard is in it."""
+    if not facts.guard:
+        return ()
     readers = []
-    for about in facts.host.data.get("also_read_by", ()) if facts.guard else ():
-        if facts.target.scope not in about["scopes"] or about["host"] == facts.host.name:
-            continue
-        other = machine.load(about["host"])
-        users = machine.standing(other, "user")[1]
-        own = ""
-        for layer in machine.layers(other, users, facts.start):
-            if not own and layer.real_path != facts.real_path and _has_guard(layer):
-                own = layer.source.path
-        is_there = bool(own) or bool(hosts.client(other, machine.environ))
-        only = f" {about['only']}" if "only" in about else ""
-        readers.append(OtherReader(other.title, only, is_there, own))
+    for entry in facts.host.data.get("also_read_by", ()):
+        if facts.target.scope in entry["scopes"] and entry["host"] != facts.host.name:
+            readers.append(_describe_reader(machine, facts, entry))
     return tuple(readers)
 
 
-def _with_packs(machine: Machine, facts: FileFacts, packs: Mapping[str, PackRecord]) -> FileFacts:
-    """The files of packs by path, and where they came from."""
-    others = {name: page for name, page in sorted(packs.items()) if name != GUARD}
+def _describe_reader(machine: Machine, facts: FileFacts, entry: dict[str, Any]) -> OtherReader:
+    """Another agent that reads this file, and the guard that it has elsewhere."""
+    other = machine.load(entry["host"])
+    user_path = machine.standing(other, "user")[1]
+    guard_path = ""
+    for layer in machine.layers(other, user_path, facts.start):
+        if not guard_path and layer.real_path != facts.real_path and _has_guard(layer):
+            guard_path = layer.source.path
+    is_there = bool(guard_path) or bool(hosts.client(other, machine.environ))
+    condition = f" {entry['only']}" if "only" in entry else ""
+    return OtherReader(other.title, condition, is_there, guard_path)
+
+
+def _add_packs(machine: Machine, facts: FileFacts, packs: Mapping[str, PackRecord]) -> FileFacts:
+    """The facts with the files of all packs but the guard, and the packs' own files."""
+    files_by_pack = {}
     sources = {}
-    for name, page in others.items():
-        if page.source and not facts.target.shared:
-            sources[name] = _pack_source(page.source)
-    programs = {name: probes.pack_files(machine.reader, page) for name, page in others.items()}
-    return facts._replace(pack_files=programs, pack_sources=sources)
+    for name, pack_record in sorted(packs.items()):
+        if name == GUARD:
+            continue
+        files_by_pack[name] = probes.pack_files(machine.reader, pack_record)
+        if pack_record.source and not facts.target.shared:
+            sources[name] = _read_pack_source(pack_record.source)
+    return facts._replace(pack_files=files_by_pack, pack_sources=sources)
 
 
-def _with_guard(machine: Machine, facts: FileFacts, page: PackRecord) -> FileFacts:
-    """What the guard's registration runs, and what it did."""
-    host, target = facts.host, facts.target
-    settings, elements = (
-        settings_from(page.settings),
-        facts.current.elements if facts.current else (),
-    )
-    python = None
-    if settings.events:
-        program = settings.python
-        if target.shared:  # there the command takes whatever python3 is on PATH
-            program = interpreter.python3(machine.environ) or "python3"
-        python = probes.python(program)
-    is_wrapping = any(wraps(element.id) for element in elements)
+def _add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> FileFacts:
+    """The facts with the guard's programs and the log of what it decided."""
+    target = facts.target
+    hooks = facts.current.elements if facts.current else ()
+    is_wrapping = any(wraps(hook.id) for hook in hooks)
     log_folder = ""
     if target.project:
         log_folder = os.path.basename(project.state_folder(machine.folders.state, target.project))
-    own_lines = [line for line in machine.log() if line.get("host") == host.name]
     return facts._replace(
-        config=probes.configuration(machine.reader, page.folder),
-        python=python,
-        programs=probes.guard_files(machine.reader, page, wraps=is_wrapping),
-        program_since=probes.written_at(os.path.join(page.folder, probes.HOOK)),
+        config=probes.configuration(machine.reader, pack_record.folder),
+        python=_find_python(machine, target, pack_record),
+        programs=probes.guard_files(machine.reader, pack_record, wraps=is_wrapping),
+        program_since=probes.written_at(os.path.join(pack_record.folder, probes.HOOK)),
         log_folder=log_folder,
-        log=tuple(line for line in own_lines if line.get("event") != events.WRAPPED),
+        log=_read_stop_log(machine, facts.host.name),
     )
+
+
+def _find_python(machine: Machine, target: Target, pack_record: PackRecord) -> Python | None:
+    """The interpreter that runs the guard; None if the guard is off."""
+    settings = settings_from(pack_record.settings)
+    if not settings.events:
+        return None
+    if target.shared:  # the shared command runs whatever python3 is on PATH
+        return probes.python(interpreter.python3(machine.environ) or "python3")
+    return probes.python(settings.python)
+
+
+def _read_stop_log(machine: Machine, host: str) -> tuple[dict[str, Any], ...]:
+    """The log lines of a host, without those of wrapped hooks."""
+    lines = []
+    for line in machine.log():
+        if line.get("host") == host and line.get("event") != events.WRAPPED:
+            lines.append(line)
+    return tuple(lines)
 
 
 def _is_read_only(path: str) -> bool:
@@ -195,8 +242,8 @@ def _has_guard(layer: Layer) -> bool:
     return any(hook.id == effective.STOP for hook in layer.hooks)
 
 
-def _pack_source(path: str) -> PackSource:
-    """The pack's own file, as it is now."""
+def _read_pack_source(path: str) -> PackSource:
+    """The file that a pack was installed from, as it is now."""
     from hookctl.packs.pack import load_file
 
     try:

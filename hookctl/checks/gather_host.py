@@ -1,4 +1,4 @@
-"""Gathers what doctor judges of one host, started in the working folder: every settings file, hooks and work."""
+"""Gathers the facts about one host: its settings files, hooks and work in the working folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks import probes, work
+from hookctl.checks import probes, run_folder
 from hookctl.checks.facts import (
     FileFacts,
     Hook,
@@ -22,9 +22,9 @@ from hookctl.checks.facts import (
     RunPath,
     UnreadFile,
 )
-from hookctl.checks.gather_file import bare_facts, file_facts, parsed
+from hookctl.checks.gather_file import bare_facts, file_facts, parse_settings
 from hookctl.checks.machine import Machine, hooks_of
-from hookctl.checks.registered import at_work, with_running
+from hookctl.checks.running_guards import at_work, with_running
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
@@ -41,7 +41,7 @@ _FOLDER = "\0folder"  # stands for any folder in the path of a settings file
 
 
 def host_facts(machine: Machine, host: Host) -> HostFacts:
-    """All that is to be known about one host, started in the working folder; no files if it is not in use."""
+    """The facts about a host as it starts in the working folder; no files if it is not in use."""
     targets = machine.targets(host)
     config, cwd = hosts.config_folder(host, machine.environ), machine.folders.cwd
     facts = HostFacts(host, machine.environ, config, machine.now, ())
@@ -51,52 +51,87 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     # First: they are read again while somebody is writing them.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
     layers = machine.layers(host, machine.standing(host, "user")[1], cwd)
-    sources = [layer.source for layer in layers]
-    switches = effective.with_switches(machine.folders, host, sources, cwd, machine.read)
-    registrations = tuple(_registrations(machine, layers, files_of_ours))
-    foreign = [hook for layer in layers for hook in layer.hooks if not hook.id]
+    facts = facts._replace(files=files_of_ours, layers=layers)
+    facts = _add_effective_values(machine, facts)
+    facts = _add_other_files(machine, facts)
+    facts = _add_other_hooks(machine, facts)
+    facts = _add_registrations(machine, facts)
+    return _add_run(machine, facts)
+
+
+def _add_effective_values(machine: Machine, facts: HostFacts) -> HostFacts:
+    """The facts with the variables and the switch that count in the working folder."""
     variables = dict(machine.environ)
-    for layer in reversed(layers):
+    for layer in reversed(facts.layers):
         variables |= layer.env
-    facts = facts._replace(
-        files=files_of_ours,
-        guests=tuple(_guests(machine, host, files_of_ours)),
-        layers=layers,
-        variables=variables,
-        disabling=effective.disabling(switches),
-        managed=tuple(_managed(machine, host)),
-        switch_files=tuple(_switch_files(machine, host, files_of_ours)),
-        registrations=registrations,
-        unread=tuple(_unread(machine, host, layers, files_of_ours)),
-        missing_scripts=frozenset(_missing(foreign)),
-        agents=_agents(machine) if foreign else frozenset(),
-        systems=_systems() if foreign or _has_plugins(layers) else (),
-        log=machine.log() if registrations else (),
-        sessions=_sessions(machine, host, config, registrations),
+    sources = [layer.source for layer in facts.layers]
+    switches = effective.with_switches(
+        machine.folders, facts.host, sources, machine.folders.cwd, machine.read
     )
-    facts = with_running(facts)
-    working = at_work(facts)
-    return facts._replace(run=_run(machine, facts, working[0])) if working else facts
+    return facts._replace(variables=variables, disabling=effective.disabling(switches))
 
 
-def _guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[FileFacts]:
+def _add_other_files(machine: Machine, facts: HostFacts) -> HostFacts:
+    """The facts with every settings file in which hookctl has no entries."""
+    host, files_of_ours = facts.host, facts.files
+    return facts._replace(
+        guests=tuple(_find_guests(machine, host, files_of_ours)),
+        managed=tuple(_find_managed(machine, host)),
+        switch_files=tuple(_find_broken_switch_files(machine, host, files_of_ours)),
+        unread=tuple(_find_unread(machine, host, facts.layers, files_of_ours)),
+    )
+
+
+def _add_other_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
+    """The facts with all that is needed to judge the hooks of other tools."""
+    foreign: list[Hook] = []
+    for layer in facts.layers:
+        foreign += [hook for hook in layer.hooks if not hook.id]
+    if foreign:
+        missing_scripts = frozenset(_find_missing_scripts(foreign))
+        facts = facts._replace(missing_scripts=missing_scripts, agents=_list_agents(machine))
+    if foreign or _has_plugins(facts.layers):
+        facts = facts._replace(systems=_load_systems())
+    return facts
+
+
+def _add_registrations(machine: Machine, facts: HostFacts) -> HostFacts:
+    """The facts with the guard's registrations, its log and the sessions that it saw."""
+    registrations = tuple(_find_registrations(machine, facts.layers, facts.files))
+    facts = facts._replace(
+        registrations=registrations,
+        log=machine.log() if registrations else (),
+        sessions=_list_sessions(machine, facts.host, facts.config_folder, registrations),
+    )
+    return with_running(facts)
+
+
+def _add_run(machine: Machine, facts: HostFacts) -> HostFacts:
+    """The facts with the run of the project, if a guard is at work."""
+    guards = at_work(facts)
+    if not guards:
+        return facts
+    return facts._replace(run=_read_run(machine, facts, guards[0]))
+
+
+def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[FileFacts]:
     """Settings of the working folder that have nothing of ours."""
     real_paths = {facts.real_path for facts in known}
     for scope in host.scopes[1:]:
         variant, path = machine.standing(host, scope, machine.folders.cwd)
         if os.path.lexists(path) and store.real_path(path) not in real_paths:
             target = Target(variant, scope, path, machine.folders.cwd)
-            yield bare_facts(machine, target, None, *parsed(machine, target))
+            yield bare_facts(machine, target, None, *parse_settings(machine, target))
 
 
-def _managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
+def _find_managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
     """The settings of whoever manages this machine."""
     for pattern in host.data["files"].get("managed", {}).get(sys.platform, []):
         for path in sorted(glob.glob(pattern)):
-            yield _managed_file(machine, host, path)
+            yield _read_managed(machine, host, path)
 
 
-def _managed_file(machine: Machine, host: Host, path: str) -> ManagedFile:
+def _read_managed(machine: Machine, host: Host, path: str) -> ManagedFile:
     try:
         snapshot, document = machine.read(path, host.format)
         if not snapshot.data:
@@ -107,7 +142,7 @@ def _managed_file(machine: Machine, host: Host, path: str) -> ManagedFile:
     return ManagedFile(path, document, None)
 
 
-def _switch_files(
+def _find_broken_switch_files(
     machine: Machine, host: Host, known: tuple[FileFacts, ...]
 ) -> Iterator[tuple[Host, str, HookctlError]]:
     """Files without hooks that the client reads at its start all the same, and cannot."""
@@ -123,7 +158,7 @@ def _switch_files(
                 yield variant, path, error
 
 
-def _registrations(
+def _find_registrations(
     machine: Machine, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]
 ) -> Iterator[Registration]:
     """Every hook of the guard's on a stop, and what it runs."""
@@ -131,33 +166,33 @@ def _registrations(
     for layer in layers:
         for hook in layer.hooks:
             if hook.id == effective.STOP:
-                yield _registration(machine, hook, by_real_path.get(layer.real_path))
+                yield _describe_registration(machine, hook, by_real_path.get(layer.real_path))
 
 
-def _registration(machine: Machine, hook: Hook, facts: FileFacts | None) -> Registration:
-    page, source = facts.guard if facts else None, hook.source
-    folder = page.folder if page else ""
-    if page is None:
+def _describe_registration(machine: Machine, hook: Hook, facts: FileFacts | None) -> Registration:
+    pack_record, source = facts.guard if facts else None, hook.source
+    folder = pack_record.folder if pack_record else ""
+    if pack_record is None:
         target = facts.target if facts else Target(source.host, source.scope, source.path)
         program = guard.hook_path(str(hook.fields["command"]), hook.id, "stop", target)
         folder = os.path.dirname(program)
     if not folder:
-        return Registration(hook, page, "", {}, None, "")
+        return Registration(hook, pack_record, "", {}, None, "")
     config = probes.configuration(machine.reader, folder).value
-    programs = facts.programs if facts and page else ()
-    if page is None:
+    programs = facts.programs if facts and pack_record else ()
+    if pack_record is None:
         programs = probes.guard_files(machine.reader, PackRecord("", {}, folder), wraps=False)
     path = os.path.join(folder, probes.HOOK)
     since = probes.written_at(path) if os.path.isfile(path) else None
-    return Registration(hook, page, folder, config, since, probes.programs_digest(programs))
+    return Registration(hook, pack_record, folder, config, since, probes.programs_digest(programs))
 
 
-def _unread(
+def _find_unread(
     machine: Machine, host: Host, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]
 ) -> Iterator[UnreadFile]:
     """Settings files with hooks that are there although the host does not read them here."""
     read = {layer.real_path for layer in layers}
-    for path, scope, reason, owner in _unread_paths(machine, host, known):
+    for path, scope, reason, owner in _list_unread_paths(machine, host, known):
         if not os.path.isfile(path):
             continue
         real_path = store.real_path(path)
@@ -172,10 +207,10 @@ def _unread(
         yield UnreadFile(path, real_path, scope, reason, hooks, owner)
 
 
-def _unread_paths(
+def _list_unread_paths(
     machine: Machine, host: Host, known: tuple[FileFacts, ...]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Where people put settings that the host does not read here: path, scope, and why it does not."""
+    """Settings that the host does not read here: path, scope, reason and owner."""
     environ, config = machine.environ, hosts.config_folder(host, machine.environ)
     if "local" in host.scopes:
         name = os.path.basename(host.data["files"]["local"])
@@ -188,8 +223,8 @@ def _unread_paths(
         if facts.target.scope == "user":
             yield facts.path, "user", "folder", facts.path
     if host.data["scopes"]["start_folder_only"]:
-        folders = [(folder, "above") for folder in _above(machine)]
-        folders += [(folder, "below") for folder in _below(machine)]
+        folders = [(folder, "above") for folder in _list_folders_above(machine)]
+        folders += [(folder, "below") for folder in _list_folders_below(machine)]
         patterns = {
             scope: hosts.settings_path(host, scope, environ, _FOLDER) for scope in host.scopes[1:]
         }
@@ -198,7 +233,7 @@ def _unread_paths(
                 yield pattern.replace(_FOLDER, folder.rstrip("/")), scope, reason, ""
 
 
-def _above(machine: Machine) -> Iterator[str]:
+def _list_folders_above(machine: Machine) -> Iterator[str]:
     """The folders above the working folder, up to HOME."""
     home = store.real_path(hosts.home(machine.environ))
     folder = os.path.dirname(machine.folders.cwd)
@@ -207,7 +242,7 @@ def _above(machine: Machine) -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
-def _below(machine: Machine) -> Iterator[str]:
+def _list_folders_below(machine: Machine) -> Iterator[str]:
     """The folders in the working folder, hidden ones apart."""
     try:
         names = sorted(os.listdir(machine.folders.cwd))[:_SUBFOLDERS]
@@ -218,7 +253,7 @@ def _below(machine: Machine) -> Iterator[str]:
             yield os.path.join(machine.folders.cwd, name)
 
 
-def _sessions(
+def _list_sessions(
     machine: Machine, host: Host, config: str, registrations: tuple[Registration, ...]
 ) -> tuple[tuple[str, float], ...]:
     """The host's own sessions, if a guard should see all of them; by name and date only."""
@@ -237,29 +272,29 @@ def _sessions(
 # The work in hand.
 
 
-def _run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
-    """The run folder of the project that the working folder is in, as a guard of this place reads it."""
-    named = machine.environ.get(facts.host.data["environment"].get("project", ""), "")
+def _read_run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
+    """The run folder of the current project, as this guard reads it."""
+    project_variable = machine.environ.get(facts.host.data["environment"].get("project", ""), "")
     root = machine.cwd_project
-    if os.path.isdir(named):
-        root = project.find(named, machine.environ)
-    own = os.path.join(root, OWN)
-    folder, task_path = work.paths_of_run(facts, registration, root)
-    marks = [os.path.join(folder, name) for name in (*work.MARKS, work.OWNER)]
-    task, task_error = _bytes(machine, task_path)
-    owner_path = os.path.join(folder, work.OWNER)
+    if os.path.isdir(project_variable):
+        root = project.find(project_variable, machine.environ)
+    hookctl_folder = os.path.join(root, OWN)
+    folder, task_path = run_folder.paths_of_run(facts, registration, root)
+    marks = [os.path.join(folder, name) for name in (*run_folder.MARKS, run_folder.OWNER)]
+    task, task_error = _read_bytes(machine, task_path)
+    owner_path = os.path.join(folder, run_folder.OWNER)
     state = project.state_folder(machine.folders.state, root)
     active_path = os.path.join(state, "ACTIVE")
-    active, active_error = _bytes(machine, active_path)
+    active, active_error = _read_bytes(machine, active_path)
     return Run(
-        own=own,
+        own=hookctl_folder,
         folder=folder,
         task_path=task_path,
         task=task,
         task_error=task_error,
-        paths=tuple(_run_paths([own, folder, task_path, *marks])),
+        paths=tuple(_describe_run_paths([hookctl_folder, folder, task_path, *marks])),
         owner_path=owner_path,
-        owner=(_bytes(machine, owner_path)[0] or b"")[:256].decode("utf-8", "replace").strip(),
+        owner=(_read_bytes(machine, owner_path)[0] or b"")[:256].decode("utf-8", "replace").strip(),
         owner_since=probes.written_at(owner_path) or 0.0,
         log_folder=os.path.basename(state),
         active_path=active_path,
@@ -267,14 +302,14 @@ def _run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
     )
 
 
-def _bytes(machine: Machine, path: str) -> tuple[bytes | None, HookctlError | None]:
+def _read_bytes(machine: Machine, path: str) -> tuple[bytes | None, HookctlError | None]:
     try:
         return machine.reader.snapshot(path).data, None
     except HookctlError as error:
         return None, error
 
 
-def _run_paths(paths: list[str]) -> Iterator[RunPath]:
+def _describe_run_paths(paths: list[str]) -> Iterator[RunPath]:
     """Those of these paths that are there."""
     for path in dict.fromkeys(paths):
         try:
@@ -288,7 +323,7 @@ def _has_plugins(layers: tuple[Layer, ...]) -> bool:
     return any(layer.source.document.get(("enabledPlugins",)) is not MISSING for layer in layers)
 
 
-def _missing(foreign: list[Hook]) -> Iterator[str]:
+def _find_missing_scripts(foreign: list[Hook]) -> Iterator[str]:
     """The scripts that hooks are to run, and that are not there."""
     for hook in foreign:
         script = hook.script
@@ -296,12 +331,12 @@ def _missing(foreign: list[Hook]) -> Iterator[str]:
             yield script
 
 
-def _agents(machine: Machine) -> frozenset[str]:
+def _list_agents(machine: Machine) -> frozenset[str]:
     """The programs of all hosts."""
     return frozenset(machine.load(name).data["client"]["command"] for name in hosts.names())
 
 
-def _systems() -> tuple[dict[str, Any], ...]:
+def _load_systems() -> tuple[dict[str, Any], ...]:
     """The tools that keep an agent going, and how their hooks are told."""
     with open(os.path.join(os.path.dirname(__file__), "continuations.toml"), "rb") as stream:
         return tuple(tomllib.load(stream)["systems"])

@@ -1,4 +1,4 @@
-"""Gathers what doctor judges of hookctl's own record."""
+"""Gathers the facts about hookctl's own record."""
 
 from __future__ import annotations
 
@@ -16,56 +16,69 @@ from hookctl.system.folders import Folders
 
 
 def record_facts(folders: Folders) -> RecordFacts:
-    """The pages of every ledger that can be read, and what is wrong with the others and with the journal."""
-    interrupted, journal_error = _journal(folders)
+    """All readable records, and the faults of ledgers and journal."""
+    interrupted, journal_error = _read_journal(folders)
+    facts = RecordFacts({}, folders.ledger, folders.journal, interrupted, journal_error, (), (), ())
     try:
-        pages = store.load(folders.ledger)
+        local_records = store.load(folders.ledger)
     except HookctlError as error:
-        return RecordFacts(
-            {}, folders.ledger, folders.journal, interrupted, journal_error, (error,), (), ()
-        )
-    records = {key: page for key, page in pages.items() if page.scope != "project"}
-    roots = [project.find(folders.cwd, folders.environ)]
-    roots += [
-        page.project for page in pages.values() if page.scope == "project" and not _is_gone(page)
-    ]
+        return facts._replace(errors=(error,))
+    records = {}
+    for key, record in local_records.items():
+        if record.scope != "project":
+            records[key] = record
     errors = []
-    for root in dict.fromkeys(roots):
+    for root in _list_projects(folders, local_records):
         try:
             records |= committed.read(folders, [root])
         except HookctlError as error:
             errors.append(error)
-    gone = tuple((key, page) for key, page in pages.items() if _is_gone(page))
-    records = {key: page for key, page in records.items() if not _is_gone(page)}
-    misfits = tuple((key, page) for key, page in records.items() if not _fits(page))
-    for key, _ in misfits:
-        del records[key]
-    return RecordFacts(
-        records,
-        folders.ledger,
-        folders.journal,
-        interrupted,
-        journal_error,
-        tuple(errors),
-        gone,
-        misfits,
-    )
+    return _sort_out(facts._replace(errors=tuple(errors)), local_records, records)
 
 
-def _journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlError | None]:
+def _list_projects(folders: Folders, records: dict[str, Record]) -> list[str]:
+    """The projects whose committed ledger counts: the one of the working folder first."""
+    projects = [project.find(folders.cwd, folders.environ)]
+    for record in records.values():
+        if record.scope == "project" and not _is_gone(record):
+            projects.append(record.project)
+    return list(dict.fromkeys(projects))
+
+
+def _sort_out(
+    facts: RecordFacts, local_records: dict[str, Record], records: dict[str, Record]
+) -> RecordFacts:
+    """The facts with usable records, missing projects and invalid settings."""
+    gone = [(key, record) for key, record in local_records.items() if _is_gone(record)]
+    usable: dict[str, Record] = {}
+    misfits = []
+    for key, record in records.items():
+        if _is_gone(record):
+            continue
+        if _has_valid_settings(record):
+            usable[key] = record
+        else:
+            misfits.append((key, record))
+    return facts._replace(records=usable, gone=tuple(gone), misfits=tuple(misfits))
+
+
+def _read_journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlError | None]:
+    """The files of an interrupted run, or why the journal cannot be read."""
     try:
-        pending = transaction.pending(folders)
+        journal = transaction.pending(folders)
     except HookctlError as error:
         return None, error
-    return tuple(step.path for step in pending.steps) if pending else None, None
+    if not journal:
+        return None, None
+    return tuple(step.path for step in journal.steps), None
 
 
-def _is_gone(page: Record) -> bool:
-    return bool(page.project) and not os.path.isdir(page.project)
+def _is_gone(record: Record) -> bool:
+    return bool(record.project) and not os.path.isdir(record.project)
 
 
-def _fits(record: Record) -> bool:
-    """Whether the settings in a page, which the ledger itself does not look into, are the guard's."""
+def _has_valid_settings(record: Record) -> bool:
+    """Whether the guard's settings are valid; the ledger itself does not check them."""
     try:
         settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
     except HookctlError:

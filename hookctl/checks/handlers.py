@@ -10,14 +10,14 @@ from hookctl.hosts import Host, seconds
 
 SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
 
-_Below = tuple[Any, ...]
+_Path = tuple[Any, ...]
 
 
 class Fault(NamedTuple):
     """What the host does not load under an event."""
 
-    path: _Below  # below the event
-    wrong: str
+    path: _Path  # below the event
+    reason: str
     is_group: bool = False  # a whole group, or all that the event has
 
 
@@ -41,33 +41,39 @@ def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
         return
     if host.shape.is_flat(event):
         yield from (
-            Fault((n,), wrong) for n, one in enumerate(groups) if (wrong := _flat_fault(host, one))
+            Fault((n,), reason)
+            for n, entry in enumerate(groups)
+            if (reason := _flat_fault(host, entry))
         )
         return
     for g, group in enumerate(groups):
         default = [] if knowledge(host).get("group_default") else None
         handlers = group.get("hooks", default) if isinstance(group, dict) else None
         if not isinstance(handlers, list):
-            yield Fault((g,), "is no group: it has no array `hooks`", True)
+            yield Fault((g,), "is not a group: it has no `hooks` array", True)
             continue
-        if not _is_matcher(host, group):
+        if not _has_valid_matcher(host, group):
             yield Fault((g, "matcher"), "is not a string")
         for h, handler in enumerate(handlers):
-            wrong = fault(host, handler)
-            if wrong:
-                yield Fault((g, "hooks", h), wrong)
+            reason = fault(host, handler)
+            if reason:
+                yield Fault((g, "hooks", h), reason)
 
 
-def _flat_fault(host: Host, one: Any) -> str:
+def _flat_fault(host: Host, entry: Any) -> str:
     """A host with a flat list may read groups there too; what is in them is not looked into."""
-    return "" if isinstance(one, dict) and isinstance(one.get("hooks"), list) else fault(host, one)
+    return (
+        ""
+        if isinstance(entry, dict) and isinstance(entry.get("hooks"), list)
+        else fault(host, entry)
+    )
 
 
-def _is_matcher(host: Host, fields: dict[str, Any]) -> bool:
-    return isinstance(_there(host, fields).get("matcher", ""), str)
+def _has_valid_matcher(host: Host, fields: dict[str, Any]) -> bool:
+    return isinstance(_drop_nulls(host, fields).get("matcher", ""), str)
 
 
-def _there(host: Host, fields: dict[str, Any]) -> dict[str, Any]:
+def _drop_nulls(host: Host, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields that count as there."""
     nulls = knowledge(host).get("nulls")
     return {name: value for name, value in fields.items() if value is not None} if nulls else fields
@@ -80,29 +86,29 @@ def commands(host: Host) -> list[str]:
 
 def fault(host: Host, handler: Any) -> str:
     """Why the host does not load an entry; empty if it does."""
-    about = host.data["registration"]
+    registration = host.data["registration"]
     if not isinstance(handler, dict):
-        return "is no object"
-    handler = _there(host, handler)
+        return "is not an object"
+    handler = _drop_nulls(host, handler)
     if knowledge(host).get("type_default"):
         handler = {"type": "command", **handler}
-    if "type" in about.get("fields", {}) and not isinstance(handler.get("type"), str):
+    if "type" in registration.get("fields", {}) and not isinstance(handler.get("type"), str):
         return "has no type"
     types = knowledge(host)["types"]
     if types and handler["type"] not in types:
         return f"has a type that is none of {', '.join(types)}"
-    wrong = _wrong_timeout(host, handler)
-    if wrong:
-        return wrong
-    found = [handler.get(name) for name in commands(host)]
+    reason = _timeout_fault(host, handler)
+    if reason:
+        return reason
+    values = [handler.get(name) for name in commands(host)]
     if handler.get("type", "command") == "command" and not any(
-        isinstance(one, str) for one in found
+        isinstance(value, str) for value in values
     ):
         return "has no command"
     return ""
 
 
-def _wrong_timeout(host: Host, handler: dict[str, Any]) -> str:
+def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
     kind, value = knowledge(host).get("timeout", "number"), handler.get(_timeout_key(host), 1)
     if kind == "any":
         return ""
@@ -138,7 +144,9 @@ def patience(host: Host, handler: dict[str, Any]) -> float | None:
 def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
     """Why an entry that the host loads is never run; empty if it may be."""
     return (
-        "has `if`, with which no hook runs on this event" if _with_if(host, event, handler) else ""
+        "has `if`, and no hook with `if` runs on this event"
+        if _with_if(host, event, handler)
+        else ""
     )
 
 
@@ -151,20 +159,20 @@ def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
 
 
 def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
-    """Why a hook of ours no longer does what it is for, in the words of an edit; `blocks` if the host must wait."""
-    wrong = fault(host, fields) or (
-        "" if _is_matcher(host, fields) else "has a matcher that is none"
+    """Why a hook of hookctl no longer works, or ''; `blocks` if the host must wait for it."""
+    reason = fault(host, fields) or (
+        "" if _has_valid_matcher(host, fields) else "has a matcher that is not a string"
     )
-    if wrong:
-        return f"it {wrong}, so {host.title} drops it"
+    if reason:
+        return f"it {reason}, so {host.title} drops it"
     if _with_if(host, event, fields):
-        return f"with `if` no hook runs on {event}"
+        return f"no hook with `if` runs on {event}"
     if fields.get("type", "command") != "command":
         return f"as a hook of type {fields['type']} it does not run its command"
     if "args" in fields and _knows(host, "args"):
         return "with `args` no shell runs the command"
     if fields.get("shell", "bash") != "bash" and _knows(host, "shell"):
-        return "its command is for sh, and `shell` says otherwise"
+        return "its command needs sh, but `shell` names another shell"
     if blocks and _runs_aside(host, fields):
         return f"with `async` {host.title} does not wait for its answer"
     given = patience(host, fields)

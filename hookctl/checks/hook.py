@@ -1,4 +1,4 @@
-"""Does the hook really work: its files, its configuration, its interpreter, a self-test; and does the host call it?"""
+"""Judges whether the hook works: programs, configuration, Python, self-test, log and client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hookctl.checks.facts import (
     Python,
     Registration,
 )
-from hookctl.checks.registered import at_work
+from hookctl.checks.running_guards import at_work
 from hookctl.events import WRAPPED
 from hookctl.hosts import Host, commands
 from hookctl.masking import masked_text
@@ -31,7 +31,7 @@ from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import interpreter, project
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
-_ENOUGH = 3  # sessions without a line before anything is said
+_ENOUGH = 3  # sessions without a line before anything is answers
 _NEWEST = 200  # sessions that are looked at
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -45,36 +45,36 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         message, fix = "the guard is off", f"`{file.install} --mode breaker` switches it on."
         yield file.find("guard_off", message, fix)
         return
-    yield from _programs(file)
-    yield from _configuration(file)
-    yield from _self_test(file)
+    yield from _judge_programs(file)
+    yield from _judge_configuration(file)
+    yield from _judge_self_test(file)
 
 
-def _programs(file: FileFacts) -> Iterator[Finding]:
+def _judge_programs(file: FileFacts) -> Iterator[Finding]:
     """The interpreter and the guard's own programs."""
     if file.python:
-        yield from _interpreter(file, file.python)
+        yield from _judge_interpreter(file, file.python)
     for program in file.programs:
-        wrong = list(_program(file, program)) if program.name != WRAPPER else []
+        wrong = list(_judge_program(file, program)) if program.name != WRAPPER else []
         if wrong:
             yield from wrong
             return  # the first fault of a package says enough
 
 
 def program_to_try(file: FileFacts) -> str:
-    """The program that a self-test may start; empty where something is wrong with it or with its interpreter.
+    """The program that a self-test may start, or '' if it or its interpreter has a fault.
 
-    A committed ledger vouches for nothing: at project scope only this version's own program is started.
+    A committed ledger is not trusted: at project scope only this version's program starts.
     """
     if file.guard is None or file.python is None:
         return ""
     stopping = ("error", "warning", "info") if file.target.shared else ("error", "warning")
-    if any(finding.level in stopping for finding in _programs(file)):
+    if any(finding.level in stopping for finding in _judge_programs(file)):
         return ""
     return next(program.path for program in file.programs if program.name != WRAPPER)
 
 
-def _interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
+def _judge_interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
     if not python.is_executable:
         message, fix = (
             "the hook's Python is gone, so the hook does nothing",
@@ -88,7 +88,7 @@ def _interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
         yield file.find("interpreter_missing", message, fix, python.path)
     elif python.version is None:
         message = "the hook's Python does not run, so the hook does nothing"
-        yield file.find("interpreter_broken", message, "Mend it.", python.path)
+        yield file.find("interpreter_broken", message, "Reinstall this Python.", python.path)
     elif python.version < interpreter.MINIMUM:
         version, needed = (".".join(map(str, v)) for v in (python.version, interpreter.MINIMUM))
         message = f"the hook's Python is {version}; it needs {needed} or later"
@@ -97,7 +97,7 @@ def _interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
         )
 
 
-def _program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
+def _judge_program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
     path = program.path
     if program.error:
         yield file.find("hook_unreadable", program.error.message, program.error.hint, path)
@@ -107,92 +107,101 @@ def _program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
             message += ": is .hookctl/ committed with the settings?"
         yield file.find("hook_missing", message, "`hookctl doctor --fix` puts it back.", path)
     elif not program.is_recorded:
-        message = "the hook's file is not as hookctl installed it; it was not tried"
-        yield file.find("hook_changed", message, f"`{file.install} --force` puts ours back.", path)
+        message = "the hook's file was changed since hookctl installed it, so it was not tested"
+        yield file.find("hook_changed", message, f"`{file.install} --force` restores it.", path)
     elif not program.is_current:
-        message = "the hook is of another version of hookctl" + (
-            "; it was not tried" if file.target.shared else ""
+        message = "the hook is from another version of hookctl" + (
+            ", so it was not tested" if file.target.shared else ""
         )
-        yield file.find("hook_old", message, f"`{file.install}` brings this version's.", path)
+        yield file.find("hook_old", message, f"`{file.install}` updates it.", path)
 
 
 # The guard's config.json: can the hook read it, and does it mean what it says?
 
 
-def _configuration(file: FileFacts) -> Iterator[Finding]:
+def _judge_configuration(file: FileFacts) -> Iterator[Finding]:
     """The hook ignores what it cannot read, so a slip here would go unnoticed."""
     config = file.config
     if config is None:
         return
     if config.error:
-        message = f"the hook's configuration cannot be read, so it lets every stop pass: {config.error.message}"
-        fix = config.error.hint or f"`{file.install} --force` puts it back."
+        message = (
+            "the hook's configuration cannot be read, so the hook allows every stop: "
+            f"{config.error.message}"
+        )
+        fix = config.error.hint or f"`{file.install} --force` restores it."
         yield file.find("config_unreadable", message, fix, config.path)
     elif not config.is_there:
-        message = "the hook's configuration is missing, so your settings do not hold"
+        message = "the hook's configuration is missing, so your settings have no effect"
         yield file.find("config_missing", message, f"`{file.install}` puts it back.", config.path)
     else:
         settings = {name: value for name, value in config.value.items() if name != HOSTS}
-        for name, wrong in wrong_knobs(settings, file.knobs):
+        for name, wrong in find_invalid_settings(settings, file.settings_schema):
             message = f"{name}: {masked_text(wrong)}; the hook ignores it"
-            yield file.find("config_invalid", message, "Mend it.", config.path)
-        yield from _meaning(file, config.value, config.path)
+            yield file.find("config_invalid", message, "Fix or remove it.", config.path)
+        yield from _judge_values(file, config.value, config.path)
 
 
-def wrong_knobs(value: Mapping[str, Any], knobs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What of a configuration is not as the schema of its knobs wants it: each with its place."""
-    unknown = [repr(name) for name in sorted(value) if name not in knobs]
+def find_invalid_settings(
+    value: Mapping[str, Any], schema: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """What of a configuration is not as the schema of its schema wants it: each with its place."""
+    unknown = [repr(name) for name in sorted(value) if name not in schema]
     if unknown:
         were = "was" if len(unknown) == 1 else "were"
         wrong = f"Additional properties are not allowed ({', '.join(unknown)} {were} unexpected)"
         yield "the configuration", wrong
-    for name, about in knobs.items():
+    for name, rule in schema.items():
         if name in value:
-            yield from _wrong(name, value[name], about)
+            yield from _find_schema_faults(name, value[name], rule)
 
 
-def _wrong(target: str, value: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _find_schema_faults(
+    name: str, value: Any, rule: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
     """What of one value is not as its schema wants it."""
     kind, is_number = (
-        about.get("type", ""),
+        rule.get("type", ""),
         isinstance(value, int | float) and not isinstance(value, bool),
     )
-    if kind and not _is_of(kind, value):
-        yield target, f"{value!r} is not of type {kind!r}"
-    if "enum" in about and value not in about["enum"]:
-        yield target, f"{value!r} is not one of {about['enum']!r}"
-    if is_number and value < about.get("minimum", value):
-        yield target, f"{value!r} is less than the minimum of {about['minimum']!r}"
-    if is_number and value > about.get("maximum", value):
-        yield target, f"{value!r} is greater than the maximum of {about['maximum']!r}"
-    if isinstance(value, str) and not re.search(about.get("pattern", ""), value):
-        yield target, f"{value!r} does not match {about['pattern']!r}"
+    if kind and not _has_type(kind, value):
+        yield name, f"{value!r} is not of type {kind!r}"
+    if "enum" in rule and value not in rule["enum"]:
+        yield name, f"{value!r} is not one of {rule['enum']!r}"
+    if is_number and value < rule.get("minimum", value):
+        yield name, f"{value!r} is less than the minimum of {rule['minimum']!r}"
+    if is_number and value > rule.get("maximum", value):
+        yield name, f"{value!r} is greater than the maximum of {rule['maximum']!r}"
+    if isinstance(value, str) and not re.search(rule.get("pattern", ""), value):
+        yield name, f"{value!r} does not match {rule['pattern']!r}"
     if isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _wrong(f"{target}.{number}", item, about.get("items", {}))
-        if len(value) < about.get("minItems", 0):
-            yield target, f"{value!r} should be non-empty"
+            yield from _find_schema_faults(f"{name}.{number}", item, rule.get("items", {}))
+        if len(value) < rule.get("minItems", 0):
+            yield name, f"{value!r} should be non-empty"
 
 
-def _is_of(kind: str, value: Any) -> bool:
-    """Whether a value is of a type of JSON Schema, as far as knobs have them."""
+def _has_type(kind: str, value: Any) -> bool:
+    """Whether a value is of a type of JSON Schema, as far as schema have them."""
     if kind == "integer":
         whole = isinstance(value, float) and value.is_integer()
         return whole or (isinstance(value, int) and not isinstance(value, bool))
     return isinstance(value, {"boolean": bool, "string": str, "array": list}[kind])
 
 
-def _meaning(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Finding]:
+def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Finding]:
     if value.get("mode") == "off":
-        message = "the hook's configuration says mode off, so it lets every stop pass"
-        yield file.find("guard_off", message, "Change the mode there.", path)
+        message = "mode is off in the hook's configuration, so the hook allows every stop"
+        yield file.find("guard_off", message, "Set mode to breaker there.", path)
     soft, progress = value.get("max_soft_resets"), value.get("progress")
     if (
         type(soft) is int
         and soft <= 0
         and not (isinstance(progress, list) and "action" not in progress)
     ):
-        message = f"max_soft_resets is {soft}, so the limit never ends a run of ever new tool calls; the ceiling does"
+        message = (
+            f"max_soft_resets is {soft}, so a run of ever new tool calls ends only at the ceiling"
+        )
         yield file.find("no_soft_limit", message, "Set it to 1 or more.", path)
     named, there = value.get("state_dir"), file.state
     if (
@@ -201,39 +210,40 @@ def _meaning(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Find
         and named != there
         and not file.environ.get("HOOKCTL_STATE_DIR")
     ):
-        message = f"the hook keeps its state in {named}, and hookctl looks in {there}: log, run and doctor miss it"
-        fix = f"Start hookctl with HOOKCTL_STATE_DIR={named}, or change state_dir there."
+        message = (
+            f"the hook keeps its state in {named}, but hookctl looks in {there}: log, run and "
+            "doctor do not see it"
+        )
+        fix = f"Start hookctl with HOOKCTL_STATE_DIR={named}."
         yield file.find("state_elsewhere", message, fix, path)
 
 
-# The self-test: two stops of a made-up session, of which the first is blocked and the second let go.
+# The self-test: the hook must block the first of two stops and allow the second.
 
 
-def _self_test(file: FileFacts) -> Iterator[Finding]:
+def _judge_self_test(file: FileFacts) -> Iterator[Finding]:
     if len(file.answers) != 2:
         return
-    allowed, hook = _allowed(file), program_to_try(file)
+    allowed, hook = _find_time_limit(file), program_to_try(file)
     first, second = file.answers
     slowest = max(first.seconds, second.seconds)
     if slowest > allowed:
-        message = f"the hook does not answer in time: it took {slowest:.1f} s of {allowed:g} s"
-        fix = "Is the machine busy, or the disk slow? Raise the entry's timeout, or look what slows Python down."
+        message = f"the hook is too slow: it took {slowest:.1f} s of the {allowed:g} s allowed"
+        fix = "Find out what slows this machine down, or raise the timeout of the hook."
         yield file.find("hook_slow", message, fix, hook)
     elif says(first, file.host, "block") and says(second, file.host, "release"):
-        message = "the hook works: in a self-test it blocked a stop and then let go"
+        message = "the hook works: in a self-test it blocked one stop and allowed the next"
         yield file.find("self_test_passed", message, "", hook)
     else:
-        said = " and then ".join(
+        answers = " and then ".join(
             " ".join(answer.text.split()) or "nothing" for answer in file.answers
         )
-        message = f"the hook does not work: in a self-test it said {said}"
-        yield file.find(
-            "self_test_failed", message, f"`{file.install} --force` puts it back.", hook
-        )
+        message = f"the hook does not work: in a self-test it answered {answers}"
+        yield file.find("self_test_failed", message, f"`{file.install} --force` restores it.", hook)
 
 
 def says(answer: Answer, host: Host, what: str) -> bool:
-    """Whether an answer has the form of the host's dialect, whatever its text; nothing where it has no such form."""
+    """Whether an answer has the form that the host expects, whatever its text."""
     form = host.data["dialect"][what]
     if not form:
         return not answer.text
@@ -252,29 +262,31 @@ def _fits(value: object, wanted: object) -> bool:
     return wanted is None or value == wanted
 
 
-def _allowed(file: FileFacts) -> float:
+def _find_time_limit(file: FileFacts) -> float:
     """How long an answer may take: less than the host waits for it."""
     allowed = LONGEST
-    for element in file.current.elements if file.current else ():
-        if element.id == "guard/stop":
-            given = handlers.patience(file.host, element.fields)
+    for hook_entry in file.current.elements if file.current else ():
+        if hook_entry.id == "guard/stop":
+            given = handlers.patience(file.host, hook_entry.fields)
             allowed = min(allowed, given) if given and given > 0 else allowed
     return allowed
 
 
-# Packs by path: are their files still as they were installed, and is the pack's own file still where it was?
+# Packs: are their files unchanged, and is the pack's own file still there?
 
 
 def judge_packs(file: FileFacts) -> Iterator[Finding]:
     """The files of every pack in one settings file, the guard's apart."""
     for name, programs in file.pack_files.items():
         for program in programs:
-            yield from _pack_file(file, name, program)
+            yield from _judge_pack_file(file, name, program)
         if file.record and name in file.pack_sources:
-            yield from _pack_source(file, name, file.record.packs[name], file.pack_sources[name])
+            yield from _judge_pack_source(
+                file, name, file.record.packs[name], file.pack_sources[name]
+            )
 
 
-def _pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Finding]:
+def _judge_pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Finding]:
     install, path = file.install_of(pack), program.path
     if program.error:
         yield file.find(
@@ -282,30 +294,33 @@ def _pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Fin
         )
     elif not program.is_there:
         message = f"a file of {pack} is missing, so its hooks may do nothing"
-        fix = f"`hookctl doctor --fix` or `{install}` puts it back, if the pack is still at hand."
+        fix = "`hookctl doctor --fix` puts it back if the pack's own file is still there."
         yield file.find("hook_missing", message, fix, path)
     elif not program.is_recorded:
-        message = f"a file of {pack} is not as hookctl installed it"
-        yield file.find("hook_changed", message, f"`{install} --force` puts the pack's back.", path)
+        message = f"a file of {pack} was changed since hookctl installed it"
+        yield file.find("hook_changed", message, f"`{install} --force` restores it.", path)
 
 
-def _pack_source(
-    file: FileFacts, name: str, page: PackRecord, source: PackSource
+def _judge_pack_source(
+    file: FileFacts, name: str, pack_record: PackRecord, source: PackSource
 ) -> Iterator[Finding]:
-    from_now = "Install the pack from where it is now."
+    fix = f"`hookctl install PATH --host {file.host.name}` with the current path of the pack."
     if source.error:
         message = (
-            f"the file of {name} cannot be read any more, so it can be neither upgraded nor mended"
+            f"the pack file of {name} cannot be read, so {name} can be neither upgraded nor "
+            "repaired"
         )
         message += f": {source.error.message}"
-        fix = "Put it back, or install the pack from where it is now."
         yield file.find("pack_gone", message, fix, source.path)
     elif source.name != name:
-        message = f"this was the file of {name}; now {source.name} is there"
-        yield file.find("pack_gone", message, from_now, source.path)
-    elif source.version != page.version:
-        message = f"{name} is there in version {source.version}; installed is {page.version}"
-        yield file.find("pack_old", message, f"`{file.install_of(name)}` brings it.", source.path)
+        message = f"this was the pack file of {name}; now it holds {source.name}"
+        yield file.find("pack_gone", message, fix, source.path)
+    elif source.version != pack_record.version:
+        message = (
+            f"this file has version {source.version} of {name}; version {pack_record.version} "
+            "is installed"
+        )
+        yield file.find("pack_old", message, f"`{file.install_of(name)}` updates it.", source.path)
 
 
 # Does the host really call the hook? What its log says, and which sessions left no line there.
@@ -320,7 +335,7 @@ def judge_last_run(file: FileFacts) -> Iterator[Finding]:
     if file.log_folder:
         lines = [line for line in lines if line["project"] == file.log_folder]
     if not lines:
-        message = f"the hook has not run yet; it does when {file.host.title} ends its first turn"
+        message = f"the hook has not run yet; it runs when {file.host.title} ends a turn"
         yield file.find("never_ran", message)
         return
     last = lines[-1]
@@ -331,8 +346,10 @@ def judge_last_run(file: FileFacts) -> Iterator[Finding]:
 
 def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     """Sessions of the host that should have left a line in the guard's log, and did not."""
-    everywhere = [one for one in at_work(facts) if one.hook.source.scope == "user"]
-    if not everywhere:  # a guard of one project says nothing about sessions elsewhere
+    everywhere = [
+        registration for registration in at_work(facts) if registration.hook.source.scope == "user"
+    ]
+    if not everywhere:  # a guard of one project says nothing client_data sessions elsewhere
         return
     lines = [
         line
@@ -341,7 +358,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     ]
     logged = {line.get("session") for line in lines}
     silent: list[float] = []
-    for name, at in _sessions(facts, everywhere):
+    for name, at in _list_recent_sessions(facts, everywhere):
         if project.session_hash(name) in logged:
             break
         silent.append(at)
@@ -350,13 +367,16 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
         sessions = f"the last {len(silent)} sessions of {facts.host.title}, up to {last}"
         message = f"{sessions}, left no line in the guard's log"
         debug = facts.host.data["client"].get("debug")
-        more = f" and `{debug}` tell" if debug else " tells"
-        fix = f"Start the agent anew and end a turn. If nothing comes, `hookctl log`{more} more."
+        fix = "Restart the agent and end a turn; `hookctl log` must then show a new line."
+        if debug:
+            fix += f" If it does not, `{debug}` says more."
         yield facts.find("hook_silent", message, fix, everywhere[0].hook.source.path)
 
 
-def _sessions(facts: HostFacts, registrations: list[Registration]) -> list[tuple[str, float]]:
-    """The host's newest sessions since they were registered that are not at work, the newest first."""
+def _list_recent_sessions(
+    facts: HostFacts, registrations: list[Registration]
+) -> list[tuple[str, float]]:
+    """The host's newest finished sessions since the guard was registered, newest first."""
     since = max(registration.since or 0.0 for registration in registrations)
     end = facts.now - _AT_WORK
     sessions = [(name, at) for name, at in facts.sessions if since < at < end]
@@ -364,7 +384,7 @@ def _sessions(facts: HostFacts, registrations: list[Registration]) -> list[tuple
     return sorted(sessions, key=lambda session: session[1], reverse=True)[:_NEWEST]
 
 
-# Is the client there, and is its version one that the facts about it hold for?
+# Is the client there, and is its version one that the facts client_data it hold for?
 
 
 def judge_client(file: FileFacts) -> Iterator[Finding]:
@@ -372,41 +392,47 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
     client = file.client
     if client is None:
         return
-    about, title = file.host.data["client"], file.host.title
+    client_data, title = file.host.data["client"], file.host.title
     if not client.path:
         names = commands(file.host)
-        message = f"{' or '.join(names)} is not on PATH, so its version is not known"
+        message = f"{' or '.join(names)} is not on PATH, so its version is unknown"
         yield file.find("client_missing", message, path=names[0])
-    elif not about.get("asks_version", True):
+    elif not client_data.get("asks_version", True):
         message = (
-            f"the version of {about['package']} is not known: {about['command']} has one of its own"
+            f"the version of {client_data['package']} is unknown: {client_data['command']} has "
+            "a version of its own"
         )
         yield file.find("client_unknown", message, path=client.path)
     elif not client.version:
-        yield file.find("client_unknown", "the client did not say its version", path=client.path)
-    elif "minimum" in about and _numbers(client.version) < _numbers(about["minimum"]):
-        message = f"version {client.version} is below {about['minimum']}: {about['minimum_reason']}"
+        yield file.find("client_unknown", "the client did not print its version", path=client.path)
+    elif "minimum" in client_data and _parse_version(client.version) < _parse_version(
+        client_data["minimum"]
+    ):
+        minimum, reason = client_data["minimum"], client_data["minimum_reason"]
+        message = f"version {client.version} is below {minimum}: {reason}"
         yield file.find("client_old", message, f"Upgrade {title}.", client.path)
     else:
-        yield from _other_version(file, client, about)
+        yield from _judge_version(file, client, client_data)
 
 
-def _other_version(file: FileFacts, client: Client, about: Mapping[str, Any]) -> Iterator[Finding]:
+def _judge_version(
+    file: FileFacts, client: Client, client_data: Mapping[str, Any]
+) -> Iterator[Finding]:
     """A version that is not the one that hookctl knows."""
-    version, seen = _numbers(client.version), _numbers(about["seen"])
+    version, seen = _parse_version(client.version), _parse_version(client_data["seen"])
     proven = file.host.data["sure"] == "proven"
     known = (
-        "the one that hookctl was proven on"
+        "the version that hookctl was tested with"
         if proven
-        else "the one that hookctl knows from documents"
+        else "the version that hookctl knows from documentation"
     )
     if version > seen:
-        message = f"version {client.version} is newer than {about['seen']}, {known}"
+        message = f"version {client.version} is newer than {client_data['seen']}, {known}"
         yield file.find("client_newer", message, path=client.path)
-    elif "minimum" not in about and version < seen:
-        message = f"version {client.version} is older than {about['seen']}, {known}"
+    elif "minimum" not in client_data and version < seen:
+        message = f"version {client.version} is older than {client_data['seen']}, {known}"
         yield file.find("client_older", message, path=client.path)
 
 
-def _numbers(version: str) -> list[int]:
+def _parse_version(version: str) -> list[int]:
     return [int(part) for part in version.split(".")]

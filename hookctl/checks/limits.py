@@ -1,4 +1,4 @@
-"""Do the limit and the host's cap fit together, and what else reaches the hook as its environment?"""
+"""Judges the limit, the host cap, and the variables that reach the hook."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard'
 
 
 class _Limits(NamedTuple):
-    """How many blocks the guard gives without progress, and how many in a row the host takes; 0 or less: no end."""
+    """The guard's limit and the host cap, both in blocks; 0 or less means none."""
 
     key: str  # of the cap; empty where nothing of ours sets it
     path: str  # where the cap stands, or would
@@ -56,23 +56,23 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     if file.host.cap_key:
         keys.append(file.host.cap_key)
     for key in keys:
-        yield from _masked(file, sources, key)
+        yield from _judge_masked(file, sources, key)
     limit, cap = value_of(layers, environ, LIMIT_KEY), effective.cap(file.host, sources, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.there and not guard.is_limit(limit.text):
-        message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook takes {blocks}"
-        yield file.find("limit_invalid", message, "Write it as a decimal number.", limit.path)
-    limits = _limits(file, mode, blocks, cap, config.get("count") == "attempts")
+        message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook uses {blocks}"
+        yield file.find("limit_invalid", message, f"Set {LIMIT_KEY} to a whole number.", limit.path)
+    limits = _gather_limits(file, mode, blocks, cap, config.get("count") == "attempts")
     if file.host.cap:
-        yield from _number(file, limits, cap)
+        yield from _judge_cap_number(file, limits, cap)
     if mode == "keepalive":
-        yield from _kept_alive(file, limits, cap.text, config.get("keepalive_cap"))
+        yield from _judge_keepalive(file, limits, cap.text, config.get("keepalive_cap"))
     elif mode == "breaker":
-        yield from _ends(file, limits, cap.text)
-        yield from _lifted(file, limits, cap.text)
+        yield from _judge_end(file, limits, cap.text)
+        yield from _judge_high_cap(file, limits, cap.text)
 
 
-def _limits(file: FileFacts, mode: str, blocks: int, cap: Value, attempts: bool) -> _Limits:
+def _gather_limits(file: FileFacts, mode: str, blocks: int, cap: Value, attempts: bool) -> _Limits:
     host = file.host
     wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(str(blocks))
     wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
@@ -89,26 +89,38 @@ def _limits(file: FileFacts, mode: str, blocks: int, cap: Value, attempts: bool)
     )
 
 
-def _kept_alive(file: FileFacts, limits: _Limits, text: str, own: Any) -> Iterator[Finding]:
+def _judge_keepalive(
+    file: FileFacts, limits: _Limits, text: str, own_cap: Any
+) -> Iterator[Finding]:
     """A host's cap under which keepalive cannot do what it is for."""
-    wanted = own if type(own) is int and 0 < own < guard.ARMED_CEILING else guard.ARMED_CEILING
+    wanted = (
+        own_cap
+        if type(own_cap) is int and 0 < own_cap < guard.ARMED_CEILING
+        else guard.ARMED_CEILING
+    )
     if limits.cap <= 0:
-        yield from _switched_off(file, limits, text)
+        yield from _judge_cap_off(file, limits, text)
     elif limits.cap < wanted:
-        message = f"the cap is {limits.cap:g}: keepalive lets go after {limits.cap:g} blocks in a row, not {wanted}"
+        message = (
+            f"the host cap is {limits.cap:g}: keepalive lets the agent stop after "
+            f"{limits.cap:g} blocks in a row, not {wanted}"
+        )
         settable = limits.cap < limits.best or (limits.named and not limits.key)
-        fix = limits.fix if settable else f"Nothing: {file.host.title} grants no more."
+        fix = limits.fix if settable else f"Nothing to do: {file.host.title} allows no more."
         yield file.find("cap_below_limit", message, fix, limits.path)
 
 
-def _switched_off(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
+def _judge_cap_off(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
     if limits.key:  # else the host never had a cap
-        message = f"{shown(limits.key, text)} switches the cap of {file.host.title} itself off; only the guard is left"
+        message = (
+            f"{shown(limits.key, text)} switches the cap of {file.host.title} off; only the "
+            "guard ends a chain of blocks"
+        )
         yield file.find("cap_off", message, limits.fix, limits.path)
 
 
 def is_at_fault(file: FileFacts, path: Path) -> bool:
-    """Whether what stands at a path of this file is the cap, and something is said of it that has its own fix."""
+    """Whether this path holds the cap, and a finding about the cap already names its fix."""
     key = file.host.cap_key
     if not key or path != (*file.host.env_path, key):
         return False
@@ -116,10 +128,10 @@ def is_at_fault(file: FileFacts, path: Path) -> bool:
     return any(code.startswith("cap_") for code in codes)
 
 
-def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]:
+def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[Finding]:
     """Another scope's value is in effect, and it is another value."""
     path = file.host.env_leaf(key)
-    source = precedence.winner(found, path) if path else None
+    source = precedence.winner(sources, path) if path else None
     order = file.host.data["scopes"]["precedence"]
     if (
         source is None
@@ -127,15 +139,19 @@ def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]
         or order.index(source.scope) >= order.index(file.target.scope)
     ):
         return
-    own = next((one for one in found if one.scope == file.target.scope), None)
+    target_source = next((source for source in sources if source.scope == file.target.scope), None)
     value = precedence.text(source, path)
-    if own is None or own.document.get(path) is MISSING or precedence.text(own, path) != value:
+    if (
+        target_source is None
+        or target_source.document.get(path) is MISSING
+        or precedence.text(target_source, path) != value
+    ):
         message = f"{shown(key, value)} of {source.scope} scope is in effect here"
-        message += f", not the one of {file.target.scope} scope"
+        message += f", not the value of {file.target.scope} scope"
         yield file.find("masked", message, f"Change it in {source.path}.", source.path)
 
 
-def _number(file: FileFacts, limits: _Limits, cap: Value) -> Iterator[Finding]:
+def _judge_cap_number(file: FileFacts, limits: _Limits, cap: Value) -> Iterator[Finding]:
     off = "field" in file.host.cap and cap.text == file.host.cap["off"]
     if cap.there and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
         text = shown(limits.named, cap.text)
@@ -143,23 +159,30 @@ def _number(file: FileFacts, limits: _Limits, cap: Value) -> Iterator[Finding]:
         yield file.find("cap_invalid", message, limits.fix, limits.path)
 
 
-def _ends(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
+def _judge_end(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
     """What ends a chain of blocks first, if it is not the guard's limit."""
     limit, cap, path = limits.limit, limits.cap, limits.path
     if cap <= 0:
-        yield from _switched_off(file, limits, text)
+        yield from _judge_cap_off(file, limits, text)
     if limit <= 0 and (cap > 0 or not limits.key):
         blocks = f"{min(cap if cap > 0 else guard.CEILING, guard.CEILING):g} blocks"
         message = (
-            f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets go at {blocks}"
+            f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets the agent "
+            f"stop after {blocks}"
         )
         yield file.find("no_limit", message, f"Set {LIMIT_KEY} to 1 or more.", path)
     elif 0 < cap < limits.blocks:
-        yield _below(file, limits)
+        yield _report_low_cap(file, limits)
     elif 0 < cap < min(limits.blocks + _SLACK, limits.best):
         room = "nothing" if cap == limits.blocks else f"only {cap - limits.blocks:g}"
-        message = f"the cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of other hooks: "
-        message += f"{file.host.title} counts those too, and the guard lets go before the host overrides it"
+        message = (
+            f"the host cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of "
+            "other hooks: "
+        )
+        message += (
+            f"{file.host.title} counts those too, so the guard may let the agent stop before "
+            "its limit"
+        )
         yield file.find(
             "cap_tight",
             message,
@@ -169,14 +192,18 @@ def _ends(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
         )
 
 
-def _below(file: FileFacts, limits: _Limits) -> Finding:
+def _report_low_cap(file: FileFacts, limits: _Limits) -> Finding:
     cap, limit, most = limits.cap, limits.limit, limits.best
     message = (
-        f"the cap is {cap:g} and the limit {limit}: the guard lets go after {cap:g} blocks already"
+        f"the host cap is {cap:g} and the limit {limit}: the guard lets the agent stop after "
+        f"{cap:g} blocks"
     )
     if most >= limits.blocks:
         return file.find("cap_below_limit", message, limits.fix, limits.path)
-    fix = f"`{file.install} --set {LIMIT_KEY}={most:g}` says what {file.host.title} grants; it grants no more."
+    fix = (
+        f"`{file.install} --set {LIMIT_KEY}={most:g}` sets the limit to what {file.host.title} "
+        "allows."
+    )
     if limits.named and not limits.key:
         fix = f"{limits.fix.removesuffix('.')}, or {LIMIT_KEY} to {most:g}."
     # Nobody asked for the default.
@@ -184,7 +211,7 @@ def _below(file: FileFacts, limits: _Limits) -> Finding:
     return file.find("cap_below_limit", message, fix, limits.path, level=level)
 
 
-def _lifted(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
+def _judge_high_cap(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
     """A cap far above what the guard itself gives, that is not ours: a keepalive's, perhaps."""
     path = (*file.host.env_path, limits.key)
     ours = [
@@ -193,51 +220,54 @@ def _lifted(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
         if entry.path == path
     ]
     if file.host.cap_key and limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
-        message = f"the cap is {limits.cap:g}: {file.host.title} itself ends no chain before that many blocks"
+        message = (
+            f"the host cap is {limits.cap:g}: {file.host.title} itself ends no chain of blocks "
+            "before that"
+        )
         fix = f"{limits.fix.removesuffix('.')}, unless something needs it."
         yield file.find("cap_high", message, fix, limits.path)
 
 
-# What reaches the hook as its environment: the env of every scope, and what the host itself was started with.
+# Variables that reach the hook: from the env of every scope, and from the shell.
 
-# No knobs, but in a settings file they change what the hook does all the same: its state folder, its clock.
+# Not settings of the guard, but they change its state folder and its clock.
 _MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema", "hosts")  # no variables of the guard's own
 
 
 def judge_environment(file: FileFacts) -> Iterator[Finding]:
-    """The guard's own variables in the settings files that the host reads: they win over the hook's configuration."""
-    known = {*_child_env(file), *_knob_variables(file), *_MOVING}
+    """The guard's variables in settings files, which override the hook's configuration."""
+    known = {*_list_child_variables(file), *_list_variables(file), *_MOVING}
     for layer in file.layers:
         for name in sorted(known & layer.env.keys()):
             where = f"of {layer.source.scope} scope"
-            yield from _variable(file, name, layer.env[name], where, layer.source.path)
+            yield from _judge_variable(file, name, layer.env[name], where, layer.source.path)
 
 
 def judge_shell(file: FileFacts) -> Iterator[Finding]:
-    """The same of the environment that hookctl runs in, if the host is started from there; settings files win."""
+    """The guard's variables in this shell, which count where no settings file sets them."""
     environ, layers = file.environ, file.reaching
     if file.guard is None:
         return
-    known = {*_child_env(file), *_knob_variables(file)}
+    known = {*_list_child_variables(file), *_list_variables(file)}
     for name in sorted(known & environ.keys()):
         if not value_of(layers, environ, name).source:
-            yield from _variable(file, name, environ[name], "in this shell", "")
+            yield from _judge_variable(file, name, environ[name], "in this shell", "")
     for name in (LIMIT_KEY, file.host.cap_key):
         value = value_of(layers, environ, name)
         if value.source and name in environ and environ[name] != value.text:
             message = f"{shown(name, environ[name])} in this shell has no effect"
-            message += f": {value.source.scope} scope sets it, and wins"
+            message += f": {value.source.scope} scope sets it and wins"
             yield file.find("shell_shadowed", message, f"Change it in {value.path}.", value.path)
 
 
-def _knob_variables(file: FileFacts) -> list[str]:
-    """The variables that the hook takes for knobs, and the one that switches it off."""
-    names = [name for name in file.knobs if name not in _ELSEWHERE]
+def _list_variables(file: FileFacts) -> list[str]:
+    """The variables that the hook takes as settings, and the one that switches it off."""
+    names = [name for name in file.settings_schema if name not in _ELSEWHERE]
     return ["HOOKCTL_DISABLE", *(f"HOOKCTL_{name.upper()}" for name in names)]
 
 
-def _child_env(file: FileFacts) -> list[str]:
+def _list_child_variables(file: FileFacts) -> list[str]:
     """The variables that mark an agent started by another, which the guard leaves alone."""
     names = file.config.value.get("child_env") if file.config else None
     if not isinstance(names, list):
@@ -245,15 +275,15 @@ def _child_env(file: FileFacts) -> list[str]:
     return [name for name in names if isinstance(name, str) and "/" not in name]
 
 
-def _variable(file: FileFacts, name: str, value: str, where: str, path: str) -> Iterator[Finding]:
-    is_child = name in _child_env(file)
+def _judge_variable(
+    file: FileFacts, name: str, value: str, where: str, path: str
+) -> Iterator[Finding]:
+    is_child = name in _list_child_variables(file)
     off = guard.switches_off(name, value) or (is_child and is_true(value))
     if is_child and not off:
         return
     message = f"{shown(name, value)} {where} "
-    message += (
-        "switches the guard off" if off else "is in effect, whatever the hook's configuration says"
-    )
+    message += "switches the guard off" if off else "overrides the hook's configuration"
     fix = f"Remove it from {path}." if path else f"`unset {name}` before the agent is started."
     level = "error" if off else "info"
     if path and not off:

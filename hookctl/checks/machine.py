@@ -1,4 +1,4 @@
-"""What the facts about several hosts share: settings files and the guard's log, each read once."""
+"""What the facts about several hosts share: settings files and the log, each read once."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Machine:
         self.read = self.reader.document
         self.now = clock.now(folders.environ)
         self.cwd_project = project.find(folders.cwd, folders.environ)
-        self.knobs = knobs.schema()
+        self.settings_schema = knobs.schema()
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
-        self._places: dict[str, list[Target]] = {}
+        self._targets: dict[str, list[Target]] = {}
         self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
 
@@ -47,24 +47,23 @@ class Machine:
         return self._hosts[name]
 
     def standing(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
-        """The settings file of a scope that counts now, and the host in the variant that it stands in."""
+        """The active settings file of a scope, and the host variant that matches its layout."""
         key = (host.name, host.stands, scope, folder)
         if key not in self._standing:
             self._standing[key] = standing(host, scope, self.environ, folder, self.read)
         return self._standing[key]
 
     def targets(self, host: Host) -> list[Target]:
-        """The user's settings if the host is in use, the project's where something of ours is in it, and every
-        other file that the ledgers have."""
-        if host.name not in self._places:
-            self._places[host.name] = self._find_places(host)
-        return self._places[host.name]
+        """The settings files to look at: the user's, the project's, and those with a record."""
+        if host.name not in self._targets:
+            self._targets[host.name] = self._find_targets(host)
+        return self._targets[host.name]
 
-    def _find_places(self, host: Host) -> list[Target]:
+    def _find_targets(self, host: Host) -> list[Target]:
         variant, path = self.standing(host, "user")
-        own = Target(variant, "user", path)
-        key, record = store.find_record(self.records, own.path)
-        targets = {key: own} if record or hosts.detected(host, self.environ) else {}
+        user_target = Target(variant, "user", path)
+        key, record = store.find_record(self.records, user_target.path)
+        targets = {key: user_target} if record or hosts.detected(host, self.environ) else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
             variant, path = self.standing(host, scope, root)
@@ -72,11 +71,11 @@ class Machine:
             key, record = store.find_record(self.records, target.path)
             if record or self._has_ours(target):
                 targets.setdefault(key, target)
-        for key, page in self.records.items():
-            if page.host == host.name and page.packs:  # else only approvals are in the file
+        for key, record in self.records.items():
+            if record.host == host.name and record.packs:  # else only approvals are in the file
                 path = store.current_path(self.records, key)
                 variant = of_file(host, path, self.read)
-                targets.setdefault(key, Target(variant, page.scope, path, page.project))
+                targets.setdefault(key, Target(variant, record.scope, path, record.project))
         return list(targets.values())
 
     def _has_ours(self, target: Target) -> bool:
@@ -90,7 +89,7 @@ class Machine:
             return False
 
     def layers(self, host: Host, users: str, start: str) -> tuple[Layer, ...]:
-        """The settings files that a host reads when it is started in a folder; `users` is the user's own."""
+        """The settings files that a host reads in a folder; `users` is the user's own file."""
         key = (host.name, host.stands, users, start)
         if key not in self._layers:
             sources = precedence.sources(self.folders, host, users, start, self.read)

@@ -1,4 +1,4 @@
-"""What doctor reads of single files and programs: each settings file once, the rights of a path, a client's version."""
+"""Reads single files and programs: settings, installed files, rights, a client's version."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Reader:
         return parsed
 
     def patient_document(self, path: str, format: str) -> _Parsed:
-        """The same of a file that somebody may be writing just now: one that does not parse is read again."""
+        """A settings file that somebody may be writing: if it does not parse, it is read again."""
         try:
             return self.document(path, format)
         except HookctlError:
@@ -85,37 +85,37 @@ def configuration(reader: Reader, folder: str) -> Configuration:
             return Configuration(path, False, {}, None)
         value = JsonDocument.parse(data, where=path, comments=False, trailing_commas=False).value
         if not isinstance(value, dict):
-            raise HookctlError("wrong_shape", "it holds no object")
+            raise HookctlError("wrong_shape", "it is not a JSON object")
     except HookctlError as error:
         return Configuration(path, True, {}, error)
     return Configuration(path, True, value, None)
 
 
-def guard_files(reader: Reader, page: PackRecord, *, wraps: bool) -> tuple[ProgramFile, ...]:
-    """The guard's programs of one registration, the launcher first, each against the ledger and this version's.
+def guard_files(reader: Reader, pack_record: PackRecord, *, wraps: bool) -> tuple[ProgramFile, ...]:
+    """The guard's programs, the launcher first, compared with the ledger and this version.
 
-    What belongs to this version's launcher only is looked for where that is the one that is installed.
+    Programs that only this version has count only if its launcher is installed.
     """
     current = load_programs(wrapper=wraps).all
-    names = [HOOK, *(name for name in page.files if name not in (CONFIG, HOOK, WRAPPER))]
+    names = [HOOK, *(name for name in pack_record.files if name not in (CONFIG, HOOK, WRAPPER))]
     if wraps:
         names.append(WRAPPER)
-    (launcher,) = _program_files(reader, page, [HOOK], current)
+    (launcher,) = _compare_files(reader, pack_record, [HOOK], current)
     if launcher.is_there and launcher.is_current:
         names += current
-    return _program_files(reader, page, names, current)
+    return _compare_files(reader, pack_record, names, current)
 
 
-def pack_files(reader: Reader, page: PackRecord) -> tuple[ProgramFile, ...]:
+def pack_files(reader: Reader, pack_record: PackRecord) -> tuple[ProgramFile, ...]:
     """The files of a pack by path, each against the ledger."""
-    return _program_files(reader, page, sorted(page.files), {})
+    return _compare_files(reader, pack_record, sorted(pack_record.files), {})
 
 
-def _program_files(
-    reader: Reader, page: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
+def _compare_files(
+    reader: Reader, pack_record: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
 ) -> tuple[ProgramFile, ...]:
-    """Installed files against their record, and against what this version has; every such comparison is here."""
-    paths = {name: os.path.join(page.folder, name) for name in names}
+    """Installed files compared with the record and with this version."""
+    paths = {name: os.path.join(pack_record.folder, name) for name in names}
     snapshots = reader.snapshots(paths.values())
     programs = []
     for name, path in paths.items():
@@ -125,7 +125,7 @@ def _program_files(
             continue
         data = snapshot.data
         sha = "" if data is None else hashlib.sha256(data).hexdigest()
-        is_recorded = sha != "" and sha == page.files.get(name)
+        is_recorded = sha != "" and sha == pack_record.files.get(name)
         is_current = name not in current or data == current[name]
         programs.append(
             ProgramFile(name, path, None, data is not None, is_recorded, is_current, sha)
@@ -134,7 +134,7 @@ def _program_files(
 
 
 def programs_digest(programs: Iterable[ProgramFile]) -> str:
-    """What tells the guard's programs of one registration from those of another; empty where one is not there."""
+    """A text that identifies the guard's programs, or '' if one is missing."""
     shas = [program.sha for program in programs if program.name != WRAPPER]
     return "-".join(shas) if all(shas) else ""
 
@@ -143,16 +143,16 @@ def python(path: str) -> Python:
     """An interpreter, asked for its version if it can be started."""
     if not os.path.isfile(path) or not os.access(path, os.X_OK):
         return Python(path, False, None)
-    said = interpreter.ask(path)
-    return Python(path, True, said[1] if said else None)
+    answer = interpreter.ask(path)
+    return Python(path, True, answer[1] if answer else None)
 
 
 def client(host: Host, program: str) -> Client:
     """A host's own program, and the version that it prints."""
-    about = host.data["client"]
-    if not program or not about.get("asks_version", True):
+    client_data = host.data["client"]
+    if not program or not client_data.get("asks_version", True):
         return Client(program, "")
-    call = [program, *about["version_args"]]
+    call = [program, *client_data["version_args"]]
     try:
         process = subprocess.run(
             call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL
@@ -170,14 +170,14 @@ def rights(paths: Iterable[str]) -> tuple[Rights, ...]:
     for path in dict.fromkeys(paths):
         try:
             real = os.path.realpath(path)
-            read.append(Rights(path, real, os.stat(real).st_uid, _modes(real, known)))
+            read.append(Rights(path, real, os.stat(real).st_uid, _list_modes(real, known)))
         except (OSError, ValueError):
             continue
     return tuple(read)
 
 
-def _modes(path: str, known: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    """The modes of a path and of each folder above it, below the root, as far as they can be had."""
+def _list_modes(path: str, known: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    """The modes of a path and of the folders above it, as far as they can be read."""
     modes = []
     try:
         while path != os.path.dirname(path):
@@ -200,7 +200,7 @@ def links(path: str) -> tuple[str, ...]:
 
 
 def ignore_files(reader: Reader, project: str) -> tuple[tuple[str, str], ...]:
-    """The two plainest files that tell git what to ignore, with their text; git itself is not run."""
+    """The text of the two plainest ignore files of git; git itself does not run."""
     texts = []
     for path in (
         os.path.join(project, ".gitignore"),

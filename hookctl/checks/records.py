@@ -1,4 +1,4 @@
-"""Is hookctl's own record in order?"""
+"""Judges hookctl's own record: the ledgers and the journal."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from hookctl.model import Record
 
 def judge(facts: RecordFacts) -> Iterator[Finding]:
     """What is wrong with the ledgers, and with the journal of a run."""
-    yield from _journal(facts)
+    yield from _judge_journal(facts)
     for key, record in facts.gone:
-        yield _gone(key, record)
+        yield _report_gone(key, record)
     for error in facts.errors:
-        yield _unreadable(error)
+        yield _report_unreadable(error)
     for path, record in facts.misfits:
-        message = f"the guard's settings for {path} are of a wrong kind"
-        fix = "Move the ledger away and install again."
+        message = f"hookctl's record holds invalid settings of the guard for {path}"
+        fix = "Move this file away and install again."
         yield finding("ledger_unreadable", message, record.host, facts.ledger, fix)
 
 
-def _journal(facts: RecordFacts) -> Iterator[Finding]:
+def _judge_journal(facts: RecordFacts) -> Iterator[Finding]:
     if facts.journal_error:
-        yield _unreadable(facts.journal_error)
+        yield _report_unreadable(facts.journal_error)
     elif facts.interrupted is not None:
         message = f"a run was interrupted; it was about to write {', '.join(facts.interrupted)}"
-        fix = "`hookctl doctor --fix` completes it; so does the next install or uninstall."
+        fix = "`hookctl doctor --fix` completes it."
         yield finding("interrupted_run", message, "", facts.journal, fix)
 
 
-def _unreadable(error: HookctlError) -> Finding:
+def _report_unreadable(error: HookctlError) -> Finding:
     where = f"line {error.line}, column {error.column}: " if error.line else ""
     return Finding(error.code, "error", where + error.message, "", error.path, error.hint)
 
 
-def _gone(key: str, record: Record) -> Finding:
+def _report_gone(key: str, record: Record) -> Finding:
     """A project that was removed, or whose disk is not there just now."""
-    message = f"the ledger has a page for a project that is not there any more: {record.project}"
-    fix = "Nothing, if it comes back. `hookctl uninstall --all` forgets it with everything else."
+    message = f"hookctl's record names a project that no longer exists: {record.project}"
+    fix = "Nothing to do: it does no harm, and counts again if the project comes back."
     return finding("project_gone", message, record.host, key, fix)

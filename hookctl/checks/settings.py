@@ -1,4 +1,4 @@
-"""Does the host read a settings file at all, and all that is in it? And could somebody else change it?"""
+"""Judges settings files: does the host read all of them, and who else can change them?"""
 
 from __future__ import annotations
 
@@ -31,70 +31,73 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
     """Whether the file can be read, and whether the guard is in it."""
     if file.error:
-        yield _unreadable(file, file.error, "error")
+        yield _report_unreadable(file, file.error, "error")
     elements = file.current.elements if file.current else ()
     if file.guard is None and not any(element.pack == GUARD for element in elements):
         message, fix = "the guard is not installed here", f"`{file.install}`"
         yield file.find("not_installed", message, fix)
 
 
-def _unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
-    """A settings file that cannot be read, and how an earlier text of it is put back, if there is one."""
+def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
+    """A finding about an unreadable settings file, with the backup that can replace it."""
     costs_it = f"; {costs(file.host)}" if error.code == "unparsable" else ""
-    message, fix = f"{_position(error)}{error.message}{costs_it}", error.hint
+    message, fix = f"{_format_position(error)}{error.message}{costs_it}", error.hint
     if file.backup:
         command = f"hookctl restore {shlex.quote(file.path)}"
-        fix += f" Or `{command} --to {file.backup}` puts back the last text that hookctl kept; `--list` shows all."
+        fix += (
+            f" Or `{command} --to {file.backup}` restores the last text that hookctl kept; "
+            "`--list` shows all."
+        )
     return Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
-def _position(error: HookctlError) -> str:
+def _format_position(error: HookctlError) -> str:
     return f"line {error.line}, column {error.column}: " if error.line else ""
 
 
 def judge_guests(facts: HostFacts) -> Iterator[Finding]:
-    """Settings of the working folder that have nothing of ours: the host may not be able to read them either."""
+    """Settings of the working folder without entries of hookctl; the host must read them too."""
     for file in facts.guests:
         stops = reading.stops_client(file.host)
         if file.error:
-            yield _unreadable(file, file.error, "error" if stops else "warning")
+            yield _report_unreadable(file, file.error, "error" if stops else "warning")
         for finding in judge_content(file):
             is_lower = finding.level == "info" or stops
             yield finding if is_lower else finding._replace(level="warning")
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
-    """Faults that make the host ignore the file or parts of it, or that keep us from changing it."""
+    """Faults that make the host ignore the file, or keep hookctl from changing it."""
     if file.document is not None and isinstance(file.document.value, dict):
         if file.is_read_only:
             message = "the file is read-only, so neither install nor uninstall can change it"
             yield file.find(
                 "read_only", message, "Make it writable, or change it where it is generated."
             )
-        yield from _links(file)
+        yield from _judge_links(file)
     yield from judge_content(file)
 
 
 def judge_content(file: FileFacts) -> Iterator[Finding]:
     """What in a file makes the host ignore it, or a part of it."""
     if file.document is None or not isinstance(file.document.value, dict):
-        yield from _empty(file)
+        yield from _judge_empty(file)
         return
-    yield from _strictness(file)
-    yield from _known_keys(file)
-    yield from _root_keys(file)
-    yield from _hooks(file)
-    yield from _env_names(file)
+    yield from _judge_strictness(file)
+    yield from _judge_known_keys(file)
+    yield from _judge_root_keys(file)
+    yield from _judge_hooks(file)
+    yield from _judge_env_names(file)
 
 
-def _strictness(file: FileFacts) -> Iterator[Finding]:
+def _judge_strictness(file: FileFacts) -> Iterator[Finding]:
     error = reading.refusal(file.host, file.document) if file.document else None
     if error:
         message = f"line {error.line}, column {error.column}: {error.message}; {costs(file.host)}"
         yield file.find("strict_host", message, "Remove it.")
 
 
-def _empty(file: FileFacts) -> Iterator[Finding]:
+def _judge_empty(file: FileFacts) -> Iterator[Finding]:
     if file.document and reading.is_refused_as_empty(file.host, file.document) and file.is_file:
         message = f"the file is empty; {costs(file.host)}"
         yield file.find("strict_host", message, "Remove it, or write {} into it.")
@@ -105,24 +108,24 @@ def costs(host: Host) -> str:
     return f"{host.title} {reading.cost(host)}"
 
 
-def _known_keys(file: FileFacts) -> Iterator[Finding]:
+def _judge_known_keys(file: FileFacts) -> Iterator[Finding]:
     """A known key of a wrong type costs the whole file, hooks and env with it."""
     for name, wrong, (line, column) in (
         wrong_keys(file.host, file.document) if file.document else ()
     ):
         message = f"line {line}, column {column}: {name} {wrong}; {costs(file.host)}"
-        yield file.find("wrong_type", message, _mend(file, name))
+        yield file.find("wrong_type", message, _suggest_fix(file, name))
 
 
-def _root_keys(file: FileFacts) -> Iterator[Finding]:
+def _judge_root_keys(file: FileFacts) -> Iterator[Finding]:
     """Keys at the root that the host does not bear, or misses."""
-    root, about = file.document.value if file.document else {}, _about(file.host)
-    allowed, refused = about.get("root_keys", []), about.get("refused_keys", [])
+    root, guarding = file.document.value if file.document else {}, _load_guarding(file.host)
+    allowed, refused = guarding.get("root_keys", []), guarding.get("refused_keys", [])
     for name in root:
         if (allowed and name not in allowed) or name in refused:
-            message = f"{_quoted(name)} must not stand at the root of this file; {costs(file.host)}"
-            yield file.find("wrong_key", message, f"Remove {_quoted(name)}.")
-    needed = about.get("top") and shapes.handlers(file.host.shape, root)
+            message = f"{_quote(name)} is not allowed at the root of this file; {costs(file.host)}"
+            yield file.find("wrong_key", message, f"Remove {_quote(name)}.")
+    needed = guarding.get("top") and shapes.handlers(file.host.shape, root)
     for name, value in file.host.data["registration"]["top"].items() if needed else ():
         if json.dumps(root.get(name)) != json.dumps(value):
             message = (
@@ -137,12 +140,12 @@ def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple
         path, value = tuple(name.split(".")), document.value
         for key in path:
             value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
-        wrong = "" if value is MISSING else _wrong(value, rule)
+        wrong = "" if value is MISSING else _find_fault(value, rule)
         if wrong:
             yield name, wrong, document.position(path)
 
 
-def _wrong(value: Any, rule: dict[str, Any]) -> str:
+def _find_fault(value: Any, rule: dict[str, Any]) -> str:
     kinds = _KINDS[rule["type"]]
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         return f"must be of type {rule['type']}"
@@ -153,64 +156,74 @@ def _wrong(value: Any, rule: dict[str, Any]) -> str:
     return ""
 
 
-def _about(host: Host) -> dict[str, Any]:
+def _load_guarding(host: Host) -> dict[str, Any]:
     """What costs the whole file although its text can be read."""
     return host.data.get("guarding", {})
 
 
-def _hooks(file: FileFacts) -> Iterator[Finding]:
+def _judge_hooks(file: FileFacts) -> Iterator[Finding]:
     root = file.document.value if file.document else {}
     named = file.host.shape.root[:1]
     if named and file.record is None and not isinstance(root.get(*named, {}), dict):
         message = f"{named[0]} is not an object; {file.host.title} reads no hook of this file"
-        yield file.find("lost_hook", message, _mend(file, "it"))
+        yield file.find("lost_hook", message, _suggest_fix(file, "it"))
     for above, events in shapes.event_maps(file.host.shape, root):
         for event in events:
-            yield from _event(file, (*above, event), event, events[event])
+            yield from _judge_event(file, (*above, event), event, events[event])
 
 
-def _event(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
+def _judge_event(
+    file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
+) -> Iterator[Finding]:
     """One event: does the host know it, and what of it does it load?"""
-    host, about = file.host, handlers.knowledge(file.host)
+    host, known = file.host, handlers.knowledge(file.host)
     dotted = ".".join(map(str, path))
-    if event in about.get("no_events", ()) or (
-        len(path) == 1 and event in _about(host).get("refused_keys", ())
+    if event in known.get("no_events", ()) or (
+        len(path) == 1 and event in _load_guarding(host).get("refused_keys", ())
     ):
         return
-    if about["events"] and event not in about["events"]:
+    if known["events"] and event not in known["events"]:
         message = f"{dotted}: {host.title} {host.data['client']['seen']} has no such event"
-        if _about(host).get("unknown_events"):
-            yield file.find("unknown_event", f"{message}; {costs(host)}", _mend(file, "the name"))
+        if _load_guarding(host).get("unknown_events"):
+            yield file.find(
+                "unknown_event", f"{message}; {costs(host)}", _suggest_fix(file, "the name")
+            )
         elif host.shape.root or isinstance(groups, list):
             yield file.find(
-                "unknown_event", message, "Mend the name: it is case-sensitive.", level="warning"
+                "unknown_event", message, "Fix the name: it is case-sensitive.", level="warning"
             )
         return
-    if about["events"] or event in host.events.values() or _is_guarding(host, event):
+    if known["events"] or event in host.events.values() or _is_guarding(host, event):
         for fault in handlers.faults(host, event, groups):
-            yield _lost(file, event, ".".join(map(str, (*path, *fault.path))), fault)
-        yield from _timeouts(file, path, event, groups)
+            yield _report_lost(file, event, ".".join(map(str, (*path, *fault.path))), fault)
+        yield from _judge_timeouts(file, path, event, groups)
 
 
 def _is_guarding(host: Host, event: str) -> bool:
     """Whether one entry of an event that cannot be loaded costs the whole file."""
-    events = _about(host).get("events", [])
+    events = _load_guarding(host).get("events", [])
     return event in events or "*" in events
 
 
-def _lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
+def _report_lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
     host = file.host
-    if _is_guarding(host, event) and (not fault.is_group or _about(host).get("groups", True)):
+    if _is_guarding(host, event) and (
+        not fault.is_group or _load_guarding(host).get("groups", True)
+    ):
         return file.find(
-            "invalid_hook", f"{name} {fault.wrong}; {costs(host)}", _mend(file, "that entry")
+            "invalid_hook",
+            f"{name} {fault.reason}; {costs(host)}",
+            _suggest_fix(file, "that entry"),
         )
     does = host.data.get("faults", {}).get("entry", "may drop it")
-    message = f"{name} {fault.wrong}; {host.title} {does}"
-    return file.find("lost_hook", message, _mend(file, "that entry"))
+    message = f"{name} {fault.reason}; {host.title} {does}"
+    return file.find("lost_hook", message, _suggest_fix(file, "that entry"))
 
 
-def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> Iterator[Finding]:
-    """Hooks of others with a timeout that is hardly meant as the host takes it; of ours entries.py says more."""
+def _judge_timeouts(
+    file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
+) -> Iterator[Finding]:
+    """Timeouts of other tools' hooks that look wrong in the host's unit."""
     host = file.host
     for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
         given, command = handlers.patience(host, fields), fields.get("command")
@@ -218,49 +231,58 @@ def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -
             continue
         name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
         if host.data["timeout_unit"] == "milliseconds" and given < 1:
-            message = f"{name} has a timeout of {value}, which {host.title} takes for {given * 1000:g} milliseconds"
+            message = (
+                f"{name} has a timeout of {value}, which {host.title} reads as "
+                f"{given * 1000:g} milliseconds"
+            )
             message += ": the hook may be killed before it answers"
             yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
         elif "milliseconds_from" in handlers.knowledge(host) and given != value:
             message = (
-                f"{name} has a timeout of {value}, which {host.title} takes for {given:g} seconds"
+                f"{name} has a timeout of {value}, which {host.title} reads as {given:g} seconds"
             )
             yield file.find("timeout_unit", message, level="info")
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return json.dumps(masked_text(name), ensure_ascii=False)
 
 
-def _mend(file: FileFacts, what: str) -> str:
-    """What to do about something that the host does not take; its own check says whether that helped."""
+def _suggest_fix(file: FileFacts, what: str) -> str:
+    """The fix for something that the host refuses, with the host's own check if it has one."""
     doctor = file.host.data["client"].get("doctor")
     return f"Mend {what}, or remove it" + (
         f"; `{doctor}` says whether it is right then." if doctor else "."
     )
 
 
-def _env_names(file: FileFacts) -> Iterator[Finding]:
+def _judge_env_names(file: FileFacts) -> Iterator[Finding]:
     env = file.document.get(file.host.env_path) if file.document and file.host.env_path else MISSING
     for name in env if isinstance(env, dict) else ():
         if not name or "=" in name:
-            message = f"env has the name {_quoted(name)}, which no variable can have; {file.host.title} drops it"
-            yield file.find("lost_env", message, "Mend the name, or remove it.")
+            message = (
+                f"env has the name {_quote(name)}, which is not a valid variable name; "
+                f"{file.host.title} drops it"
+            )
+            yield file.find("lost_env", message, "Fix the name, or remove it.")
 
 
-def _links(file: FileFacts) -> Iterator[Finding]:
+def _judge_links(file: FileFacts) -> Iterator[Finding]:
     """A client may follow one link and replace the next (docs of Claude Code, issue 78162)."""
     if len(file.links) > 1:
-        message = f"it is a link to a link; a version of {file.host.title} may replace the second one by a file"
-        yield file.find("link_chain", message, f"Link it to {file.links[-1]} itself.")
+        message = (
+            f"the file is a link to a link; some versions of {file.host.title} replace the "
+            "second link with a file"
+        )
+        yield file.find("link_chain", message, f"Link it to {file.links[-1]} directly.")
 
 
 def judge_managed(facts: HostFacts) -> Iterator[Finding]:
-    """A managed file that is no JSON keeps the host from starting; a bad key there costs only itself."""
+    """Managed settings: invalid JSON stops the host; a wrong key is dropped alone."""
     fix, title = "Ask whoever manages this machine.", facts.host.title
     for managed in facts.managed:
         if managed.error:
-            message = f"{_position(managed.error)}{managed.error.message}"
+            message = f"{_format_position(managed.error)}{managed.error.message}"
             message += f"; {title} does not start with such managed settings"
             yield facts.find("managed_invalid", message, fix, managed.path)
         elif managed.document:
@@ -272,7 +294,7 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
 def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
     """A file that has no hooks, but that the client reads at its start all the same: can it?"""
     for variant, path, error in facts.switch_files:
-        message = f"{_position(error)}{error.message}; {costs(variant)}"
+        message = f"{_format_position(error)}{error.message}; {costs(variant)}"
         yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
 
 
@@ -283,16 +305,22 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
     settings = os.path.relpath(file.path, file.target.project)
     for name in (OWN, os.path.dirname(settings), settings):
         for path, text in file.ignore_files:
-            line = _ignoring(text, name)
+            line = _find_ignoring_line(text, name)
             if line:
-                message = f"git ignores {name} (line {line}), so no clone gets the hook with its registration"
+                message = (
+                    f"git ignores {name} (line {line}), so no clone gets both the hook and its "
+                    "registration"
+                )
                 yield file.find(
-                    "not_committed", message, "Take that line out, or use --scope local.", path
+                    "not_committed",
+                    message,
+                    "Remove that line, or install with `--scope local`.",
+                    path,
                 )
 
 
-def _ignoring(text: str, name: str) -> int:
-    """The line of an ignore file that names this path itself; 0 if none does, or a later one takes it back."""
+def _find_ignoring_line(text: str, name: str) -> int:
+    """The line of an ignore file that ignores this path; 0 if none does."""
     ignoring = 0
     for number, line in enumerate(text.splitlines(), 1):
         pattern = line.strip()
@@ -312,17 +340,18 @@ def _ignoring(text: str, name: str) -> int:
 def judge_rights(file: FileFacts) -> Iterator[Finding]:
     """Could somebody else change what runs as you?"""
     for rights in file.rights:
-        loose = _loose(rights, file.user)
-        if loose:
-            message = f"{loose}, so somebody else could run commands as you"
-            yield file.find("loose_mode", message, "`chmod o-w`, or make it your own.", rights.path)
+        fault, command = _find_loose_rights(rights, file.user)
+        if fault:
+            message = f"{fault}, so somebody else could run commands as you"
+            yield file.find("loose_mode", message, f"`{command}`", rights.path)
 
 
-def _loose(rights: Rights, user: int) -> str:
-    """What is wrong with the rights of a file or of a folder above it; empty if all is well."""
+def _find_loose_rights(rights: Rights, user: int) -> tuple[str, str]:
+    """The fault in the rights of a path, and the command that fixes it; two empty texts if none."""
     if rights.owner not in (*_TRUSTED, user):
-        return f"{rights.real} belongs to another user"
+        command = f"sudo chown {user} {shlex.quote(rights.real)}"
+        return f"{rights.real} belongs to another user", command
     for path, mode in rights.modes:
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            return f"{path} is writable by everybody"
-    return ""
+            return f"{path} is writable by everybody", f"chmod o-w {shlex.quote(path)}"
+    return "", ""

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from hookctl import hosts
-from hookctl.checks import entries, hook, limits, neighbours, reach, records, settings, trial, work
+from hookctl.checks import (
+    activation,
+    entries,
+    hook,
+    limits,
+    other_tools,
+    records,
+    run_folder,
+    self_test,
+    settings,
+)
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.facts import FileFacts, HostFacts, RecordFacts
 from hookctl.checks.gather_host import host_facts
@@ -18,8 +28,8 @@ _OF_A_FILE = (
     settings.judge_reading,
     settings.judge,
     entries.judge,
-    reach.judge_switches,
-    reach.judge_approvals,
+    activation.judge_switches,
+    activation.judge_approvals,
     hook.judge,
     hook.judge_packs,
     hook.judge_last_run,
@@ -29,7 +39,7 @@ _OF_A_FILE = (
     settings.judge_committed,
     settings.judge_rights,
     hook.judge_client,
-    reach.judge_readers,
+    activation.judge_readers,
     entries.judge_wrapped,
 )
 # Of each host as it would be started in the working folder.
@@ -37,12 +47,12 @@ _OF_A_HOST = (
     settings.judge_guests,
     settings.judge_managed,
     settings.judge_switch_files,
-    reach.judge_doubles,
-    neighbours.judge_stops,
-    neighbours.judge_traps,
-    reach.judge_shadowed,
-    reach.judge_unread,
-    work.judge,
+    activation.judge_doubles,
+    other_tools.judge_stops,
+    other_tools.judge_traps,
+    activation.judge_shadowed,
+    activation.judge_unread,
+    run_folder.judge,
     hook.judge_silence,
 )
 
@@ -82,7 +92,7 @@ def _with_trial(file: FileFacts) -> FileFacts:
     program = hook.program_to_try(file)
     if not program or file.python is None:
         return file
-    return file._replace(answers=trial.run(file.python.path, program, file.host.name))
+    return file._replace(answers=self_test.run(file.python.path, program, file.host.name))
 
 
 def judge(facts: HostFacts) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""The work in hand: can the guard read .hookctl/run, and does it mean what somebody may think?"""
+"""Judges the run folder: can the guard read .hookctl/run, and does it mean what it seems to?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hookctl import clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import HostFacts, Registration, Run
-from hookctl.checks.registered import at_work
+from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.settings.targets import OWN
@@ -24,7 +24,7 @@ _LARGEST = 64 * 1024  # bytes of task.json, to the hook
 
 
 def paths_of_run(facts: HostFacts, registration: Registration, root: str) -> tuple[str, str]:
-    """The run folder and the task file of a project, as a guard takes them from variables and its configuration."""
+    """The run folder and the task file that a guard uses in a project."""
     texts = {
         name: value.strip() for name, value in registration.config.items() if isinstance(value, str)
     }
@@ -44,19 +44,19 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
     if not guards or facts.run is None:
         return
     run = facts.run
-    remaining, fault = _remaining(run)
-    yield from _odd_files(facts, run)
+    remaining, fault = _read_remaining(run)
+    yield from _judge_files(facts, run)
     if fault:
-        message = f"the guard takes this for no work at all: {fault}"
-        fix = "Mend it, or remove it; then `hookctl run remaining N`."
+        message = f"the guard cannot read this, so it sees no work: {fault}"
+        fix = "Fix or remove it, then run `hookctl run remaining N`."
         yield facts.find("task_unreadable", message, fix, run.task_path)
     if remaining > 0:
-        yield from _stopped(facts, run, remaining)
-    yield from _owner(facts, run)
-    yield from _armed(facts, run, remaining, must=_must_be_armed(facts, guards[0]))
+        yield from _judge_stopped(facts, run, remaining)
+    yield from _judge_owner(facts, run)
+    yield from _judge_run_end(facts, run, remaining, must=_requires_run(facts, guards[0]))
 
 
-def _must_be_armed(facts: HostFacts, registration: Registration) -> bool:
+def _requires_run(facts: HostFacts, registration: Registration) -> bool:
     config = registration.config
     if (facts.variables.get("HOOKCTL_MODE", "") or config.get("mode")) == "keepalive":
         return True
@@ -64,26 +64,29 @@ def _must_be_armed(facts: HostFacts, registration: Registration) -> bool:
     return is_true(text) if text else config.get("require_arm") is True
 
 
-def _odd_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
+def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
     """Links, through which `hookctl run` does not write, and what is no file at all."""
-    for about in run.paths:
-        is_folder = about.path in (run.own, run.folder)
-        fits = stat.S_ISDIR(about.mode) if is_folder else stat.S_ISREG(about.mode)
-        if stat.S_ISLNK(about.mode):
+    for entry in run.paths:
+        is_folder = entry.path in (run.own, run.folder)
+        fits = stat.S_ISDIR(entry.mode) if is_folder else stat.S_ISREG(entry.mode)
+        if stat.S_ISLNK(entry.mode):
             message = "this is a link, and `hookctl run` does not write through it"
-        elif not fits and os.path.basename(about.path) not in MARKS:
-            message = f"this is no {'folder' if is_folder else 'regular file'}, so the guard cannot read it"
-        elif not about.may_read or (is_folder and not about.may_enter):
-            message = "this may not be read, so the guard does not see it"
+        elif not fits and os.path.basename(entry.path) not in MARKS:
+            message = (
+                f"this is not a {'folder' if is_folder else 'regular file'}, so the guard "
+                "cannot read it"
+            )
+        elif not entry.may_read or (is_folder and not entry.may_enter):
+            message = "this is not readable, so the guard does not see it"
         else:
             continue
         yield facts.find(
-            "run_unusable", message, "Remove it, or put a plain one in its place.", about.path
+            "run_unusable", message, "Replace it with a plain file or folder.", entry.path
         )
 
 
-def _remaining(run: Run) -> tuple[int, str]:
-    """How much work is left, to the hook, and what is wrong with the file that says so."""
+def _read_remaining(run: Run) -> tuple[int, str]:
+    """How much work is number, to the hook, and what is wrong with the file that says so."""
     if run.task_error:
         return 0, run.task_error.message
     if run.task is None:
@@ -97,26 +100,29 @@ def _remaining(run: Run) -> tuple[int, str]:
     except HookctlError as error:
         return 0, error.message
     value = document.value
-    left = value.get("remaining") if isinstance(value, dict) else value
-    if left is None:
+    number = value.get("remaining") if isinstance(value, dict) else value
+    if number is None:
         return 0, ""
-    text = str(left).strip() if isinstance(left, str) or type(left) is int else ""
+    text = str(number).strip() if isinstance(number, str) or type(number) is int else ""
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        return 0, "`remaining` is no whole number" if isinstance(
+        return 0, "`remaining` is not a whole number" if isinstance(
             value, dict
-        ) else "it holds no object"
+        ) else "it is not a JSON object"
     return max(0, int(text)), ""
 
 
-def _stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
-    for about in run.paths:
-        name = os.path.basename(about.path)
-        if name in MARKS and about.path == os.path.join(run.folder, name):
-            message = f"{name} is there although work remains ({remaining}), so the guard lets the agent go"
-            yield facts.find("run_stopped", message, "`hookctl run start` removes it.", about.path)
+def _judge_stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
+    for entry in run.paths:
+        name = os.path.basename(entry.path)
+        if name in MARKS and entry.path == os.path.join(run.folder, name):
+            message = (
+                f"{name} exists although work remains ({remaining}), so the guard lets the "
+                "agent stop"
+            )
+            yield facts.find("run_stopped", message, "`hookctl run start` removes it.", entry.path)
 
 
-def _owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
+def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
     """An owner that never shows up, while other sessions are let go because of it."""
     lines = [line for line in facts.log if line["project"] == run.log_folder]
     seen = {line.get("session") for line in lines}
@@ -126,28 +132,36 @@ def _owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
         if line["t"] > run.owner_since and line.get("session")
     }
     if run.owner and others and project.session_hash(run.owner) not in seen:
-        message = f"the work belongs to a session that never stopped here; {len(others)} other did, and are let go"
-        fix = "`hookctl run start` names the session anew; after /clear, a resume or a fork it has another id."
+        message = (
+            "the work belongs to a session that never stopped here; the guard lets the "
+            f"{len(others)} that did stop freely"
+        )
+        fix = (
+            "`hookctl run start` names the current session; /clear, a resume or a fork "
+            "changes its id."
+        )
         yield facts.find("owner_unseen", message, fix, run.owner_path)
 
 
-def _armed(facts: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterator[Finding]:
+def _judge_run_end(facts: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterator[Finding]:
     """ACTIVE, which arms the guard until a moment."""
-    end, now, path = _end_of(run), facts.now, run.active_path
+    end, now, path = _read_end(run), facts.now, run.active_path
     if run.active is not None and end is None:
-        message = "this does not say until when the run lasts, so the guard counts as not armed"
-        yield facts.find("active_unreadable", message, "`hookctl run start` writes it anew.", path)
+        message = "this does not say when the run ends, so the guard sees no run"
+        yield facts.find("active_unreadable", message, "`hookctl run start` writes it again.", path)
     elif end is not None and now < end <= now + _SOON:
         level = "warning" if must else "info"
         message = f"the run ends in {clock.age(end - now)}, at {clock.local(end)}"
-        fix = "`hookctl run start --for 12h` makes it longer."
+        fix = "`hookctl run start --for 12h` extends it."
         yield facts.find("run_ends_soon", message, fix, path, level)
     elif must and remaining > 0 and (end is None or end <= now):
-        message = f"work remains ({remaining}), but the guard is not armed, so it lets the agent go"
-        yield facts.find("not_armed", message, "`hookctl run start` arms it.", path)
+        message = (
+            f"work remains ({remaining}), but no run is active, so the guard lets the agent stop"
+        )
+        yield facts.find("not_armed", message, "`hookctl run start` starts one.", path)
 
 
-def _end_of(run: Run) -> float | None:
+def _read_end(run: Run) -> float | None:
     """When the run ends; None where nothing says so."""
     try:
         return clock.timestamp((run.active or b"").decode("ascii").strip())

@@ -1,4 +1,4 @@
-"""Does the host run these hooks at all: are they on, approved, in a file that it reads, and there only once?"""
+"""Judges whether the host runs the hooks: switches, approvals, unread files, double entries."""
 
 from __future__ import annotations
 
@@ -21,30 +21,36 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
     sources = file.switch_layers
     winner = effective.disabling(sources)
     if winner:
-        message = f"{winner.said} in {winner.source.scope} scope, so no hook runs here, the guard's neither"
+        message = (
+            f"{winner.said} in {winner.source.scope} scope, so no hook runs here, not even the "
+            "guard"
+        )
         path = winner.source.path
         yield file.find("hooks_disabled", message, f"Remove it from {path}.", path)
     for switch, off in effective.switches(sources):
         if off and not winner:
             path = switch.source.path
-            message = f"{switch.said} in {switch.source.scope} scope: no hook runs where no other scope lets them"
+            message = (
+                f"{switch.said} in {switch.source.scope} scope: hooks run here only because "
+                "another scope allows them"
+            )
             yield file.find(
                 "hooks_disabled",
-                f"{message}, as here",
+                message,
                 f"Remove it from {path}.",
                 path,
                 level="warning",
             )
     for source, hook in effective.disabling_ours(sources):
         name = hook.fields.get("name", hook.id)
-        message = f"{name} is in the list of hooks that are off, so the guard does not run"
+        message = f"{name} is in the list of disabled hooks, so the guard does not run"
         yield file.find(
-            "hook_disabled", message, f"Take it out of the list in {source.path}.", source.path
+            "hook_disabled", message, f"Remove it from the list in {source.path}.", source.path
         )
-    yield from _managed_only(file)
+    yield from _judge_managed_only(file)
 
 
-def _managed_only(file: FileFacts) -> Iterator[Finding]:
+def _judge_managed_only(file: FileFacts) -> Iterator[Finding]:
     key = file.host.data["switches"].get("managed_only")
     for layer in file.layers if key else ():
         source = layer.source
@@ -56,7 +62,7 @@ def _managed_only(file: FileFacts) -> Iterator[Finding]:
                 "managed_only", message, "Ask whoever manages this machine.", source.path
             )
         else:
-            message = f"{key} means nothing in {source.scope} scope, only in managed settings"
+            message = f"{key} has no effect in {source.scope} scope, only in managed settings"
             yield file.find("managed_only_ignored", message, "Remove it.", source.path)
 
 
@@ -67,43 +73,41 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     """The gates in front of what the ledger has in this file: of its folder, and of each hook."""
     packs = file.record.packs if file.record else {}
     elements = file.current.elements if file.current else ()
-    if file.document is None or not any(element.pack in packs for element in elements):
+    if file.document is None or not any(hook_entry.pack in packs for hook_entry in elements):
         return
-    about = file.host.data.get("trust", {})
-    yield from _folder(file)
-    for one in file.closed:
-        if one.element.pack in packs:
-            yield _closed(file, one)
+    trust = file.host.data.get("trust", {})
+    yield from _judge_folder(file)
+    for closed in file.closed:
+        if closed.element.pack in packs:
+            yield _report_closed(file, closed)
     nobody_knows = (
-        about.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
+        trust.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
     )
-    if nobody_knows and file.target.scope in about.get("scopes", ()):
-        yield file.find("not_approved", f"{about['gate']}: {about['action']}", level="info")
+    if nobody_knows and file.target.scope in trust.get("scopes", ()):
+        yield file.find("not_approved", f"{trust['gate']}: {trust['action']}", level="info")
 
 
-def _closed(file: FileFacts, one: Closed) -> Finding:
-    about, title = file.host.data["trust"], file.host.title
-    pack = "the guard" if one.element.pack == GUARD else one.element.pack
-    if one.why == approval.OFF:
-        where = about["config"].format(config=file.config_folder)
-        message = (
-            f"{title} has this hook of {pack} switched off, under {'.'.join(map(str, one.state))}"
-        )
-        return file.find("hook_disabled", message, f"Take `enabled = false` out of {where}.")
-    message = f"a hook of {pack} was changed since it was approved, so {title} passes over it without a word"
-    if one.why == approval.UNKNOWN:
-        message = f"nobody has approved a hook of {pack}, so {title} passes over it without a word"
-    return file.find("not_approved", message, f"{_sentence(about['action'])}.")
+def _report_closed(file: FileFacts, closed: Closed) -> Finding:
+    trust, title = file.host.data["trust"], file.host.title
+    pack = "the guard" if closed.element.pack == GUARD else closed.element.pack
+    if closed.why == approval.OFF:
+        where = trust["config"].format(config=file.config_folder)
+        message = f"{title} has this hook of {pack} disabled, at {'.'.join(map(str, closed.state))}"
+        return file.find("hook_disabled", message, f"Remove `enabled = false` from {where}.")
+    message = f"{title} silently skips a hook of {pack}: it was changed since it was approved"
+    if closed.why == approval.UNKNOWN:
+        message = f"{title} silently skips a hook of {pack}: it is not approved"
+    return file.find("not_approved", message, f"{_sentence(trust['action'])}.")
 
 
-def _folder(file: FileFacts) -> Iterator[Finding]:
+def _judge_folder(file: FileFacts) -> Iterator[Finding]:
     """A gate in front of all hooks of a folder."""
     if not file.is_untrusted:
         return
-    message = f"{file.host.title} has not been told to trust {file.start}, so it runs no hook there"
+    message = f"{file.host.title} does not trust {file.start} yet, so it runs no hook there"
     level = "warning" if file.target.project else "info"
     if level == "info":
-        message += " as long as it is not"
+        message += " until you trust it"
     yield file.find(
         "not_trusted",
         message,
@@ -124,61 +128,70 @@ def judge_unread(facts: HostFacts) -> Iterator[Finding]:
     hidden = {file.path for file in facts.files if hidden_by(facts, file)}
     unread = {file.real_path: file for file in facts.unread if file.owner not in hidden}
     for file in unread.values():
-        yield from _unread(facts, file)
+        yield from _judge_unread(facts, file)
 
 
-def _unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
+def _judge_unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
     ours = sorted({hook.id for hook in file.hooks if hook.id})
     stops = [hook for hook in file.hooks if not hook.id and _is_stop(facts, hook.event)]
-    why = _why(facts, file)
+    why = _explain_unread(facts, file)
     if ours:
         alone = "guard/stop" in ours and not facts.guards
-        message = f"{', '.join(ours)} in this file does not run here: {why}"
+        message = f"{', '.join(ours)} in this file is not active in this folder: {why}"
         yield facts.find(
-            "not_read", message, _fix(facts, file), file.path, "warning" if alone else "info"
+            "not_read",
+            message,
+            _suggest_fix(facts, file),
+            file.path,
+            "warning" if alone else "info",
         )
     elif stops and file.reason != "below":  # hooks of others there are nobody's surprise
         message = (
-            f"a hook on {stops[0].event} in this file ({stops[0].title}) does not run here: {why}"
+            f"a hook on {stops[0].event} in this file ({stops[0].title}) is not active in this "
+            f"folder: {why}"
         )
-        yield facts.find("not_read", message, _fix(facts, file), file.path, "info")
+        yield facts.find("not_read", message, _suggest_fix(facts, file), file.path, "info")
 
 
 def _is_stop(facts: HostFacts, event: str) -> bool:
     return event in (facts.host.events.get("stop"), facts.host.events.get("subagent-stop"))
 
 
-def _why(facts: HostFacts, file: UnreadFile) -> str:
+def _explain_unread(facts: HostFacts, file: UnreadFile) -> str:
     """Why the host does not read a file."""
     title, config = facts.host.title, facts.config_folder
     variable = facts.host.data["config"].get("variable", "")
     if file.reason == "local":
         return f"{title} reads {os.path.basename(file.path)} in projects only"
     if file.reason == "variable":
-        return f"{variable} leads to {config}"
+        return f"{variable} points to {config}"
     if file.reason == "folder":
-        where = f"{variable} leads there" if facts.environ.get(variable) else "nothing leads there"
+        where = (
+            f"{variable} points there"
+            if facts.environ.get(variable)
+            else "nothing points to this folder"
+        )
         return f"{title} reads {config}, and {where}"
     if file.reason == "above":
-        return f"{title} reads project settings of its start folder only"
-    return f"{title} reads it only when it is started there"
+        return f"{title} reads project settings only in the folder it is started in"
+    return f"{title} reads project settings only in the folder it is started in"
 
 
-def _fix(facts: HostFacts, file: UnreadFile) -> str:
+def _suggest_fix(facts: HostFacts, file: UnreadFile) -> str:
     if file.scope == "user":
         variable = facts.host.data["config"].get("variable", "HOME")
-        return f"Install with the same {variable} as the agent is started with."
+        return f"Install with the same {variable} that the agent is started with."
     return "Start the agent in that folder, or install at user scope."
 
 
 def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
-    """Hooks of ours that the host passes over for those of another file, and scopes with hooks in two files."""
+    """Hooks of hookctl that another file hides, and scopes with hooks in two files."""
     for file in facts.files:
         hiding = hidden_by(facts, file)
         if hiding and file.current and file.current.elements:
-            yield _hidden(facts, file, hiding.source.path, hiding.real_path, "nothing")
-        yield from _overlaid(facts, file)
-    yield from _twice(facts)
+            yield _report_hidden(facts, file, hiding.source.path, hiding.real_path, "no hook")
+        yield from _judge_overlaid(facts, file)
+    yield from _judge_two_forms(facts)
 
 
 def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
@@ -192,16 +205,16 @@ def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
     return None if facts.layers[0].real_path == file.real_path else facts.layers[0]
 
 
-def _overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
+def _judge_overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
     """Events of ours that the host takes from a file beside this one."""
     own = next((layer for layer in file.layers if layer.source.path == file.path), None)
     if own is None or not own.hidden or file.current is None:
         return
-    ours = {event_of(file.host.shape, element.path) for element in file.current.elements}
+    ours = {event_of(file.host.shape, hook_entry.path) for hook_entry in file.current.elements}
     hidden = sorted(ours & own.hidden)
     if hidden:
         beside = next(layer for layer in file.layers if _is_beside(layer, own))
-        yield _hidden(
+        yield _report_hidden(
             facts, file, beside.source.path, beside.real_path, f"no hook on {' and '.join(hidden)}"
         )
 
@@ -212,8 +225,10 @@ def _is_beside(layer: Layer, own: Layer) -> bool:
     return source.scope == other.scope and source.host.stands != other.host.stands
 
 
-def _hidden(facts: HostFacts, file: FileFacts, path: str, real_path: str, what: str) -> Finding:
-    message = f"{facts.host.title} reads {path} instead, so {what} of ours runs from this file"
+def _report_hidden(
+    facts: HostFacts, file: FileFacts, path: str, real_path: str, hooks: str
+) -> Finding:
+    message = f"{facts.host.title} reads {path} instead, so {hooks} of hookctl runs from this file"
     if real_path in _paths_of_guards(facts):
         return file.find("shadowed", f"{message}; the guard is there too", level="info")
     beside = os.path.dirname(path) == os.path.dirname(file.path)
@@ -230,8 +245,8 @@ def _paths_of_guards(facts: HostFacts) -> set[str]:
     return {layer.real_path for layer in facts.layers if layer.source.path in paths}
 
 
-def _twice(facts: HostFacts) -> Iterator[Finding]:
-    """Hooks in both forms of a scope's settings, which the client reads together and says so at every start."""
+def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
+    """Hooks in two files of one scope, about which the client warns at every start."""
     forms = [
         variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"
     ]
@@ -247,8 +262,14 @@ def _twice(facts: HostFacts) -> Iterator[Finding]:
             ):
                 continue
             if _has_hooks(other.document.value):
-                message = f"hooks stand here and in {other.path}; {facts.host.title} warns of that at every start"
-                fix = "Keep them in one of the two. Move none of ours by hand: uninstall, then install again."
+                message = (
+                    f"hooks are registered here and in {other.path}; {facts.host.title} warns "
+                    "about that at every start"
+                )
+                fix = (
+                    "Move your own hooks into one of the two, then uninstall and install the "
+                    "guard again."
+                )
                 yield facts.find("two_forms", message, fix, source.path)
 
 
@@ -260,7 +281,7 @@ def _has_hooks(value: object) -> bool:
 
 
 def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
-    """The guard registered in several scopes at once; twice in one file is an error of that file."""
+    """The guard in several scopes at once; entries.py judges doubles in one file."""
     guards = list(
         {registration.hook.source.path: registration for registration in facts.guards}.values()
     )
@@ -271,14 +292,24 @@ def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
     once = facts.host.data["scopes"].get("same_command_once")
     commands = {str(registration.hook.fields["command"]) for registration in guards}
     if once and len(commands) == 1:
-        message = f"the guard is registered in several scopes ({scopes}) with one command, which the host runs once"
-        yield facts.find("two_scopes", message, "An edit of one of them may have no effect.", path)
+        message = (
+            f"the guard is registered in several scopes ({scopes}) with one command, which the "
+            "host runs once"
+        )
+        yield facts.find(
+            "two_scopes", message, "Uninstall it from the scopes where you do not want it.", path
+        )
         return
-    message = f"the guard is registered in several scopes ({scopes}); they all run, and a stop is counted once"
-    yield facts.find("two_scopes", message, "Uninstall it where it is not meant.", path)
+    message = (
+        f"the guard is registered in several scopes ({scopes}); they all run, and a stop is "
+        "counted once"
+    )
+    yield facts.find(
+        "two_scopes", message, "Uninstall it from the scopes where you do not want it.", path
+    )
     if len({registration.digest for registration in guards} - {""}) > 1:
-        message = f"the guards of {scopes} scope are of different versions; the first to answer decides for all"
-        fix = "Install both with the same hookctl, or uninstall one of them."
+        message = f"the guards of {scopes} scope have different versions; the first answer decides"
+        fix = "Install all of them with the same hookctl."
         yield facts.find("two_versions", message, fix, path)
 
 
@@ -289,10 +320,13 @@ def judge_readers(file: FileFacts) -> Iterator[Finding]:
         if reader.own_guard:
             message = f"{reads}, and has the guard in {reader.own_guard} as well"
             message += "; both run, and a stop is counted once"
-            fix = f"Nothing has to be done; where {reader.title} reads this file, its own guard may go."
+            fix = (
+                f"Nothing has to be done; where {reader.title} reads this file, its own guard "
+                "may go."
+            )
             yield file.find("registered_twice", message, fix)
         elif reader.is_there:
-            message = f"{reads}, and runs the hook as {file.host.title} would"
+            message = f"{reads}, and runs the hook as well"
             yield file.find(
                 "also_read", message, "Do not install the guard for both in one project."
             )

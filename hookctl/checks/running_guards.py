@@ -1,4 +1,4 @@
-"""Which hooks a host runs as it is started in the working folder, and what the guards among them do."""
+"""The hooks that a host runs in the working folder, and the mode of each guard."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def with_running(facts: HostFacts) -> HostFacts:
 
 
 def _running(facts: HostFacts) -> list[Hook]:
-    """Every handler that it looks at: none where hooks are off, only managed ones where it says so."""
+    """All hooks that the host looks at: none if hooks are off, perhaps only managed ones."""
     if facts.disabling:
         return []
     key = facts.host.data["switches"].get("managed_only")
@@ -48,7 +48,7 @@ def at_work(facts: HostFacts) -> list[Registration]:
 
 
 def mode(facts: HostFacts, registration: Registration) -> str:
-    """What a guard does: the environment counts before its configuration, and without its file it is off."""
+    """The mode of a guard: variables override its configuration; without its program, off."""
     if registration.since is None or is_true(facts.variables.get("HOOKCTL_DISABLE", "")):
         return "off"
     return facts.variables.get("HOOKCTL_MODE", "").strip() or str(

@@ -1,4 +1,4 @@
-"""The hook, started twice in a throw-away folder: what it says there of two stops of a made-up session."""
+"""Starts the hook twice in a throw-away folder and returns its answers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebo
 
 
 def run(python: str, hook: str, host: str) -> tuple[Answer, ...]:
-    """The answers to two stops in a throw-away project with work in it: one that may be blocked, and the next."""
+    """The answers to two stops: the first may be blocked, the second must be allowed."""
     with tempfile.TemporaryDirectory(prefix="hookctl-doctor-") as folder:
         environ = _arrange(folder)
         return tuple(_stop(python, hook, host, environ, folder, active) for active in (False, True))
 
 
 def _arrange(folder: str) -> dict[str, str]:
-    """A project with work in it, and the environment in which the guard blocks once, whatever its configuration."""
+    """Makes a project with work in it; its environment lets the guard block once."""
     run_dir = os.path.join(folder, "project", ".hookctl", "run")
     os.makedirs(run_dir)
     with open(os.path.join(run_dir, "task.json"), "w", encoding="ascii") as stream:
