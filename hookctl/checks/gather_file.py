@@ -131,17 +131,17 @@ def _guarded_paths(machine: Machine, facts: FileFacts) -> list[str]:
 def _readers(machine: Machine, facts: FileFacts) -> tuple[OtherReader, ...]:
     """The agents that read this file too, if the guard is in it."""
     readers = []
-    for about in facts.host.data.get("also_read_by", ()) if facts.guard else ():
-        if facts.target.scope not in about["scopes"] or about["host"] == facts.host.name:
+    for about in facts.host.also_read_by if facts.guard else ():
+        if facts.target.scope not in about.scopes or about.host == facts.host.name:
             continue
-        other = machine.load(about["host"])
+        other = machine.load(about.host)
         users = machine.standing(other, "user")[1]
         own = ""
         for layer in machine.layers(other, users, facts.start):
             if not own and layer.real_path != facts.real_path and _has_guard(layer):
                 own = layer.source.path
         is_there = bool(own) or bool(hosts.client(other, machine.environ))
-        only = f" {about['only']}" if "only" in about else ""
+        only = f" {about.only}" if about.only else ""
         readers.append(OtherReader(other.title, only, is_there, own))
     return tuple(readers)
 

@@ -91,7 +91,7 @@ def _guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Itera
 
 def _managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
     """The settings of whoever manages this machine."""
-    for pattern in host.data["files"].get("managed", {}).get(sys.platform, []):
+    for pattern in host.managed_files.get(sys.platform, []):
         for path in sorted(glob.glob(pattern)):
             yield _managed_file(machine, host, path)
 
@@ -178,16 +178,16 @@ def _unread_paths(
     """Where people put settings that the host does not read here: path, scope, and why it does not."""
     environ, config = machine.environ, hosts.config_folder(host, machine.environ)
     if "local" in host.scopes:
-        name = os.path.basename(host.data["files"]["local"])
+        name = os.path.basename(host.files["local"])
         yield os.path.join(config, name), "local", "local", ""
-    variable = host.data["config"].get("variable", "")
+    variable = host.config.variable
     if environ.get(variable):
         plain = {name: value for name, value in environ.items() if name != variable}
         yield hosts.settings_path(host, "user", plain), "user", "variable", ""
     for facts in known:
         if facts.target.scope == "user":
             yield facts.path, "user", "folder", facts.path
-    if host.data["scopes"]["start_folder_only"]:
+    if host.scope_rules.start_folder_only:
         folders = [(folder, "above") for folder in _above(machine)]
         folders += [(folder, "below") for folder in _below(machine)]
         patterns = {
@@ -222,7 +222,7 @@ def _sessions(
     machine: Machine, host: Host, config: str, registrations: tuple[Registration, ...]
 ) -> tuple[tuple[str, float], ...]:
     """The host's own sessions, if a guard should see all of them; by name and date only."""
-    pattern = host.data.get("transcripts", {}).get("pattern", "")
+    pattern = host.transcripts
     registered = {registration.hook.source.scope for registration in registrations}
     if not pattern or "user" not in registered:
         return ()
@@ -239,7 +239,7 @@ def _sessions(
 
 def _run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
     """The run folder of the project that the working folder is in, as a guard of this place reads it."""
-    named = machine.environ.get(facts.host.data["environment"].get("project", ""), "")
+    named = machine.environ.get(facts.host.environment.project, "")
     root = machine.cwd_project
     if os.path.isdir(named):
         root = project.find(named, machine.environ)
@@ -298,7 +298,7 @@ def _missing(foreign: list[Hook]) -> Iterator[str]:
 
 def _agents(machine: Machine) -> frozenset[str]:
     """The programs of all hosts."""
-    return frozenset(machine.load(name).data["client"]["command"] for name in hosts.names())
+    return frozenset(machine.load(name).client.command for name in hosts.names())
 
 
 def _systems() -> tuple[dict[str, Any], ...]:

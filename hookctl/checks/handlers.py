@@ -28,7 +28,7 @@ def knowledge(host: Host) -> dict[str, Any]:
         "without_if": [],
         "events": [],
         "fields": [],
-        **host.data.get("handlers", {}),
+        **host.handlers,
     }
 
 
@@ -75,18 +75,18 @@ def _there(host: Host, fields: dict[str, Any]) -> dict[str, Any]:
 
 def commands(host: Host) -> list[str]:
     """The keys that a command may stand under."""
-    return list(host.data["registration"].get("commands", ["command"]))
+    return list(host.registration.commands)
 
 
 def fault(host: Host, handler: Any) -> str:
     """Why the host does not load an entry; empty if it does."""
-    about = host.data["registration"]
+    about = host.registration
     if not isinstance(handler, dict):
         return "is no object"
     handler = _there(host, handler)
     if knowledge(host).get("type_default"):
         handler = {"type": "command", **handler}
-    if "type" in about.get("fields", {}) and not isinstance(handler.get("type"), str):
+    if "type" in about.fields and not isinstance(handler.get("type"), str):
         return "has no type"
     types = knowledge(host)["types"]
     if types and handler["type"] not in types:
@@ -119,7 +119,7 @@ def _wrong_timeout(host: Host, handler: dict[str, Any]) -> str:
 
 
 def _timeout_key(host: Host) -> str:
-    return str(host.data["registration"].get("timeout", "timeout"))
+    return host.registration.timeout
 
 
 def patience(host: Host, handler: dict[str, Any]) -> float | None:

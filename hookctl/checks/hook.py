@@ -23,6 +23,7 @@ from hookctl.checks.facts import (
 from hookctl.checks.registered import at_work
 from hookctl.events import WRAPPED
 from hookctl.hosts import Host, commands
+from hookctl.hosts.model import Client as ClientProgram
 from hookctl.masking import masked_text
 from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
@@ -234,7 +235,7 @@ def _self_test(file: FileFacts) -> Iterator[Finding]:
 
 def says(answer: Answer, host: Host, what: str) -> bool:
     """Whether an answer has the form of the host's dialect, whatever its text; nothing where it has no such form."""
-    form = host.data["dialect"][what]
+    form = getattr(host.dialect, what)
     if not form:
         return not answer.text
     try:
@@ -349,7 +350,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
         last = clock.local(silent[0])
         sessions = f"the last {len(silent)} sessions of {facts.host.title}, up to {last}"
         message = f"{sessions}, left no line in the guard's log"
-        debug = facts.host.data["client"].get("debug")
+        debug = facts.host.client.debug
         more = f" and `{debug}` tell" if debug else " tells"
         fix = f"Start the agent anew and end a turn. If nothing comes, `hookctl log`{more} more."
         yield facts.find("hook_silent", message, fix, everywhere[0].hook.source.path)
@@ -372,39 +373,37 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
     client = file.client
     if client is None:
         return
-    about, title = file.host.data["client"], file.host.title
+    about, title = file.host.client, file.host.title
     if not client.path:
         names = commands(file.host)
         message = f"{' or '.join(names)} is not on PATH, so its version is not known"
         yield file.find("client_missing", message, path=names[0])
-    elif not about.get("asks_version", True):
-        message = (
-            f"the version of {about['package']} is not known: {about['command']} has one of its own"
-        )
+    elif not about.asks_version:
+        message = f"the version of {about.package} is not known: {about.command} has one of its own"
         yield file.find("client_unknown", message, path=client.path)
     elif not client.version:
         yield file.find("client_unknown", "the client did not say its version", path=client.path)
-    elif "minimum" in about and _numbers(client.version) < _numbers(about["minimum"]):
-        message = f"version {client.version} is below {about['minimum']}: {about['minimum_reason']}"
+    elif about.minimum and _numbers(client.version) < _numbers(about.minimum):
+        message = f"version {client.version} is below {about.minimum}: {about.minimum_reason}"
         yield file.find("client_old", message, f"Upgrade {title}.", client.path)
     else:
         yield from _other_version(file, client, about)
 
 
-def _other_version(file: FileFacts, client: Client, about: Mapping[str, Any]) -> Iterator[Finding]:
+def _other_version(file: FileFacts, client: Client, about: ClientProgram) -> Iterator[Finding]:
     """A version that is not the one that hookctl knows."""
-    version, seen = _numbers(client.version), _numbers(about["seen"])
-    proven = file.host.data["sure"] == "proven"
+    version, seen = _numbers(client.version), _numbers(about.seen)
+    proven = file.host.sure == "proven"
     known = (
         "the one that hookctl was proven on"
         if proven
         else "the one that hookctl knows from documents"
     )
     if version > seen:
-        message = f"version {client.version} is newer than {about['seen']}, {known}"
+        message = f"version {client.version} is newer than {about.seen}, {known}"
         yield file.find("client_newer", message, path=client.path)
-    elif "minimum" not in about and version < seen:
-        message = f"version {client.version} is older than {about['seen']}, {known}"
+    elif not about.minimum and version < seen:
+        message = f"version {client.version} is older than {about.seen}, {known}"
         yield file.find("client_older", message, path=client.path)
 
 

@@ -120,7 +120,7 @@ def _masked(file: FileFacts, found: list[Source], key: str) -> Iterator[Finding]
     """Another scope's value is in effect, and it is another value."""
     path = file.host.env_leaf(key)
     source = precedence.winner(found, path) if path else None
-    order = file.host.data["scopes"]["precedence"]
+    order = file.host.scope_rules.precedence
     if (
         source is None
         or path is None

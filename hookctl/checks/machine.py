@@ -48,7 +48,7 @@ class Machine:
 
     def standing(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The settings file of a scope that counts now, and the host in the variant that it stands in."""
-        key = (host.name, host.stands, scope, folder)
+        key = (host.name, host.variant, scope, folder)
         if key not in self._standing:
             self._standing[key] = standing(host, scope, self.environ, folder, self.read)
         return self._standing[key]
@@ -91,7 +91,7 @@ class Machine:
 
     def layers(self, host: Host, users: str, start: str) -> tuple[Layer, ...]:
         """The settings files that a host reads when it is started in a folder; `users` is the user's own."""
-        key = (host.name, host.stands, users, start)
+        key = (host.name, host.variant, users, start)
         if key not in self._layers:
             sources = precedence.sources(self.folders, host, users, start, self.read)
             self._layers[key] = tuple(self._layer(source, sources) for source in sources)

@@ -108,7 +108,7 @@ def _limit(facts: HostFacts, canonical: str, found: list[Hook], known: list[_Kno
 
 def _can_end(host: Host) -> bool:
     """Whether a hook can end a turn that other hooks force on."""
-    return bool(host.data["dialect"]["end"])
+    return bool(host.dialect.end)
 
 
 def _fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
@@ -117,7 +117,7 @@ def _fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
     if canonical == "stop" and _can_end(host):
         options = "--mode breaker --set end_foreign_chains=true"
         steps.append(f"`hookctl install --host {host.name} {options}` ends such chains.")
-    if canonical == "stop" and wrap and host.data["registration"].get("wraps"):
+    if canonical == "stop" and wrap and host.registration.wraps:
         steps.append(
             f"Or `hookctl install --host {host.name} --wrap TEXT` with a part of its command."
         )

@@ -149,10 +149,10 @@ def python(path: str) -> Python:
 
 def client(host: Host, program: str) -> Client:
     """A host's own program, and the version that it prints."""
-    about = host.data["client"]
-    if not program or not about.get("asks_version", True):
+    about = host.client
+    if not program or not about.asks_version:
         return Client(program, "")
-    call = [program, *about["version_args"]]
+    call = [program, *about.version_args]
     try:
         process = subprocess.run(
             call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL

@@ -45,7 +45,7 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
 
 
 def _managed_only(file: FileFacts) -> Iterator[Finding]:
-    key = file.host.data["switches"].get("managed_only")
+    key = file.host.switches.managed_only
     for layer in file.layers if key else ():
         source = layer.source
         if source.document.get((key,)) is not True:
@@ -69,23 +69,22 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     elements = file.current.elements if file.current else ()
     if file.document is None or not any(element.pack in packs for element in elements):
         return
-    about = file.host.data.get("trust", {})
+    about = file.host.trust
     yield from _folder(file)
     for one in file.closed:
         if one.element.pack in packs:
             yield _closed(file, one)
-    nobody_knows = (
-        about.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
-    )
-    if nobody_knows and file.target.scope in about.get("scopes", ()):
-        yield file.find("not_approved", f"{about['gate']}: {about['action']}", level="info")
+    if about.config or about.memory or file.host.folder_trust.file:
+        return
+    if file.target.scope in (about.scopes or ()):
+        yield file.find("not_approved", f"{about.gate}: {about.action}", level="info")
 
 
 def _closed(file: FileFacts, one: Closed) -> Finding:
-    about, title = file.host.data["trust"], file.host.title
+    about, title = file.host.trust, file.host.title
     pack = "the guard" if one.element.pack == GUARD else one.element.pack
     if one.why == approval.OFF:
-        where = about["config"].format(config=file.config_folder)
+        where = about.config.format(config=file.config_folder)
         message = (
             f"{title} has this hook of {pack} switched off, under {'.'.join(map(str, one.state))}"
         )
@@ -93,7 +92,7 @@ def _closed(file: FileFacts, one: Closed) -> Finding:
     message = f"a hook of {pack} was changed since it was approved, so {title} passes over it without a word"
     if one.why == approval.UNKNOWN:
         message = f"nobody has approved a hook of {pack}, so {title} passes over it without a word"
-    return file.find("not_approved", message, f"{_sentence(about['action'])}.")
+    return file.find("not_approved", message, f"{_sentence(about.action)}.")
 
 
 def _folder(file: FileFacts) -> Iterator[Finding]:
@@ -107,7 +106,7 @@ def _folder(file: FileFacts) -> Iterator[Finding]:
     yield file.find(
         "not_trusted",
         message,
-        f"{_sentence(file.host.data['folder_trust']['action'])}.",
+        f"{_sentence(file.host.folder_trust.action)}.",
         level=level,
     )
 
@@ -151,7 +150,7 @@ def _is_stop(facts: HostFacts, event: str) -> bool:
 def _why(facts: HostFacts, file: UnreadFile) -> str:
     """Why the host does not read a file."""
     title, config = facts.host.title, facts.config_folder
-    variable = facts.host.data["config"].get("variable", "")
+    variable = facts.host.config.variable
     if file.reason == "local":
         return f"{title} reads {os.path.basename(file.path)} in projects only"
     if file.reason == "variable":
@@ -166,7 +165,7 @@ def _why(facts: HostFacts, file: UnreadFile) -> str:
 
 def _fix(facts: HostFacts, file: UnreadFile) -> str:
     if file.scope == "user":
-        variable = facts.host.data["config"].get("variable", "HOME")
+        variable = facts.host.config.variable or "HOME"
         return f"Install with the same {variable} as the agent is started with."
     return "Start the agent in that folder, or install at user scope."
 
@@ -183,11 +182,7 @@ def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
 
 def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
     """The file for which the host passes over this one as a whole; None if it does not."""
-    if (
-        not facts.host.data["scopes"].get("first_only")
-        or file.target.scope != "user"
-        or not facts.layers
-    ):
+    if not facts.host.scope_rules.first_only or file.target.scope != "user" or not facts.layers:
         return None
     return None if facts.layers[0].real_path == file.real_path else facts.layers[0]
 
@@ -209,7 +204,7 @@ def _overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
 def _is_beside(layer: Layer, own: Layer) -> bool:
     """Whether a file is another one of the same scope, in another form."""
     source, other = layer.source, own.source
-    return source.scope == other.scope and source.host.stands != other.host.stands
+    return source.scope == other.scope and source.host.variant != other.host.variant
 
 
 def _hidden(facts: HostFacts, file: FileFacts, path: str, real_path: str, what: str) -> Finding:
@@ -233,17 +228,17 @@ def _paths_of_guards(facts: HostFacts) -> set[str]:
 def _twice(facts: HostFacts) -> Iterator[Finding]:
     """Hooks in both forms of a scope's settings, which the client reads together and says so at every start."""
     forms = [
-        variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"
+        variant.variant for where, variant in hosts.variants(facts.host) if where == "has hooks"
     ]
     for layer in facts.layers:
         source = layer.source
-        if source.host.stands not in forms or not layer.hooks:
+        if source.host.variant not in forms or not layer.hooks:
             continue
         for other in (one.source for one in facts.layers):
             if (
                 other.scope != source.scope
                 or other.path == source.path
-                or other.host.stands in forms
+                or other.host.variant in forms
             ):
                 continue
             if _has_hooks(other.document.value):
@@ -268,7 +263,7 @@ def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
         return
     scopes = ", ".join(registration.hook.source.scope for registration in guards)
     path = guards[0].hook.source.path
-    once = facts.host.data["scopes"].get("same_command_once")
+    once = facts.host.scope_rules.same_command_once
     commands = {str(registration.hook.fields["command"]) for registration in guards}
     if once and len(commands) == 1:
         message = f"the guard is registered in several scopes ({scopes}) with one command, which the host runs once"

@@ -15,6 +15,7 @@ from hookctl.checks.facts import FileFacts, HostFacts, Rights
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading, shapes
+from hookctl.hosts.model import Guarding
 from hookctl.masking import masked_text
 from hookctl.settings.targets import GUARD, OWN
 
@@ -117,13 +118,13 @@ def _known_keys(file: FileFacts) -> Iterator[Finding]:
 def _root_keys(file: FileFacts) -> Iterator[Finding]:
     """Keys at the root that the host does not bear, or misses."""
     root, about = file.document.value if file.document else {}, _about(file.host)
-    allowed, refused = about.get("root_keys", []), about.get("refused_keys", [])
+    allowed, refused = about.root_keys, about.refused_keys
     for name in root:
         if (allowed and name not in allowed) or name in refused:
             message = f"{_quoted(name)} must not stand at the root of this file; {costs(file.host)}"
             yield file.find("wrong_key", message, f"Remove {_quoted(name)}.")
-    needed = about.get("top") and shapes.handlers(file.host.shape, root)
-    for name, value in file.host.data["registration"]["top"].items() if needed else ():
+    needed = about.top and shapes.handlers(file.host.shape, root)
+    for name, value in file.host.registration.top.items() if needed else ():
         if json.dumps(root.get(name)) != json.dumps(value):
             message = (
                 f"{name} at the root of this file must be {json.dumps(value)}; {costs(file.host)}"
@@ -133,7 +134,7 @@ def _root_keys(file: FileFacts) -> Iterator[Finding]:
 
 def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple[int, int]]]:
     """The known keys that are not as the host wants them: name, what is wrong, line and column."""
-    for name, rule in host.data.get("known_keys", {}).items():
+    for name, rule in host.known_keys.items():
         path, value = tuple(name.split(".")), document.value
         for key in path:
             value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
@@ -153,9 +154,9 @@ def _wrong(value: Any, rule: dict[str, Any]) -> str:
     return ""
 
 
-def _about(host: Host) -> dict[str, Any]:
+def _about(host: Host) -> Guarding:
     """What costs the whole file although its text can be read."""
-    return host.data.get("guarding", {})
+    return host.guarding
 
 
 def _hooks(file: FileFacts) -> Iterator[Finding]:
@@ -174,12 +175,12 @@ def _event(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> I
     host, about = file.host, handlers.knowledge(file.host)
     dotted = ".".join(map(str, path))
     if event in about.get("no_events", ()) or (
-        len(path) == 1 and event in _about(host).get("refused_keys", ())
+        len(path) == 1 and event in _about(host).refused_keys
     ):
         return
     if about["events"] and event not in about["events"]:
-        message = f"{dotted}: {host.title} {host.data['client']['seen']} has no such event"
-        if _about(host).get("unknown_events"):
+        message = f"{dotted}: {host.title} {host.client.seen} has no such event"
+        if _about(host).unknown_events:
             yield file.find("unknown_event", f"{message}; {costs(host)}", _mend(file, "the name"))
         elif host.shape.root or isinstance(groups, list):
             yield file.find(
@@ -194,17 +195,17 @@ def _event(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -> I
 
 def _is_guarding(host: Host, event: str) -> bool:
     """Whether one entry of an event that cannot be loaded costs the whole file."""
-    events = _about(host).get("events", [])
+    events = _about(host).events
     return event in events or "*" in events
 
 
 def _lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
     host = file.host
-    if _is_guarding(host, event) and (not fault.is_group or _about(host).get("groups", True)):
+    if _is_guarding(host, event) and (not fault.is_group or _about(host).groups):
         return file.find(
             "invalid_hook", f"{name} {fault.wrong}; {costs(host)}", _mend(file, "that entry")
         )
-    does = host.data.get("faults", {}).get("entry", "may drop it")
+    does = host.faults.entry
     message = f"{name} {fault.wrong}; {host.title} {does}"
     return file.find("lost_hook", message, _mend(file, "that entry"))
 
@@ -217,7 +218,7 @@ def _timeouts(file: FileFacts, path: tuple[Any, ...], event: str, groups: Any) -
         if given is None or (isinstance(command, str) and shapes.is_ours(command)):
             continue
         name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
-        if host.data["timeout_unit"] == "milliseconds" and given < 1:
+        if host.timeout_unit == "milliseconds" and given < 1:
             message = f"{name} has a timeout of {value}, which {host.title} takes for {given * 1000:g} milliseconds"
             message += ": the hook may be killed before it answers"
             yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
@@ -234,7 +235,7 @@ def _quoted(name: str) -> str:
 
 def _mend(file: FileFacts, what: str) -> str:
     """What to do about something that the host does not take; its own check says whether that helped."""
-    doctor = file.host.data["client"].get("doctor")
+    doctor = file.host.client.doctor
     return f"Mend {what}, or remove it" + (
         f"; `{doctor}` says whether it is right then." if doctor else "."
     )

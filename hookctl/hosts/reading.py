@@ -11,17 +11,17 @@ _MARK = b"\xef\xbb\xbf"
 
 def cost(host: Host) -> str:
     """What the host does with a file that it cannot read: the rest of a sentence that begins with its title."""
-    return str(host.data.get("faults", {}).get("file", "may not read this file"))
+    return host.faults.file
 
 
 def stops_client(host: Host) -> bool:
     """Whether the client does not start with such a file."""
-    return bool(host.data.get("faults", {}).get("stops_client"))
+    return host.faults.stops_client
 
 
 def refusal(host: Host, document: Document) -> HookctlError | None:
     """Why the host does not read a document that we can read; None if it does."""
-    if not host.data.get("byte_order_mark", True) and document.data.startswith(_MARK):
+    if not host.byte_order_mark and document.data.startswith(_MARK):
         return _refused(
             host, document, "there is a byte order mark, which this host does not read", 1, 1
         )
@@ -41,7 +41,7 @@ def require(host: Host, document: Document) -> None:
 
 def is_refused_as_empty(host: Host, document: Document) -> bool:
     """Whether the host refuses a document because there is nothing in it, which an edit mends."""
-    return not host.data.get("empty", True) and document.value is MISSING
+    return not host.empty and document.value is MISSING
 
 
 def _refused(host: Host, document: Document, message: str, line: int, column: int) -> HookctlError:

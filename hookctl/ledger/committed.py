@@ -466,7 +466,7 @@ def _is_above_hooks(host: Host, path: Path) -> bool:
 
 def _is_at_the_top(host: Host, entry: Entry) -> bool:
     """Whether an entry is a key that the host's file must have, as it must have it."""
-    return entry.path in {(key,) for key in host.data["registration"].get("top", {})}
+    return entry.path in {(key,) for key in host.registration.top}
 
 
 def _check_content(target: Target, record: Record, entry: Entry) -> None:

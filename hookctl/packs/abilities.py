@@ -12,7 +12,7 @@ from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, wanted_limit
 
 def shortcomings(host: Host) -> list[str]:
     """Everything that a host cannot do, whatever is installed."""
-    return [*_unproven(host), *_cap(host), *_unanswered(host), *host.data.get("cannot", ())]
+    return [*_unproven(host), *_cap(host), *_unanswered(host), *host.cannot]
 
 
 def remarks_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
@@ -24,7 +24,7 @@ def _remarks(host: Host, settings: Settings, cap: str) -> Iterator[str]:
     yield from _unproven(host)
     if not settings.events:
         return
-    yield from host.data.get("cannot", ())
+    yield from host.cannot
     yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective, cap)
 
 
@@ -32,20 +32,20 @@ def in_the_way(
     host: Host, mode: str, limit: int, knobs: Mapping[str, Any], cap: str = ""
 ) -> Iterator[str]:
     """What keeps the guard from what its mode and its knobs say, where the operator's own cap is `cap`."""
-    most, dialect = _most(host, cap), host.data["dialect"]
+    most, dialect = _most(host, cap), host.dialect
     limit = int(UNLIMITED_CAP) if mode == "keepalive" else limit
     if mode in ("breaker", "keepalive") and 0 < most < limit:
         yield f"it grants no more than {most} blocks in a row, so the guard lets go after {most} and not {limit}"
-    if not dialect["end"] and mode == "guard":
+    if not dialect.end and mode == "guard":
         yield "a hook cannot end a turn that others force on, so mode guard only counts"
     if knobs.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
 
 
 def _unproven(host: Host) -> Iterator[str]:
-    if host.data["sure"] != "proven":
+    if host.sure != "proven":
         words = {"read": "the source of the client", "docs": "documents"}
-        yield f"not proven: what hookctl knows of it is from {words[host.data['sure']]}, and no client was run"
+        yield f"not proven: what hookctl knows of it is from {words[host.sure]}, and no client was run"
 
 
 def _most(host: Host, text: str = "") -> int:
@@ -66,10 +66,10 @@ def _cap(host: Host) -> Iterator[str]:
 
 
 def _unanswered(host: Host) -> Iterator[str]:
-    dialect = host.data["dialect"]
-    if not dialect["release"]:
+    dialect = host.dialect
+    if not dialect.release:
         yield "shows no word of a hook that lets go, so the guard does so in silence; `hookctl log` has it"
-    if not dialect["end"]:
+    if not dialect.end:
         yield "a hook cannot end a turn that other hooks force on"
     if not can_refuse(host):
         yield "a hook cannot refuse a tool call"

@@ -19,14 +19,14 @@ def fields_of(
     cap: int | None = None,
 ) -> dict[str, Any]:
     """The fields of a hook element; `seconds` before the host ends it, `cap` only where the host has one a hook."""
-    about = host.data["registration"]
+    registration = host.registration
     fields: dict[str, Any] = {
         name: value.replace("{pack}", pack) if isinstance(value, str) else value
-        for name, value in about.get("fields", {}).items()
+        for name, value in registration.fields.items()
     }
     fields["command"] = command
     if seconds is not None:
-        fields[about.get("timeout", "timeout")] = timeout(host, seconds)
+        fields[registration.timeout] = timeout(host, seconds)
     if matcher is not None:
         fields["matcher"] = matcher
     if env and host.env_field:
@@ -38,7 +38,4 @@ def fields_of(
 
 def top_wants(host: Host) -> list[Wanted]:
     """The keys that the host's settings file must have at its top, whoever wants a hook there."""
-    return [
-        Wanted((key,), "leaf", value)
-        for key, value in host.data["registration"].get("top", {}).items()
-    ]
+    return [Wanted((key,), "leaf", value) for key, value in host.registration.top.items()]

@@ -44,9 +44,7 @@ def command(id: str, target: Target, folder: str, python: str, event: str) -> st
 
 def command_forms(id: str, event: str, host: Host) -> str:
     """A regular expression for every command that a released version wrote for this hook, with any paths."""
-    shared = re.escape(
-        f"{host.data['environment']['in_command']}/{OWN}/{GUARD}/{host.name}/hook.py"
-    )
+    shared = re.escape(f"{host.environment.in_command}/{OWN}/{GUARD}/{host.name}/hook.py")
     call = rf"-I -S (?P=hook) {re.escape(event)} --host {re.escape(host.name)}; exit 0"
     hook = rf"\[ -f (?P<hook>{_QUOTED}|{shared}) \] && \[ -r (?P=hook) \]"
     python = rf"(?:\[ -x (?P<python>{_QUOTED}) \] && (?P=python)|command -v python3 >/dev/null 2>&1 && python3)"
@@ -102,16 +100,14 @@ def wants(
 def events(settings: Settings, host: Host) -> tuple[str, ...]:
     """The events that these settings need on a host, of those that it has and can be answered on."""
     chosen = settings.events
-    more = host.data.get("guard", {}).get("events", []) if "stop" in chosen else []
+    more = host.guard.events if "stop" in chosen else []
     needed = [event for event in (*chosen, *more) if event != "pre-tool" or can_refuse(host)]
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
 
 
 def can_refuse(host: Host) -> bool:
     """Whether a tool call may be left to the guard there: it can refuse one, and its silence lets the others run."""
-    return bool(host.data["dialect"]["refuse"]) and "pre-tool" not in host.data.get(
-        "guard", {}
-    ).get("without", ())
+    return bool(host.dialect.refuse) and "pre-tool" not in host.guard.without
 
 
 def cap_variables(settings: Settings, host: Host, limit: str = "") -> dict[str, str]:
@@ -198,8 +194,8 @@ def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:
 
 def host_table(host: Host) -> dict[str, Any]:
     """What the hook needs to know of every host that may run this one's registration, as config.json has it."""
-    others = [load(reader["host"]) for reader in host.data.get("also_read_by", ())]
-    marks = {other.name: other.data["told_by"] for other in others if "told_by" in other.data}
+    others = [load(reader.host) for reader in host.also_read_by]
+    marks = {other.name: other.told_by for other in others if other.told_by}
     table = {host.name: _of_host(host)}
     if marks:
         table[host.name]["also_run_by"] = marks
@@ -208,14 +204,14 @@ def host_table(host: Host) -> dict[str, Any]:
 
 def _of_host(host: Host) -> dict[str, Any]:
     """The hook's own part of a host's data file, without what is empty."""
-    environment = host.data["environment"]
+    environment = host.environment
     part = {
-        **host.data["dialect"],
-        "project": environment.get("project", ""),
-        "session": environment.get("session", ""),
+        **host.dialect._asdict(),
+        "project": environment.project,
+        "session": environment.session,
         "cap": _cap_to_count(host),
-        "payload": host.data.get("payload", {}),
-        "denials": host.data.get("denials", {}),
+        "payload": host.payload,
+        "denials": host.denials,
     }
     return {name: value for name, value in part.items() if value}
 

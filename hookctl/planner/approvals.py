@@ -41,15 +41,15 @@ class Approvals:
 
     def install(self, draft: Draft, pack: str, *, ask: bool) -> None:
         """Approve a pack's hooks if it is asked for, or was before; else say what the operator has to do."""
-        about = draft.host.data.get("trust")
-        if about is None or draft.target.scope not in about.get("scopes", [draft.target.scope]):
+        about = draft.host.trust
+        if not about.covers(draft.target.scope):
             if ask:
                 draft.messages.append(
                     f"{draft.host.title} asks for no approval of hooks here, so --trust does nothing"
                 )
             return
-        step = f"{about['gate']}: {about['action']}"
-        if "config" not in about:
+        step = f"{about.gate}: {about.action}"
+        if not about.config:
             if ask or self._waits_for_the_host(draft):
                 draft.messages.append(step)
             return
@@ -72,7 +72,7 @@ class Approvals:
 
     def follow(self, draft: Draft, pack: str) -> None:
         """Keep up what we approved for a pack whose hooks another one's install has put into other places."""
-        if "config" not in draft.host.data.get("trust", {}):
+        if not draft.host.trust.config:
             return
         config = self._config_of(draft, must=False)
         if config and _keeps_up(config, draft, pack):
@@ -95,7 +95,7 @@ class Approvals:
     def _waits_for_the_host(self, draft: Draft) -> bool:
         """Whether an approval that only the host takes is missing; where nobody can tell, after every edit."""
         host, environ = draft.host, self.sources.folders.environ
-        if "memory" in host.data["trust"]:
+        if host.trust.memory:
             return bool(
                 approval.closed(host, draft.target.path, draft.document.value or {}, environ)
             )
@@ -105,9 +105,7 @@ class Approvals:
     def _config_of(self, draft: Draft, *, must: bool) -> Draft | None:
         """The file with the approvals; None, or a refusal where it must be edited, if it cannot be read."""
         folder = config_folder(draft.host, self.sources.folders.environ)
-        return self._config_at(
-            draft, draft.host.data["trust"]["config"].format(config=folder), must=must
-        )
+        return self._config_at(draft, draft.host.trust.config.format(config=folder), must=must)
 
     def _config_at(self, draft: Draft, path: str, *, must: bool) -> Draft | None:
         ignored = () if must else (HookctlError,)

@@ -295,7 +295,7 @@ def _says_the_same(format: str, backup: bytes, document: Document) -> bool:
 
 def _keep_top_keys(host: Host, document: Document, decision: Decision) -> Decision:
     """The same, but the keys that the file must have stay with hooks of others: without them the host loads none."""
-    top = {(key,) for key in host.data["registration"].get("top", {})}
+    top = {(key,) for key in host.registration.top}
     going = {edit.element.path for edit in decision.edits if isinstance(edit, DropElement)}
     stays = {edit.path for edit in decision.edits if isinstance(edit, Drop) and edit.path in top}
     root = document.value if isinstance(document.value, dict) else {}

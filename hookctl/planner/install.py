@@ -72,7 +72,7 @@ def check(pack: Pack, request: Request) -> None:
 
 def _require_the_others_readable(sources: Sources, target: Target) -> None:
     """Refuse where another file of the scope is broken: what it says decides which of them our hooks go into."""
-    if not target.host.data.get("variants"):
+    if not target.host.has_variants:
         return  # such a host has one file a scope
     for other, path in all_files(
         load(target.host.name), target.scope, sources.folders.environ, target.project

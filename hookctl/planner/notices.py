@@ -21,16 +21,16 @@ def notices(draft: Draft, pack: Pack) -> list[str]:
 
 
 def _hooks_switched_off(draft: Draft) -> Iterator[str]:
-    switches = draft.host.data["switches"]
-    key = tuple(switches.get("disable", ()))
-    if key and draft.before.get(key) is switches["disabled_by"]:
-        value = json.dumps(switches["disabled_by"])
+    switches = draft.host.switches
+    key = tuple(switches.disable)
+    if key and draft.before.get(key) is switches.disabled_by:
+        value = json.dumps(switches.disabled_by)
         yield f"{'.'.join(key)} is {value} in {draft.before.where}, so no hook runs until that is removed"
 
 
 def _hides_the_users_file(draft: Draft) -> Iterator[str]:
     """A new project file makes a host that reads only the first one pass over the user's."""
-    if not draft.target.project or not draft.host.data["scopes"].get("first_only"):
+    if not draft.target.project or not draft.host.scope_rules.first_only:
         return
     users = settings_path(draft.host, "user", draft.folders.environ)
     if os.path.exists(users):
@@ -46,10 +46,10 @@ def _made_behind_a_link(draft: Draft) -> Iterator[str]:
 
 def _holds_in_one_folder(draft: Draft, pack: Pack) -> Iterator[str]:
     """A host that knows only the folder it is started in must be started there."""
-    target, title, data = draft.target, draft.host.title, draft.host.data
-    if target.scope != "user" and data["scopes"]["start_folder_only"]:
+    target, title, host = draft.target, draft.host.title, draft.host
+    if target.scope != "user" and host.scope_rules.start_folder_only:
         why = f"{title} reads {target.scope} settings only where it is started"
-    elif target.shared and data["environment"].get("project_is_start"):
+    elif target.shared and host.environment.project_is_start:
         why = f"{title} tells a hook where it was started, and not where the project is"
     else:
         return

@@ -70,7 +70,7 @@ def wrap(draft: Draft, claim: Asked) -> bool:
     if claim.text == "":
         unwrap(draft)
         return bool(_wraps(draft))
-    if claim.text and not draft.host.data["registration"].get("wraps"):
+    if claim.text and not draft.host.registration.wraps:
         message = f"--wrap is not proven for {draft.host.title}, so nothing is wrapped there"
         hint = "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
+from hookctl.hosts.model import FolderTrust
 from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.settings.words import is_true
@@ -31,12 +32,12 @@ def closed(
     host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
 ) -> list[Closed]:
     """The hooks of ours in a settings file that wait for an approval, by its path and what it says."""
-    about, root = host.data.get("trust", {}), {} if root is MISSING else root
+    about, root = host.trust, {} if root is MISSING else root
     ours = {element.path: element for element in shapes.elements(host.shape, root)}
-    if "config" in about:
-        config = _read(host, about["config"], "toml", environ, read)
+    if about.config:
+        config = _read(host, about.config, "toml", environ, read)
         return list(_unapproved(host, path, root, ours, config))
-    return list(_not_agreed(host, root, ours, environ, read)) if "memory" in about else []
+    return list(_not_agreed(host, root, ours, environ, read)) if about.memory else []
 
 
 def _unapproved(
@@ -56,13 +57,11 @@ def _not_agreed(
     host: Host, root: Any, ours: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
     """Each hook against the commands that were agreed to, unless the host agrees by itself."""
-    about = host.data["trust"]
-    said = about.get("unasked", {})
-    if is_true(environ.get(said.get("variable", ""), "")) or is_true(
-        str(root.get(said.get("key")))
-    ):
+    about = host.trust
+    said = about.unasked
+    if is_true(environ.get(said.variable, "")) or is_true(str(root.get(said.key))):
         return
-    memory = _read(host, about["memory"], "json", environ, read)
+    memory = _read(host, about.memory, "json", environ, read)
     listed = memory.get(("approvals",)) if memory else ()
     entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     known = [(one.get("event"), one.get("command")) for one in entries]
@@ -75,10 +74,10 @@ def is_untrusted(
     host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings
 ) -> bool:
     """Whether the host runs no hook of a scope in a folder, since nobody told it to trust that."""
-    about = host.data.get("folder_trust")
-    if not about or scope not in about["scopes"] or not _is_on(host, about, environ, read):
+    about = host.folder_trust
+    if scope not in about.scopes or not _is_on(host, about, environ, read):
         return False
-    document = _read(host, about["file"], about["format"], environ, read)
+    document = _read(host, about.file, about.format, environ, read)
     return document is None or not _is_trusted(about, _words(about, document), folder)
 
 
@@ -88,35 +87,35 @@ def _read(
     return readable(name.format(config=config_folder(host, environ)), format, read)
 
 
-def _is_on(host: Host, about: Mapping[str, Any], environ: Mapping[str, str], read: Read) -> bool:
-    path = tuple(about.get("switch", ()))
+def _is_on(host: Host, about: FolderTrust, environ: Mapping[str, str], read: Read) -> bool:
+    path = tuple(about.switch)
     if not path:
-        return bool(about["on"])
+        return about.on
     host = load(host.name)
     document = readable(settings_path(host, "user", environ), host.format, read)
     said = document.get(path) if document else MISSING
-    return said if isinstance(said, bool) else bool(about["on"])
+    return said if isinstance(said, bool) else about.on
 
 
-def _words(about: Mapping[str, Any], document: Document) -> dict[str, Any]:
+def _words(about: FolderTrust, document: Document) -> dict[str, Any]:
     """What the host was told of folders."""
-    found = document.get(tuple(about.get("folders", ())))
+    found = document.get(tuple(about.folders))
     words = found if isinstance(found, dict) else {}
-    if "level" in about:
-        return {
-            name: one.get(about["level"]) for name, one in words.items() if isinstance(one, dict)
-        }
+    if about.level:
+        return {name: one.get(about.level) for name, one in words.items() if isinstance(one, dict)}
     return words
 
 
-def _is_trusted(about: Mapping[str, Any], words: Mapping[str, Any], folder: str) -> bool:
+def _is_trusted(about: FolderTrust, words: Mapping[str, Any], folder: str) -> bool:
     """The word on the folder itself, or where folders inside go with it, that of the nearest one."""
     folder, best = os.path.realpath(folder), ("", None)
     for name, word in words.items():
         if "\0" in name:
             continue
-        above = os.path.realpath(os.path.dirname(name) if word == about.get("parent") else name)
-        inside = about["inherited"] and folder.startswith(f"{above.rstrip('/')}/")
+        above = os.path.realpath(
+            os.path.dirname(name) if (about.parent and word == about.parent) else name
+        )
+        inside = about.inherited and folder.startswith(f"{above.rstrip('/')}/")
         if (above == folder or inside) and len(name) > len(best[0]):
             best = name, word
-    return best[1] in about["trusted"]
+    return best[1] in about.trusted

@@ -112,9 +112,9 @@ class Switch(NamedTuple):
 
 def switch_files(folders: Folders, host: Host, start: str) -> Iterator[tuple[str, str]]:
     """Scope and path of the files that have a host's switches, where they are not those of its hooks."""
-    named = host.data["switches"].get("files", {})
-    at = host._replace(data={**host.data, "files": named})
-    for scope in host.data["scopes"]["precedence"]:
+    named = host.switches.files
+    at = host._replace(files=named)
+    for scope in host.scope_rules.precedence:
         if scope in named:
             yield scope, settings_path(at, scope, folders.environ, start)
 
@@ -128,7 +128,7 @@ def with_switches(
     for scope, path in switch_files(folders, host, start):
         document = None
         if path not in read:
-            document = readable(path, host.data["switches"]["format"], reader)
+            document = readable(path, host.switches.format, reader)
         if document is not None and isinstance(document.value, dict):
             more.append(Source(scope, path, document, of_file(load(host.name), path, reader)))
     return [*more, *found]
@@ -137,12 +137,10 @@ def with_switches(
 def switches(found: Sequence[Source]) -> Iterator[tuple[Switch, bool]]:
     """Every switch that stands somewhere, those first whose word counts, and whether it says off."""
     for source in found:
-        about = source.host.data["switches"]
-        for path in map(
-            tuple, ([about["disable"]] if "disable" in about else []) + about.get("also", [])
-        ):
+        about = source.host.switches
+        for path in map(tuple, [*([about.disable] if about.disable else []), *about.also]):
             if source.document.get(path) is not MISSING:
-                yield Switch(source, path), source.document.get(path) is about["disabled_by"]
+                yield Switch(source, path), source.document.get(path) is about.disabled_by
 
 
 def disabling(found: Sequence[Source]) -> Switch | None:
@@ -154,7 +152,7 @@ def disabling(found: Sequence[Source]) -> Switch | None:
 def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]]:
     """The guard's hooks that a list of single hooks switches off, and the file with that list."""
     for source in found:
-        path = tuple(source.host.data["switches"].get("named", ()))
+        path = tuple(source.host.switches.named)
         named: Any = source.document.get(path) if path else None
         for other in found if isinstance(named, list) else ():
             hook = hook_of(other)

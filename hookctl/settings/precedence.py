@@ -33,11 +33,11 @@ def sources(
 ) -> list[Source]:
     """The files that the host reads when started in a folder, those first whose values win; `user` is the user's."""
     found = list(_read(folders, host, user, start, read))
-    return found[:1] if host.data["scopes"].get("first_only") else found
+    return found[:1] if host.scope_rules.first_only else found
 
 
 def _read(folders: Folders, host: Host, user: str, start: str, read: Read) -> Iterator[Source]:
-    for scope in host.data["scopes"]["precedence"]:
+    for scope in host.scope_rules.precedence:
         for variant, path in _paths(folders, host, scope, user, start, read):
             try:
                 there, document = read(path, variant.format)
@@ -60,7 +60,7 @@ def _paths(
             return []
         found = standing(host, scope, folders.environ, start, read)
         return _with_others(folders, found, scope, start, read)
-    patterns = host.data["files"].get("managed", {}).get(sys.platform, [])
+    patterns = host.managed_files.get(sys.platform, [])
     matches = [
         path for pattern in reversed(patterns) for path in sorted(glob.glob(pattern), reverse=True)
     ]
@@ -73,13 +73,13 @@ def _with_others(
     """A settings file, and what the host reads beside it."""
     host, path = file
     every = []
-    if host.data.get("variants"):
+    if host.has_variants:
         every = all_files(load(host.name), scope, folders.environ, start, read)
     merged = any(where != "wrapped" for where, _ in variants(host)) and path in [
         other for _, other in every
     ]
     found = [file, *(one for one in every if merged and one[1] != path)]
-    beside = host.data["files"].get("beside")
+    beside = host.files_beside
     if beside:
         pattern = os.path.join(glob.escape(os.path.dirname(path)), beside)
         found += [(host, other) for other in sorted(glob.glob(pattern)) if other != path]
@@ -99,11 +99,11 @@ def text(source: Source | None, path: Path) -> str:
 
 def hidden_events(found: list[Source], source: Source) -> set[str]:
     """The events of a file that the host takes from another file of the same scope instead."""
-    laid = [variant.stands for where, variant in variants(source.host) if where == "overlays"]
+    laid = [variant.variant for where, variant in variants(source.host) if where == "overlays"]
     over = [
         one
         for one in found
-        if one.scope == source.scope and one.host.stands in laid and one.path != source.path
+        if one.scope == source.scope and one.host.variant in laid and one.path != source.path
     ]
     return {
         event

@@ -103,11 +103,7 @@ def all_files(
 def of_file(host: Host, path: str, read: Read = read_settings) -> Host:
     """The host in the variant that a settings file stands in, by its name and what is in it."""
     for where, variant in variants(host):
-        names = {
-            os.path.basename(name)
-            for name in variant.data["files"].values()
-            if isinstance(name, str)
-        }
+        names = {os.path.basename(name) for name in variant.files.values()}
         if os.path.basename(path) in names and (
             where != "wrapped" or "hooks" in _value(variant, path, read)
         ):
@@ -218,6 +214,4 @@ def in_sh(target: Target, path: str) -> str:
             )
             raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
         return shlex.quote(path)
-    return (
-        f"{target.host.data['environment']['in_command']}/{os.path.relpath(path, target.project)}"
-    )
+    return f"{target.host.environment.in_command}/{os.path.relpath(path, target.project)}"

@@ -204,9 +204,7 @@ class _Stage:
             "HOOKCTL_STATE_DIR": self.state,
             "HOOKCTL_NOW": repr(self.now),
         }
-        environ |= {
-            name: self.project for name in [host.data["environment"].get("project")] if name
-        }
+        environ |= {name: self.project for name in [host.environment.project] if name}
         payload = {"session_id": "simulated", **event.payload, "cwd": self.project}
         call = [
             self.python,
