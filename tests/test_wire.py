@@ -58,7 +58,7 @@ def test_the_table_of_a_registration_has_who_runs_it_and_nobody_else(name: str) 
 
 
 def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() -> None:
-    settings = Settings(knobs={"dispatch_tools": ["run_command"]})
+    settings = Settings(options={"dispatch_tools": ["run_command"]})
     assert "pre-tool" not in events(settings, hosts.load("antigravity"))
     assert "pre-tool" in events(settings, hosts.load("gemini"))
     assert any("cannot refuse" in said for said in remarks_for(hosts.load("antigravity"), settings))

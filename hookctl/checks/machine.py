@@ -13,7 +13,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.model import Record
-from hookctl.packs import knobs
+from hookctl.packs import guard_options
 from hookctl.settings import effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look
@@ -33,7 +33,7 @@ class Machine:
         self.read = self.reader.document
         self.now = clock.now(folders.environ)
         self.cwd_project = project.find(folders.cwd, folders.environ)
-        self.knobs = knobs.schema()
+        self.knobs = guard_options.schema()
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._places: dict[str, list[Target]] = {}

@@ -100,7 +100,7 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
         )
     recorded = {
         "mode": settings.mode,
-        "knobs": settings.knobs,
+        "knobs": settings.options,
         "python": settings.python,
         "config": wanted_config,
     }

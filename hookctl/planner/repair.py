@@ -255,7 +255,7 @@ def _is_own_folder(records: Records, draft: Draft, folder: str) -> bool:
 
 def _new_page(draft: Draft, folder: str, python: str, version: str) -> PackRecord:
     """A page from what is there; the knobs that were chosen are not known any more, and stay in config.json."""
-    found = guard.live_configuration(PackRecord("", {}, folder)).get("mode")
+    found = guard.current_configuration(PackRecord("", {}, folder)).get("mode")
     chosen = found if found in MODES and found != "off" else Settings().mode
     return PackRecord(
         version, {"mode": chosen, "knobs": {}, "python": python, "config": {}}, folder

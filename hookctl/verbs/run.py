@@ -134,7 +134,7 @@ def _installed_knobs(folders: Folders, root: str) -> dict[str, str]:
     guards = _guards(folders, root)
     # What a repository brings counts only where nobody installed the guard for themselves: that one must see it.
     for record, page in [found for found in guards if found[0].scope != "project"] or guards:
-        value = guard.live_configuration(page)
+        value = guard.current_configuration(page)
         if value:
             knobs = {name: text.strip() for name, text in value.items() if isinstance(text, str)}
             return _inside(root, knobs) if record.scope == "project" else knobs

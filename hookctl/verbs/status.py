@@ -17,7 +17,7 @@ from hookctl.model import Current, Entry, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
-from hookctl.packs.knobs import in_effect
+from hookctl.packs.guard_options import in_effect
 from hookctl.packs.sentence import sentence as describe
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
@@ -189,7 +189,7 @@ def sentence(
         idle = f"{host.title} waits for an approval ({host.trust.action})"
     if idle:
         return f"does nothing: {idle}"
-    knobs = in_effect(guard.live_configuration(pack), texts)
+    knobs = in_effect(guard.current_configuration(pack), texts)
     mode, limit = (
         guard.mode_of(knobs, texts),
         guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks")),
