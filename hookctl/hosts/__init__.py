@@ -1,4 +1,7 @@
-"""The hosts: one data file each, checked by schemas/host.schema.json. A new host is a new file and nothing else."""
+"""The hosts: one data file each, and what follows from it. A new host is only a new file.
+
+It may import `documents`, `system`, `clock` and the values at the root.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ EVENTS = (
 )
 
 _FOLDER = os.path.dirname(__file__)
-_HUGE = 1e300  # no number any more, for the hook neither
+_HUGE = 1e300  # the hook takes no larger number either
 
 
 class Host(NamedTuple):
@@ -112,17 +115,17 @@ class Host(NamedTuple):
 
 
 def names() -> list[str]:
-    """Every host that hookctl knows, in alphabetical order."""
+    """Every known host, in alphabetical order."""
     return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".toml"))
 
 
 def path_of(name: str) -> str:
-    """Where the file of a host lies."""
+    """The path of a host's file."""
     return os.path.join(_FOLDER, f"{name}.toml")
 
 
 def load(name: str) -> Host:
-    """The host of this name; an unknown one is a usage error that names those there are."""
+    """The host of this name; a usage error lists the known hosts."""
     if name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
         hint = f"{meant}Known hosts: {', '.join(names())}."
@@ -225,12 +228,12 @@ def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any
 
 
 def config_folder(host: Host, environ: Mapping[str, str]) -> str:
-    """The host's own settings folder for this user; its variable wins over the one in HOME."""
+    """The host's settings folder of this user; its variable comes before the folder in HOME."""
     config = host.config
     named = environ.get(config.variable, "")
-    return os.path.abspath(
-        os.path.join(named, config.inside) if named else os.path.join(home(environ), config.home)
-    )
+    if named:
+        return os.path.abspath(os.path.join(named, config.inside))
+    return os.path.abspath(os.path.join(home(environ), config.home))
 
 
 def home(environ: Mapping[str, str]) -> str:
@@ -239,50 +242,59 @@ def home(environ: Mapping[str, str]) -> str:
 
 
 def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> str:
-    """The settings file of a scope, links not yet followed."""
+    """The path of a scope's settings file, before links are resolved."""
     return host.files[scope].format(
         config=config_folder(host, environ), project=project.rstrip("/")
     )
 
 
 def client(host: Host, environ: Mapping[str, str]) -> str:
-    """The client's program on PATH; empty if there is none. A project must not be able to bring one: no "." there."""
-    path = [
-        folder
-        for folder in environ.get("PATH", os.defpath).split(os.pathsep)
-        if os.path.isabs(folder)
-    ]
-    found = (shutil.which(name, path=os.pathsep.join(path)) for name in commands(host))
-    return next(filter(None, found), "")
+    """The client's program on PATH; empty if there is none.
+
+    Relative folders are skipped: a project must not be able to bring the program.
+    """
+    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
+    for name in commands(host):
+        program = shutil.which(name, path=path)
+        if program:
+            return program
+    return ""
 
 
 def commands(host: Host) -> list[str]:
-    """The names that the client's program goes by."""
+    """The names of the client's program."""
     return [host.client.command, *host.client.other_commands]
 
 
 def detected(host: Host, environ: Mapping[str, str]) -> str:
-    """What shows that the host is in use here: its program or its settings folder; empty if neither is there."""
+    """The program or the settings folder that shows the host is in use; empty if it is not."""
     folder = config_folder(host, environ)
     return client(host, environ) or (folder if os.path.isdir(folder) else "")
 
 
 def read_cap(host: Host, text: str) -> float:
-    """How many blocks in a row the host takes, by the text of its variable; 0 or less: as many as come.
+    """How many blocks in a row the host takes, from its variable's text; 0 or less is no limit.
 
-    As Claude Code reads it: the number that the text begins with, whole; else the host's default.
+    Like Claude Code it reads the whole number at the start of the text, else the default.
     """
     cap = host.cap
     if not cap or ("field" in cap and text == cap["off"]):
         return 0.0
-    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
-    number = float(match[1]) if match else cap["default"]
-    number = float(int(number)) if abs(number) < _HUGE else float(cap["default"])
+    number = _leading_number(text, cap["default"])
     if "most" not in cap:
         return number
-    return float(
-        max(1, min(number or cap["default"], cap["most"])) - cap.get("overrides_last", False)
-    )
+    number = max(1, min(number or cap["default"], cap["most"]))
+    return float(number - cap.get("overrides_last", False))
+
+
+def _leading_number(text: str, default: float) -> float:
+    """The number that a text begins with, without its fraction."""
+    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
+    number = float(match[1]) if match else float(default)
+    if abs(number) >= _HUGE:
+        return float(default)
+    return float(int(number))
 
 
 def timeout(host: Host, seconds: int) -> int:
@@ -291,7 +303,8 @@ def timeout(host: Host, seconds: int) -> int:
 
 
 def seconds(host: Host, timeout: float) -> float:
-    """What a timeout in a settings file means to the host."""
+    """A timeout of a settings file in seconds, as the host reads it."""
     from_here = host.handlers.get("milliseconds_from", float("inf"))
-    thousandths = host.timeout_unit == "milliseconds" or timeout >= from_here
-    return timeout / 1000 if thousandths else timeout
+    if host.timeout_unit == "milliseconds" or timeout >= from_here:
+        return timeout / 1000
+    return timeout
