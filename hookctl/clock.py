@@ -1,4 +1,4 @@
-"""Time as people and the guard's files write it."""
+"""Reads and writes times and durations."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _NAMES = {"d": 86400, "h": 3600, "min": 60, "s": 1}  # as they are shown, the la
 
 def now(environ: Mapping[str, str]) -> float:
     """Seconds since the epoch; HOOKCTL_NOW sets it for tests."""
-    at = timestamp(environ.get("HOOKCTL_NOW", ""))
-    return time.time() if at is None else at
+    fixed = timestamp(environ.get("HOOKCTL_NOW", ""))
+    return time.time() if fixed is None else fixed
 
 
 def timestamp(text: str) -> float | None:
-    """Seconds since the epoch as somebody wrote them; None where that is no moment that a date can say."""
+    """Seconds since the epoch from a text; None if it is no number or outside the range of dates."""
     try:
-        at = float(text)
+        seconds = float(text)
     except ValueError:
         return None
-    return at if 0 <= at < END else None
+    return seconds if 0 <= seconds < END else None
 
 
 def seconds(text: str) -> float:
@@ -39,7 +39,7 @@ def seconds(text: str) -> float:
 
 
 def moment(text: str, now: float) -> float:
-    """A time: a duration ago, or a date with or without a time of day (local), in seconds since the epoch."""
+    """Seconds since the epoch of a local date or time, or of a duration before `now`."""
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
@@ -51,21 +51,27 @@ def moment(text: str, now: float) -> float:
         raise HookctlError("usage", f"{text!r} is not a time", hint=hint, exit_code=USAGE) from None
 
 
-def stamp(at: float) -> str:
+def stamp(moment: float) -> str:
     """A moment in UTC to the microsecond."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(moment, UTC)
+        .isoformat(timespec="microseconds")
+        .replace("+00:00", "Z")
+    )
 
 
-def local(at: float) -> str:
+def local(moment: float) -> str:
     """A moment in local time, for people."""
-    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
+    return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def age(span: float) -> str:
-    """How long, in its two largest units: 11 h 58 min; what is smaller is left out."""
-    left, parts = int(max(0, span)), []
+    """A duration in its two largest units, such as 11 h 58 min."""
+    rest = int(max(0, span))
+    parts: list[tuple[int, str]] = []
     for name, size in _NAMES.items():
-        count, left = divmod(left, size)
+        count, rest = divmod(rest, size)
         if count or parts:
             parts.append((count, name))
-    return " ".join(f"{count} {name}" for count, name in parts[:2] if count) or "0 s"
+    words = [f"{count} {name}" for count, name in parts[:2] if count]
+    return " ".join(words) or "0 s"

@@ -1,4 +1,4 @@
-"""The one exception that a user sees, and the exit codes (design: the command line)."""
+"""The exception for expected failures, and the exit codes."""
 
 from __future__ import annotations
 
@@ -57,16 +57,14 @@ class HookctlError(Exception):
 
 
 def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> list[HookctlError]:
-    """What each of several plans is refused for when it is made alone; `error` again if it is none of that."""
+    """The errors of several plans, each made alone; raises `error` if it is none of them."""
     problems: dict[str, HookctlError] = {}
     refused = 0
     for plan in plans if len(plans) > 1 else ():
         try:
             plan()
         except HookctlError as problem:
-            problems[str(problem)] = (
-                problem  # what is wrong for all, such as a ledger, is said once
-            )
+            problems[str(problem)] = problem  # an error of all plans is reported once
             refused += 1
     if str(error) not in problems:
         raise error
@@ -78,9 +76,11 @@ def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> l
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint's first sentence: the name that somebody may have meant; empty if none is near."""
+    """A hint's first sentence with the closest known name; empty if none is close."""
     import difflib
 
     names = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(word.lower(), names, 1)
-    return f"Did you mean {names[found[0]]}? " if found else ""
+    matches = difflib.get_close_matches(word.lower(), names, 1)
+    if not matches:
+        return ""
+    return f"Did you mean {names[matches[0]]}? "

@@ -1,4 +1,4 @@
-"""The guard's log: a line for each of its decisions, in each project's folder of the state folder."""
+"""The guard's log: one line for each decision, in a folder for each project."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TEXTS = ("host", "event", "decision", "code")
 
 
 def read(state: str) -> list[dict[str, Any]]:
-    """Every line that the hook logged, in the order of time; what is no line of it is passed over."""
+    """Every line that the hook logged, in order of time; invalid lines are skipped."""
     events = []
     for path in _paths(state):
         try:
@@ -64,25 +64,28 @@ def read(state: str) -> list[dict[str, Any]]:
 
 
 def marks(state: str) -> list[tuple[str, int, int, int]]:
-    """What changes with the logs: each file's path, number, size and time."""
-    found = []
+    """Path, inode, size and time of each log file; they change when a log changes."""
+    marks = []
     for path in _paths(state):
         with contextlib.suppress(OSError):
-            about = os.stat(path)
-            found.append((path, about.st_ino, about.st_size, about.st_mtime_ns))
-    return found
+            status = os.stat(path)
+            marks.append((path, status.st_ino, status.st_size, status.st_mtime_ns))
+    return marks
 
 
 def _paths(state: str) -> list[str]:
-    """Every log, the older one of a folder first."""
+    """Every log file; within a folder the older one first."""
     pattern = os.path.join(glob.escape(os.path.join(state, "guard")), "**", "events.jsonl*")
     return sorted(glob.glob(pattern, recursive=True), reverse=True)
 
 
 def _event(line: dict[str, Any]) -> dict[str, Any]:
-    """A line of the hook's; ValueError, TypeError or KeyError where it is something else."""
-    at = float(line["t"])
-    json.dumps(line, allow_nan=False)  # a number that is none would make our own JSON unreadable
-    if not 0 <= at < clock.END or any(not isinstance(line.get(name, ""), str) for name in _TEXTS):
+    """A checked line of the log; ValueError, TypeError or KeyError if it is invalid."""
+    moment = float(line["t"])
+    json.dumps(line, allow_nan=False)  # NaN would make our own JSON unreadable
+    if not 0 <= moment < clock.END:
         raise ValueError
-    return {**line, "t": at}
+    for name in _TEXTS:
+        if not isinstance(line.get(name, ""), str):
+            raise ValueError
+    return {**line, "t": moment}

@@ -1,4 +1,4 @@
-"""The only place that prints: text for people, one JSON envelope for machines, secrets masked."""
+"""All printing: text for people, one JSON envelope for machines, secrets masked."""
 
 from __future__ import annotations
 
@@ -18,16 +18,13 @@ if TYPE_CHECKING:
     from hookctl.planner.plan import FilePlan, Plan
 
 ENVELOPE = 1
-_VERBATIM = (
-    "render",
-    "completion",
-)  # their result is a file for somebody else, who could not use it masked
-# Patterns are compiled where they are used: most calls use none, and compiling costs more than such a call.
+_VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
+# Patterns are compiled where they are used: most calls use none, and compiling takes long.
 _CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def show(command: str, result: Result, *, as_json: bool) -> None:
-    """Print a result: its messages on stderr, and the envelope, or its text on stdout and its errors on stderr."""
+    """Print a result: messages and errors on stderr, the text or the envelope on stdout."""
     for line in result.messages:
         say(line)
     if as_json:
@@ -43,22 +40,23 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
 
 def say(line: str) -> None:
     """One message for the person at the terminal, on stderr."""
-    _write(sys.stderr, "hookctl: " + "\n".join(map(_plain, by_look(line).split("\n"))) + "\n")
+    text = "\n".join(_plain(part) for part in by_look(line).split("\n"))
+    _write(sys.stderr, f"hookctl: {text}\n")
 
 
 def progress(line: str) -> None:
-    """What goes on, for a person who waits at a terminal; nobody else needs it."""
+    """A progress message, only for a person at a terminal."""
     if sys.stderr and sys.stderr.isatty():
         say(line)
 
 
 def emit(line: str) -> bool:
-    """One line of a result that goes on; whether somebody still reads it."""
+    """Print one line of an unfinished result; whether somebody still reads it."""
     return _write(sys.stdout, _plain(by_look(line)) + "\n")
 
 
 def is_unread(seconds: float) -> bool:
-    """Let so much time pass; at once, and true, where nobody reads stdout any more."""
+    """Wait this long; returns True at once when nobody reads stdout any more."""
     import select
     import time
 
@@ -67,21 +65,24 @@ def is_unread(seconds: float) -> bool:
     try:
         poll = select.poll()
         poll.register(sys.stdout.fileno(), 0)
-    except (OSError, ValueError):  # it is no file
-        poll = None
-    ends = sum(how for _, how in poll.poll(seconds * 1000)) if poll else select.POLLNVAL
-    if ends & select.POLLNVAL:  # or one that cannot be asked
+        events = poll.poll(seconds * 1000)
+    except (OSError, ValueError):  # stdout is no file
         time.sleep(seconds)
         return False
-    return bool(ends)
+    flags = events[0][1] if events else 0
+    if flags & select.POLLNVAL:  # the file cannot be polled
+        time.sleep(seconds)
+        return False
+    return bool(flags)
 
 
 def envelope(command: str, result: Result) -> dict[str, Any]:
     """The versioned result for machines (schemas/result.schema.json)."""
+    has_failed = bool(result.errors) or result.exit_code not in (0, 10)
     return {
         "hookctl_result": ENVELOPE,
         "command": by_look(command),
-        "status": "error" if result.errors or result.exit_code not in (0, 10) else "ok",
+        "status": "error" if has_failed else "ok",
         "exit_code": result.exit_code,
         "data": result.data if command in _VERBATIM else veiled(result.data),
         "errors": veiled(result.errors),
@@ -90,13 +91,17 @@ def envelope(command: str, result: Result) -> dict[str, Any]:
 
 def error_text(error: dict[str, Any]) -> str:
     """An error in one or two lines: where, what, and what to do."""
-    where = f"{error['path']}:{error['line']}:{error['column']}" if error["line"] else error["path"]
-    first = f"{where}: {error['message']}" if where else str(error["message"])
-    return f"error: {first}" + (f"\n  {error['hint']}" if error["hint"] else "")
+    where = error["path"]
+    if error["line"]:
+        where = f"{where}:{error['line']}:{error['column']}"
+    text = f"error: {where}: {error['message']}" if where else f"error: {error['message']}"
+    if error["hint"]:
+        text += f"\n  {error['hint']}"
+    return text
 
 
 def _write(stream: TextIO | None, text: str) -> bool:
-    """Whether it could be written; a stream may be closed, and may not have every character."""
+    """Write to a stream; False if it is closed. Characters it does not have are escaped."""
     if stream is None:
         return False
     try:
@@ -106,9 +111,8 @@ def _write(stream: TextIO | None, text: str) -> bool:
         encoding = stream.encoding or "ascii"
         return _write(stream, text.encode(encoding, "backslashreplace").decode(encoding))
     except OSError as error:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), stream.fileno()
-        )  # or Python tries once more at its end
+        # Otherwise Python would try once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if not isinstance(error, BrokenPipeError):  # that one is `hookctl log | head`
             say(f"error: the result cannot be printed ({error.strerror})")
             raise SystemExit(FAILED) from None
@@ -117,7 +121,7 @@ def _write(stream: TextIO | None, text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """One line without control characters: a settings file must not be able to drive the terminal."""
+    """A line without control characters: a settings file must not control the terminal."""
     if text.isprintable():
         return text
     return re.sub(_CONTROL, "�", text)
@@ -127,12 +131,7 @@ _COLOURS = {"+": "32", "-": "31", "@": "36", "error": "31", "warning": "33", "ok
 
 
 def _paint(line: str, stream: TextIO | None) -> str:
-    if (
-        stream is None
-        or not stream.isatty()
-        or os.environ.get("NO_COLOR")
-        or os.environ.get("TERM") == "dumb"
-    ):
+    if not _has_colours(stream):
         return line
     for mark, colour in _COLOURS.items():
         if line.startswith(mark):
@@ -140,66 +139,78 @@ def _paint(line: str, stream: TextIO | None) -> str:
     return line
 
 
+def _has_colours(stream: TextIO | None) -> bool:
+    if stream is None or not stream.isatty():
+        return False
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     """Rows as lines with aligned columns."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
-    return [
-        (
-            indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    if not rows:
+        return []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return lines
 
 
 def program() -> str:
-    """How the person can call hookctl again: by its name where that is on PATH, else by a whole path."""
+    """The command that calls hookctl again: its name if that is on PATH, else its path."""
     import shlex
     import shutil
 
     called = os.path.abspath(sys.argv[0])
     if os.path.basename(called) != "hookctl":
         return f"{shlex.quote(sys.executable)} -m hookctl"
-    found = shutil.which("hookctl")
-    if found and os.path.realpath(found) == os.path.realpath(called):
+    on_path = shutil.which("hookctl")
+    if on_path and os.path.realpath(on_path) == os.path.realpath(called):
         return "hookctl"
     return shlex.quote(called)
 
 
 def tilde(path: str) -> str:
-    """A path as people write it: their home folder as ~."""
+    """A path with the home folder written as ~."""
     home = os.path.expanduser("~")
-    return "~" + path[len(home) :] if home != "/" and path.startswith(home + "/") else path
+    if home == "/" or not path.startswith(home + "/"):
+        return path
+    return "~" + path[len(home) :]
 
 
-# What a plan says.
+# Plans.
 
 
 def plan_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
-    """A plan as the result envelope has it."""
+    """A plan as data for the result envelope."""
+    actions: list[dict[str, Any]] = []
+    kept: list[dict[str, Any]] = []
+    for file in plan.files:
+        actions += [_action_data(file, action) for action in _actions(file)]
+        kept += [_action_data(file, action) for action in file.decision.kept]
     return {
-        "actions": [_action_data(file, action) for file in plan.files for action in _actions(file)],
-        "kept": [
-            _action_data(file, action) for file in plan.files for action in file.decision.kept
-        ],
+        "actions": actions,
+        "kept": kept,
         "files": [_file_data(file) for file in plan.files if file.old != file.after],
         "dry_run": dry_run,
     }
 
 
 def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
-    """A plan for people: one line an action and what was kept, or a unified diff on a dry run."""
+    """A plan for people: a line for each action and each kept value; on a dry run a unified diff."""
     if dry_run:
         return _dry_lines(plan)
     lines: list[str] = []
     for file in plan.files:
-        actions = [_action_line(action, done=True) for action in _actions(file)]
-        kept = [_kept_line(action) for action in file.decision.kept]
-        lines += (
-            [tilde(file.path), *(f"  {line}" for line in [*actions, *kept])]
-            if actions or kept
-            else []
-        )
-    return [*lines, *(["nothing to do"] if plan.empty else done.split("\n"))]
+        details = [_action_line(action, done=True) for action in _actions(file)]
+        details += [_kept_line(action) for action in file.decision.kept]
+        if details:
+            lines.append(tilde(file.path))
+            lines += [f"  {line}" for line in details]
+    if plan.empty:
+        return [*lines, "nothing to do"]
+    return [*lines, *done.split("\n")]
 
 
 def _dry_lines(plan: Plan) -> list[str]:
@@ -207,9 +218,8 @@ def _dry_lines(plan: Plan) -> list[str]:
 
     lines = []
     for file in plan.files:
-        lines += unified(file).split("\n")[
-            :-1
-        ]  # a line of JSON may hold what splitlines() splits at
+        # Not splitlines(): a line of JSON may hold other line separators.
+        lines += unified(file).split("\n")[:-1]
         lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
         lines += [_kept_line(action) for action in file.decision.kept]
     if plan.empty:
@@ -218,10 +228,11 @@ def _dry_lines(plan: Plan) -> list[str]:
 
 
 def _actions(file: FilePlan) -> list[Action]:
-    """In the order of the run: files come before their registrations, and go after them."""
+    """The actions in the order of the run: files are made before and removed after their hooks."""
     runtime = [action for _, action in file.runtime_actions]
-    going = any(action.action == "remove-file" for action in runtime)
-    return [*file.decision.actions, *runtime] if going else [*runtime, *file.decision.actions]
+    if any(action.action == "remove-file" for action in runtime):
+        return [*file.decision.actions, *runtime]
+    return [*runtime, *file.decision.actions]
 
 
 def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
@@ -250,7 +261,7 @@ def _file_data(file: FilePlan) -> dict[str, Any]:
         "sha256_before": digest(file.old),
         "sha256_after": digest(file.after),
         "created": file.old is None,
-        "diff": partial(own_lines, file),  # made when it is printed: most results are not
+        "diff": partial(own_lines, file),  # made only when it is printed
     }
 
 
@@ -276,14 +287,15 @@ _TO_DO = {
 def _action_line(action: Action, *, done: bool) -> str:
     words = _DONE if done else _TO_DO
     reason = f" ({action.reason})" if action.reason else ""
-    return f"{words[action.action]} {_place(action)}{reason}"
+    return f"{words[action.action]} {_name(action)}{reason}"
 
 
 def _kept_line(action: Action) -> str:
-    return f"kept {_place(action)}: {action.reason.removeprefix('kept ')}"
+    return f"kept {_name(action)}: {action.reason.removeprefix('kept ')}"
 
 
-def _place(action: Action) -> str:
+def _name(action: Action) -> str:
     if action.kind == "file":
         return tilde(str(action.path[0]))
-    return ".".join(map(str, action.path)) + (f" ({action.id})" if action.id else "")
+    path = ".".join(map(str, action.path))
+    return f"{path} ({action.id})" if action.id else path

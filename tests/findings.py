@@ -77,8 +77,8 @@ class Place(NamedTuple):
 
         def loaded(name: str) -> hosts.Host:
             host = load(name)
-            files = {"managed": {sys.platform: [f"{folder}/managed-settings.json", f"{folder}/d/*.json"]}}
-            return host._replace(data={**host.data, "files": {**host.data["files"], **files}})
+            patterns = [f"{folder}/managed-settings.json", f"{folder}/d/*.json"]
+            return host._replace(managed_files={sys.platform: patterns})
 
         self.monkeypatch.setattr("hookctl.hosts.load", loaded)
         return put(folder / "managed-settings.json", json.dumps(value))

@@ -18,7 +18,7 @@ from hookctl.packs.choices import Request, Settings, choose, remarks
     ],
 )
 def test_the_option_becomes_knobs(wishes: tuple[str, ...], knobs: dict[str, object]) -> None:
-    chosen = choose(Settings(), Request(dispatch=wishes)).knobs
+    chosen = choose(Settings(), Request(dispatch=wishes)).options
     assert {**chosen, **knobs} == chosen
 
 

@@ -20,7 +20,7 @@ from hookctl.checks.facts import HostFacts
 from hookctl.checks.gather_host import host_facts
 from hookctl.checks.gather_record import record_facts
 from hookctl.checks.machine import Machine
-from hookctl.packs.knobs import schema
+from hookctl.packs.guard_options import schema
 from hookctl.system import folders
 
 from . import findings

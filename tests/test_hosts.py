@@ -221,7 +221,7 @@ def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
 def test_timeouts_are_in_the_hosts_unit() -> None:
     host = hosts.load("claude")
     assert hosts.timeout(host, 10) == 10
-    assert hosts.timeout(host._replace(data={**host.data, "timeout_unit": "milliseconds"}), 10) == 10_000
+    assert hosts.timeout(host._replace(timeout_unit="milliseconds"), 10) == 10_000
 
 
 def test_hosts_names_the_other_files_that_hooks_may_stand_in(hookctl: Hookctl) -> None:

@@ -693,7 +693,7 @@ def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, enviro
 
 def test_timeouts_are_in_the_hosts_unit(folder: Path) -> None:
     pack = pack_of(folder, HEAD + HOOK + 'command = "x"\ntimeout = 10\n')
-    host = host_with()._replace(data={**CLAUDE.data, "timeout_unit": "milliseconds"})
+    host = host_with()._replace(timeout_unit="milliseconds")
     assert [wants(pack, h, "")[0][0].value["timeout"] for h in (CLAUDE, host)] == [10, 10_000]
 
 

@@ -19,17 +19,17 @@ TOOLS = {"dispatch_tools": ["Task"]}
         (Settings(), Request(), "breaker", {}),
         (Settings("off"), Request(), "off", {}),
         (Settings("guard"), Request(mode="keepalive"), "keepalive", {}),
-        (Settings(knobs={"latch": False}), Request(assignments=("MAX_STOP_BLOCKS=8",)), "breaker",
+        (Settings(options={"latch": False}), Request(assignments=("MAX_STOP_BLOCKS=8",)), "breaker",
          {"latch": False, "max_stop_blocks": 8}),
         (Settings(), Request(nudge="a, b,"), "breaker", {"required_tools": ["a", "b"]}),
-        (Settings(knobs={"required_tools": ["a"]}), Request(nudge=""), "breaker", {"required_tools": []}),
+        (Settings(options={"required_tools": ["a"]}), Request(nudge=""), "breaker", {"required_tools": []}),
         (Settings(), Request(nudge_env=" TASK "), "breaker", {"required_scope_env": "TASK"}),
         (Settings(), Request(dispatch=("Task", "Web:9/60")), "breaker",
          {"dispatch_tools": ["Task", "Web"], "dispatch_max": 9, "dispatch_window_s": 60}),
         (Settings(), Request(dispatch=("Task", "Task")), "breaker", TOOLS),
         (Settings(), Request(dispatch=("mcp__a.b:1/2",)), "breaker",
          {"dispatch_tools": ["mcp__a.b"], "dispatch_max": 1, "dispatch_window_s": 2}),
-        (Settings(knobs={**TOOLS, "dispatch_max": 3}), Request(dispatch=("",)), "breaker",
+        (Settings(options={**TOOLS, "dispatch_max": 3}), Request(dispatch=("",)), "breaker",
          {"dispatch_tools": [], "dispatch_max": 3}),
         # A preset brings its mode, unless one is named; and it goes with the preset.
         (Settings(), Request(preset="nightly"), "keepalive", {}),
@@ -45,7 +45,7 @@ def test_a_choice_goes_on_top_of_the_earlier_ones(
     before: Settings, request_: Request, mode: str, knobs: dict[str, Any]
 ) -> None:
     after = choose(before, request_)
-    assert (after.mode, after.knobs) == (mode, knobs)
+    assert (after.mode, after.options) == (mode, knobs)
     assert after.preset == (request_.preset or before.preset)
 
 
@@ -62,9 +62,9 @@ def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
     [
         (Settings(), ""),
         (Settings(preset="rockbot"), "name the tools with --dispatch"),
-        (Settings(preset="rockbot", knobs=TOOLS), ""),
+        (Settings(preset="rockbot", options=TOOLS), ""),
         (Settings("off", {"required_tools": ["a"]}), "gives no reminder"),
-        (Settings(knobs={"required_scope_env": "A"}), ""),
+        (Settings(options={"required_scope_env": "A"}), ""),
         (Settings(preset="hermes"), ""),
     ],
 )
@@ -134,12 +134,12 @@ def test_a_variable_without_a_tool_is_told_to_whoever_names_it() -> None:
 def test_a_preset_is_left_by_none() -> None:
     before = Settings("keepalive", {"latch": True}, preset="nightly")
     after = choose(before, Request(preset="none"))
-    assert (after.mode, after.knobs, after.preset) == ("breaker", {"latch": True}, "")
+    assert (after.mode, after.options, after.preset) == ("breaker", {"latch": True}, "")
 
 
 def test_a_ledger_from_before_presets_is_read() -> None:
     settings = settings_from({"mode": "off", "knobs": {}, "python": "/p"})
-    assert (settings.mode, settings.knobs, settings.python, settings.preset) == ("off", {}, "/p", "")
+    assert (settings.mode, settings.options, settings.python, settings.preset) == ("off", {}, "/p", "")
 
 
 @pytest.mark.parametrize(

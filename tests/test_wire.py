@@ -10,6 +10,7 @@ import pytest
 from hookctl import hosts
 from hookctl.checks.facts import Answer
 from hookctl.checks.hook import says
+from hookctl.hosts.model import Dialect
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.choices import Settings
@@ -57,7 +58,7 @@ def test_the_table_of_a_registration_has_who_runs_it_and_nobody_else(name: str) 
 
 
 def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() -> None:
-    settings = Settings(knobs={"dispatch_tools": ["run_command"]})
+    settings = Settings(options={"dispatch_tools": ["run_command"]})
     assert "pre-tool" not in events(settings, hosts.load("antigravity"))
     assert "pre-tool" in events(settings, hosts.load("gemini"))
     assert any("cannot refuse" in said for said in remarks_for(hosts.load("antigravity"), settings))
@@ -65,7 +66,7 @@ def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() 
 
 def test_the_self_test_knows_an_answer_with_its_text_further_in() -> None:
     claude = hosts.load("claude")
-    host = claude._replace(data={**claude.data, "dialect": {"block": '{"a":{"b":"block","reason":%s}}', "release": ""}})
+    host = claude._replace(dialect=Dialect(block='{"a":{"b":"block","reason":%s}}'))
     for text, fits in {
         '{"a":{"b":"block","reason":"go on"}}': True, '{"a":{"b":"deny","reason":"x"}}': False, '{"a":"block"}': False,
         '{"a":{"b":"block"}}': False, '{"a":{"b":"block","reason":"x"},"c":1}': False, "": False,

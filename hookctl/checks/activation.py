@@ -222,7 +222,7 @@ def _judge_overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
 def _is_beside(layer: Layer, own: Layer) -> bool:
     """Whether a file is another one of the same scope, in another form."""
     source, other = layer.source, own.source
-    return source.scope == other.scope and source.host.stands != other.host.stands
+    return source.scope == other.scope and source.host.variant != other.host.variant
 
 
 def _report_hidden(
@@ -248,17 +248,17 @@ def _paths_of_guards(facts: HostFacts) -> set[str]:
 def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
     """Hooks in two files of one scope, about which the client warns at every start."""
     forms = [
-        variant.stands for where, variant in hosts.variants(facts.host) if where == "has hooks"
+        variant.variant for where, variant in hosts.variants(facts.host) if where == "has hooks"
     ]
     for layer in facts.layers:
         source = layer.source
-        if source.host.stands not in forms or not layer.hooks:
+        if source.host.variant not in forms or not layer.hooks:
             continue
         for other in (one.source for one in facts.layers):
             if (
                 other.scope != source.scope
                 or other.path == source.path
-                or other.host.stands in forms
+                or other.host.variant in forms
             ):
                 continue
             if _has_hooks(other.document.value):

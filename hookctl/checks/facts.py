@@ -39,7 +39,7 @@ class Hook(NamedTuple):
     @property
     def command(self) -> str:
         """Its command, under whichever key the host reads it from; empty where it has none."""
-        for key in self.source.host.data["registration"].get("commands", ["command"]):
+        for key in self.source.host.registration.commands:
             if isinstance(self.fields.get(key), str):
                 return str(self.fields[key])
         return ""

@@ -13,7 +13,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.model import Record
-from hookctl.packs import knobs
+from hookctl.packs import guard_options
 from hookctl.settings import effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look
@@ -33,7 +33,7 @@ class Machine:
         self.read = self.reader.document
         self.now = clock.now(folders.environ)
         self.cwd_project = project.find(folders.cwd, folders.environ)
-        self.settings_schema = knobs.schema()
+        self.settings_schema = guard_options.schema()
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._targets: dict[str, list[Target]] = {}
@@ -48,7 +48,7 @@ class Machine:
 
     def standing(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
-        key = (host.name, host.stands, scope, folder)
+        key = (host.name, host.variant, scope, folder)
         if key not in self._standing:
             self._standing[key] = standing(host, scope, self.environ, folder, self.read)
         return self._standing[key]
@@ -90,7 +90,7 @@ class Machine:
 
     def layers(self, host: Host, users: str, start: str) -> tuple[Layer, ...]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        key = (host.name, host.stands, users, start)
+        key = (host.name, host.variant, users, start)
         if key not in self._layers:
             sources = precedence.sources(self.folders, host, users, start, self.read)
             self._layers[key] = tuple(self._layer(source, sources) for source in sources)

@@ -17,7 +17,7 @@ def _running(facts: HostFacts) -> list[Hook]:
     """All hooks that the host looks at: none if hooks are off, perhaps only managed ones."""
     if facts.disabling:
         return []
-    key = facts.host.data["switches"].get("managed_only")
+    key = facts.host.switches.managed_only
     managed = [layer for layer in facts.layers if layer.source.scope == "managed"]
     alone = key and any(layer.source.document.get((key,)) is True for layer in managed)
     hooks: list[Hook] = []
@@ -58,7 +58,7 @@ def mode(facts: HostFacts, registration: Registration) -> str:
 
 def ends_chains(facts: HostFacts, registration: Registration) -> bool:
     """Whether a guard ends the chains that other hooks force."""
-    if not facts.host.data["dialect"]["end"]:
+    if not facts.host.dialect.end:
         return False
     if mode(facts, registration) == "guard":
         return True

@@ -1,15 +1,35 @@
-"""The hosts: one data file each, checked by schemas/host.schema.json. A new host is a new file and nothing else."""
+"""The hosts: one data file each, and what follows from it. A new host is only a new file.
+
+It may import `documents`, `system`, `clock` and the values at the root.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts import shapes
+from hookctl.hosts.model import (
+    Client,
+    ConfigFolder,
+    Dialect,
+    Environment,
+    Faults,
+    FolderTrust,
+    Guarding,
+    GuardNeeds,
+    Reader,
+    Registration,
+    Scopes,
+    Switches,
+    Trust,
+    read_record,
+    read_trust,
+)
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 
@@ -27,48 +47,85 @@ EVENTS = (
 )
 
 _FOLDER = os.path.dirname(__file__)
-_HUGE = 1e300  # no number any more, for the hook neither
+_HUGE = 1e300  # the hook takes no larger number either
 
 
 class Host(NamedTuple):
-    """One coding agent: what every host's file says, and the rest of the file as it stands in `data`."""
+    """One coding agent, as its file describes it."""
 
     name: str
     title: str
     format: str
     comments: bool
     trailing_commas: bool
+    byte_order_mark: bool  # whether it reads a file that begins with one
+    empty: bool  # whether it reads an empty file
+    timeout_unit: str  # seconds | milliseconds
+    sure: str  # proven | read | docs
+    sure_events: dict[str, str]  # events that are less sure than the rest
     events: dict[str, str]  # canonical to the host's own name
     shape: Shape
-    data: dict[str, Any]
-    stands: str  # the variant of its settings that this is; empty: as its file says
-    scopes: tuple[str, ...]  # those that it has a settings file for, in hookctl's own order
-    env_path: Path  # the map in a settings file that reaches every hook as its environment; empty if it has none
-    env_field: str  # the field of a hook element with the environment of that hook alone; empty if there is none
-    cap: dict[str, Any]  # what it does about blocks in a row; empty if it never overrides a hook
+    variant: str  # the name of the settings variant; empty for the usual one
+    scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
+    scope_rules: Scopes
+    files: dict[str, str]  # the settings file of each scope, with placeholders
+    files_beside: str  # a pattern for other files in the same folder that it reads too
+    managed_files: dict[str, list[str]]  # patterns for each platform
+    client: Client
+    config: ConfigFolder
+    registration: Registration
+    environment: Environment
+    env_path: Path  # the map in a settings file with every hook's environment; empty if none
+    env_field: str  # the field of a hook with its own environment; empty if there is none
+    cap: dict[str, Any]  # its limit of blocks in a row; empty if it never overrides a hook
     cap_key: str  # the variable that sets its cap; empty if none does
+    dialect: Dialect
+    switches: Switches
+    faults: Faults
+    guarding: Guarding
+    trust: Trust
+    folder_trust: FolderTrust
+    guard: GuardNeeds
+    also_read_by: tuple[Reader, ...]
+    told_by: dict[str, Any]  # how a call is recognized in another host's registration
+    payload: dict[str, Any]  # for the hook: how to read the events
+    denials: dict[str, Any]  # for the hook: what else counts as a denial of a stop
+    cannot: Sequence[str]  # sentences about what it cannot do
+    known_keys: dict[str, dict[str, Any]]  # rules for the types of settings
+    handlers: dict[str, Any]  # what it knows of hook entries
+    transcripts: str  # a pattern for the records of its sessions; empty if unknown
+    data: dict[str, Any]  # the whole file, for its variants
+
+    @property
+    def has_variants(self) -> bool:
+        """Whether its settings can have several layouts."""
+        return bool(self.data.get("variants"))
 
     def env_leaf(self, name: str) -> Path | None:
-        """Where a settings file has a variable for every hook; None if this host has no such place."""
+        """The path of a variable for every hook; None if the host has no such setting."""
         return (*self.env_path, name) if self.env_path else None
 
     def event_path(self, event: str, pack: str) -> Path:
-        """Where a pack's hooks of one of the host's own events go."""
+        """The path of the list with a pack's hooks for one of the host's own events."""
         return shapes.event_path(self.shape, event, pack)
+
+    def has_files(self, scope: str) -> bool:
+        """Whether the host reads settings of this scope, managed ones included."""
+        return bool(self.managed_files) if scope == "managed" else scope in self.files
 
 
 def names() -> list[str]:
-    """Every host that hookctl knows, in alphabetical order."""
+    """Every known host, in alphabetical order."""
     return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".toml"))
 
 
 def path_of(name: str) -> str:
-    """Where the file of a host lies."""
+    """The path of a host's file."""
     return os.path.join(_FOLDER, f"{name}.toml")
 
 
 def load(name: str) -> Host:
-    """The host of this name; an unknown one is a usage error that names those there are."""
+    """The host of this name; a usage error lists the known hosts."""
     if name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
         hint = f"{meant}Known hosts: {', '.join(names())}."
@@ -80,9 +137,10 @@ def load(name: str) -> Host:
     return _host(data, "")
 
 
-def _host(data: dict[str, Any], stands: str) -> Host:
-    channel = data["environment"]["channel"]
-    env_path = data["environment"].get("path", ())
+def _host(data: dict[str, Any], variant: str) -> Host:
+    files = {scope: data["files"][scope] for scope in SCOPES if scope in data["files"]}
+    environment = read_record(Environment, data["environment"])
+    env_path, env_field = _env_setting(environment)
     cap = data.get("cap", {})
     return Host(
         name=data["name"],
@@ -90,49 +148,92 @@ def _host(data: dict[str, Any], stands: str) -> Host:
         format=data["format"],
         comments=data["comments"],
         trailing_commas=data["trailing_commas"],
+        byte_order_mark=data.get("byte_order_mark", True),
+        empty=data.get("empty", True),
+        timeout_unit=data["timeout_unit"],
+        sure=data["sure"],
+        sure_events=data.get("sure_events", {}),
         events=data["events"],
         shape=_shape(data["registration"]),
-        data=data,
-        stands=stands,
-        scopes=tuple(scope for scope in SCOPES if scope in data["files"]),
-        env_path=tuple(env_path) if channel == "settings" else (),
-        env_field=str(env_path[0]) if channel == "hook" else "",
+        variant=variant,
+        scopes=tuple(files),
+        scope_rules=read_record(Scopes, data["scopes"]),
+        files=files,
+        files_beside=data["files"].get("beside", ""),
+        managed_files=data["files"].get("managed", {}),
+        client=read_record(Client, data["client"]),
+        config=read_record(ConfigFolder, data["config"]),
+        registration=read_record(Registration, data["registration"]),
+        environment=environment,
+        env_path=env_path,
+        env_field=env_field,
         cap=cap,
         cap_key=cap.get("key", ""),
+        dialect=read_record(Dialect, data["dialect"]),
+        switches=read_record(Switches, data["switches"]),
+        faults=read_record(Faults, data.get("faults", {})),
+        guarding=read_record(Guarding, data.get("guarding", {})),
+        trust=read_trust(data.get("trust", {})),
+        folder_trust=read_record(FolderTrust, data.get("folder_trust", {})),
+        guard=read_record(GuardNeeds, data.get("guard", {})),
+        also_read_by=tuple(read_record(Reader, table) for table in data.get("also_read_by", ())),
+        told_by=data.get("told_by", {}),
+        payload=data.get("payload", {}),
+        denials=data.get("denials", {}),
+        cannot=data.get("cannot", ()),
+        known_keys=data.get("known_keys", {}),
+        handlers=data.get("handlers", {}),
+        transcripts=data.get("transcripts", {}).get("pattern", ""),
+        data=data,
     )
+
+
+def _env_setting(environment: Environment) -> tuple[Path, str]:
+    """The path of the map for all hooks, and the field of a single hook; one of them or none."""
+    if environment.channel == "settings":
+        return tuple(environment.path), ""
+    if environment.channel == "hook":
+        return (), environment.path[0]
+    return (), ""
 
 
 def _shape(registration: dict[str, Any]) -> Shape:
-    said = {name: registration[name] for name in Shape._fields if name in registration}
-    return Shape(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
-    )
+    fields: dict[str, Any] = {}
+    for name in Shape._fields:
+        if name in registration:
+            value = registration[name]
+            fields[name] = tuple(value) if isinstance(value, list) else value
+    return Shape(**fields)
 
 
 def variants(host: Host) -> list[tuple[str, Host]]:
-    """The host with each other way in which its settings may stand, and where they do, in the words of the schema."""
-    found = []
-    for variant in host.data.get("variants", ()):
-        merged = {
-            key: {**host.data.get(key, {}), **value}
-            if isinstance(value, dict) and key != "events"
-            else value
-            for key, value in variant.items()
-            if key not in ("stands", "where")
-        }
-        found.append((variant["where"], _host({**host.data, **merged}, variant["stands"])))
-    return found
+    """The host's other settings layouts, each with the schema's word for where it applies."""
+    layouts = []
+    for table in host.data.get("variants", ()):
+        data = {**host.data, **_merge_variant(host.data, table)}
+        layouts.append((table["where"], _host(data, table["stands"])))
+    return layouts
+
+
+def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
+    """The values of a variant; its tables extend the usual ones, its events replace them."""
+    merged: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in ("stands", "where"):
+            continue
+        if isinstance(value, dict) and key != "events":
+            value = {**data.get(key, {}), **value}
+        merged[key] = value
+    return merged
 
 
 def config_folder(host: Host, environ: Mapping[str, str]) -> str:
-    """The host's own settings folder for this user; its variable wins over the one in HOME."""
-    config = host.data["config"]
-    named = environ.get(config.get("variable", ""), "")
-    return os.path.abspath(
-        os.path.join(named, config.get("inside", ""))
-        if named
-        else os.path.join(home(environ), config["home"])
-    )
+    """The host's settings folder of this user; its variable comes before the folder in HOME."""
+    config = host.config
+    named = environ.get(config.variable, "")
+    if named:
+        return os.path.abspath(os.path.join(named, config.inside))
+    return os.path.abspath(os.path.join(home(environ), config.home))
 
 
 def home(environ: Mapping[str, str]) -> str:
@@ -141,59 +242,69 @@ def home(environ: Mapping[str, str]) -> str:
 
 
 def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> str:
-    """The settings file of a scope, links not yet followed."""
-    return host.data["files"][scope].format(
+    """The path of a scope's settings file, before links are resolved."""
+    return host.files[scope].format(
         config=config_folder(host, environ), project=project.rstrip("/")
     )
 
 
 def client(host: Host, environ: Mapping[str, str]) -> str:
-    """The client's program on PATH; empty if there is none. A project must not be able to bring one: no "." there."""
-    path = [
-        folder
-        for folder in environ.get("PATH", os.defpath).split(os.pathsep)
-        if os.path.isabs(folder)
-    ]
-    found = (shutil.which(name, path=os.pathsep.join(path)) for name in commands(host))
-    return next(filter(None, found), "")
+    """The client's program on PATH; empty if there is none.
+
+    Relative folders are skipped: a project must not be able to bring the program.
+    """
+    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
+    for name in commands(host):
+        program = shutil.which(name, path=path)
+        if program:
+            return program
+    return ""
 
 
 def commands(host: Host) -> list[str]:
-    """The names that the client's program goes by."""
-    return [host.data["client"]["command"], *host.data["client"].get("other_commands", ())]
+    """The names of the client's program."""
+    return [host.client.command, *host.client.other_commands]
 
 
 def detected(host: Host, environ: Mapping[str, str]) -> str:
-    """What shows that the host is in use here: its program or its settings folder; empty if neither is there."""
+    """The program or the settings folder that shows the host is in use; empty if it is not."""
     folder = config_folder(host, environ)
     return client(host, environ) or (folder if os.path.isdir(folder) else "")
 
 
 def read_cap(host: Host, text: str) -> float:
-    """How many blocks in a row the host takes, by the text of its variable; 0 or less: as many as come.
+    """How many blocks in a row the host takes, from its variable's text; 0 or less is no limit.
 
-    As Claude Code reads it: the number that the text begins with, whole; else the host's default.
+    Like Claude Code it reads the whole number at the start of the text, else the default.
     """
     cap = host.cap
     if not cap or ("field" in cap and text == cap["off"]):
         return 0.0
-    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
-    number = float(match[1]) if match else cap["default"]
-    number = float(int(number)) if abs(number) < _HUGE else float(cap["default"])
+    number = _leading_number(text, cap["default"])
     if "most" not in cap:
         return number
-    return float(
-        max(1, min(number or cap["default"], cap["most"])) - cap.get("overrides_last", False)
-    )
+    number = max(1, min(number or cap["default"], cap["most"]))
+    return float(number - cap.get("overrides_last", False))
+
+
+def _leading_number(text: str, default: float) -> float:
+    """The number that a text begins with, without its fraction."""
+    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
+    number = float(match[1]) if match else float(default)
+    if abs(number) >= _HUGE:
+        return float(default)
+    return float(int(number))
 
 
 def timeout(host: Host, seconds: int) -> int:
     """A timeout in the host's unit."""
-    return seconds * 1000 if host.data["timeout_unit"] == "milliseconds" else seconds
+    return seconds * 1000 if host.timeout_unit == "milliseconds" else seconds
 
 
 def seconds(host: Host, timeout: float) -> float:
-    """What a timeout in a settings file means to the host."""
-    from_here = host.data.get("handlers", {}).get("milliseconds_from", float("inf"))
-    thousandths = host.data["timeout_unit"] == "milliseconds" or timeout >= from_here
-    return timeout / 1000 if thousandths else timeout
+    """A timeout of a settings file in seconds, as the host reads it."""
+    from_here = host.handlers.get("milliseconds_from", float("inf"))
+    if host.timeout_unit == "milliseconds" or timeout >= from_here:
+        return timeout / 1000
+    return timeout

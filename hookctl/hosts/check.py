@@ -1,4 +1,4 @@
-"""What is wrong with a host's file; looked for only where something went wrong, since it costs more than most calls."""
+"""Faults of the hosts' files, checked only after a failure, since that takes long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hookctl.system.folders import asset
 
 
 def faults() -> Iterator[HookctlError]:
-    """The hosts' files that are no TOML, or do not keep to the schema: each with what is wrong first."""
+    """The first fault of each host's file that is not valid TOML or does not match the schema."""
     import jsonschema
 
     with open(asset("schemas", "host.schema.json"), encoding="utf-8") as stream:
@@ -25,9 +25,9 @@ def faults() -> Iterator[HookctlError]:
         except HookctlError as error:
             yield error
             continue
-        wrong = next(validator.iter_errors(value), None)
-        if wrong:
-            key = ".".join(map(str, wrong.absolute_path))
-            message = f"{key}: {wrong.message}" if key else wrong.message
-            hint = "Mend this file: docs/adding-a-host.md and schemas/host.schema.json have what it may say."
+        for fault in validator.iter_errors(value):
+            key = ".".join(map(str, fault.absolute_path))
+            message = f"{key}: {fault.message}" if key else fault.message
+            hint = "Fix this file: docs/adding-a-host.md and schemas/host.schema.json describe it."
             yield HookctlError("invalid_host", message, path=path, hint=hint)
+            break

@@ -1,6 +1,6 @@
-"""Codex runs a hook only where the user's config.toml has its hash: which hash, and under which key.
+"""Codex runs a hook only if the user's config.toml has its hash: the hash, and its key there.
 
-Measured on the client (its own `codex app-server` says key and hash of every hook); see docs/hosts.md.
+Measured on the client: `codex app-server` prints key and hash of every hook; see docs/hosts.md.
 """
 
 from __future__ import annotations
@@ -16,23 +16,20 @@ from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 
-APPROVALS = ("hooks", "state")  # where config.toml has the state of hooks
+APPROVALS = ("hooks", "state")  # the table of config.toml with the state of hooks
 DEFAULT_TIMEOUT = 600  # seconds
-_SHORT = {
-    "SessionEnd": (1, 3),
-    "Interrupt": (1, 3),
-}  # seconds that the client gives unasked, and at most
+_SHORT = {"SessionEnd": (1, 3), "Interrupt": (1, 3)}  # seconds: the default and the maximum
 _WITHOUT_MATCHER = ("Stop", "UserPromptSubmit", "Interrupt", "PreModelRequest", "PostModelRequest")
 
 
 def state_path(file: str, path: Path) -> Path:
-    """Where config.toml has the state of a hook: by its settings file, its event and its place there."""
+    """The path of a hook's state in config.toml, from its settings file, event and position."""
     _, event, group, _, handler = path
     return *APPROVALS, f"{file}:{_snake(str(event))}:{group}:{handler}"
 
 
 def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> str:
-    """The hash that the client trusts a command hook by: of what it runs and when, in a fixed form."""
+    """The hash that the client trusts a command hook by: its command and event in a fixed form."""
     handler = {name: value for name, value in handler.items() if value is not None}
     default, most = _SHORT.get(event, (DEFAULT_TIMEOUT, None))
     seconds = max(handler.get("timeout", default), 1)
@@ -54,20 +51,22 @@ def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> 
 def approvals(
     shape: Shape, file: str, root: Any, paths: Container[Path]
 ) -> Iterator[tuple[Path, str]]:
-    """For each hook at these paths of a settings file: where its approval stands, and the hash that approves it."""
+    """The approval's path and hash, for each hook at these paths of a settings file."""
     for path, handler, group in shapes.handlers(shape, root):
         if path in paths and _is_loaded(handler):
             yield state_path(file, path), trusted_hash(shapes.event_of(shape, path), group, handler)
 
 
 def _is_loaded(handler: dict[str, Any]) -> bool:
-    """Whether the client can read a hook at all; if not, it runs none of the file, approved or not."""
-    seconds, said = handler.get("timeout"), handler.get("statusMessage")
-    return (seconds is None or type(seconds) is int) and (said is None or isinstance(said, str))
+    """Whether the client can read a hook; if not, it runs no hook of the file."""
+    seconds, message = handler.get("timeout"), handler.get("statusMessage")
+    if seconds is not None and type(seconds) is not int:
+        return False
+    return message is None or isinstance(message, str)
 
 
 def approved(config: Document, path: Path) -> str | None:
-    """The hash that config.toml has for a hook; None if it has none."""
+    """The hash of a hook in config.toml; None if there is none."""
     value = config.get((*path, "trusted_hash"))
     return None if value is MISSING else str(value)
 

@@ -1,4 +1,4 @@
-"""Which texts of a settings file a host does not read, and what that costs."""
+"""Whether a host can read a settings file, and what happens if it cannot."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def cost(host: Host) -> str:
-    """What the host does with a file that it cannot read: the rest of a sentence that begins with its title."""
-    return str(host.data.get("faults", {}).get("file", "may not read this file"))
+    """What the host does with a file that it cannot read: the end of a sentence about it."""
+    return host.faults.file
 
 
 def stops_client(host: Host) -> bool:
-    """Whether the client does not start with such a file."""
-    return bool(host.data.get("faults", {}).get("stops_client"))
+    """Whether the client refuses to start with a file that it cannot read."""
+    return host.faults.stops_client
 
 
 def refusal(host: Host, document: Document) -> HookctlError | None:
-    """Why the host does not read a document that we can read; None if it does."""
-    if not host.data.get("byte_order_mark", True) and document.data.startswith(_MARK):
-        return _refused(
-            host, document, "there is a byte order mark, which this host does not read", 1, 1
-        )
+    """Why the host cannot read a document that hookctl can read; None if it can."""
+    if not host.byte_order_mark and document.data.startswith(_MARK):
+        message = "there is a byte order mark, which this host does not read"
+        return _refused(host, document, message, 1, 1)
     try:
         document.require_strict(comments=host.comments, trailing_commas=host.trailing_commas)
     except HookctlError as error:
@@ -33,15 +32,15 @@ def refusal(host: Host, document: Document) -> HookctlError | None:
 
 
 def require(host: Host, document: Document) -> None:
-    """Refuse (strict_host) a document that the host does not read: whatever is written there would have no effect."""
+    """Refuse (strict_host) a document that the host cannot read: no edit would have an effect."""
     error = refusal(host, document)
     if error:
         raise error
 
 
 def is_refused_as_empty(host: Host, document: Document) -> bool:
-    """Whether the host refuses a document because there is nothing in it, which an edit mends."""
-    return not host.data.get("empty", True) and document.value is MISSING
+    """Whether the host refuses a document because it is empty; an edit fixes that."""
+    return not host.empty and document.value is MISSING
 
 
 def _refused(host: Host, document: Document, message: str, line: int, column: int) -> HookctlError:

@@ -1,4 +1,7 @@
-"""What can be installed: the packs that come with hookctl, one TOML file each, and packs by path."""
+"""Packs: the built-in ones, packs by path, and the guard's settings, commands and files.
+
+It may import `settings`, `hosts`, `documents`, `system` and the values at the root.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ def names() -> list[str]:
 
 
 def is_path(name: str) -> bool:
-    """Whether a PACK on the command line is a file or a folder, and not a name."""
+    """Whether a PACK on the command line is a path instead of a name."""
     return os.sep in name or name.endswith(".toml") or name in (os.curdir, os.pardir)
 
 
 def is_folder(name: str) -> bool:
-    """Whether a bare word is the folder of a pack here, and no built-in name."""
+    """Whether a bare word is a pack's folder here instead of a built-in name."""
     if name in names() or not os.path.isdir(name):
         return False
     from hookctl.packs.pack import load_file
@@ -33,7 +36,7 @@ def is_folder(name: str) -> bool:
 
 
 def load(name: str) -> Pack:
-    """The built-in pack of this name, or the one at this path; an unknown one is a usage error."""
+    """The built-in pack of this name, or the pack at this path; else a usage error."""
     if name in names():
         return _built_in(name)
     if is_path(name) or os.path.isdir(name):
@@ -47,7 +50,7 @@ def load(name: str) -> Pack:
 
 
 def _built_in(name: str) -> Pack:
-    """What settings of a pack's own decide, such as the guard's command, is not in its file."""
+    """A built-in pack; its commands are not in its file, since they depend on its settings."""
     import tomllib
 
     with open(os.path.join(_FOLDER, f"{name}.toml"), "rb") as stream:

@@ -1,4 +1,4 @@
-"""What a host cannot do, in sentences: said at install and by `hookctl hosts`, and never papered over."""
+"""What a host cannot do, in sentences for install and `hookctl hosts`."""
 
 from __future__ import annotations
 
@@ -11,45 +11,51 @@ from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, wanted_limit
 
 
 def shortcomings(host: Host) -> list[str]:
-    """Everything that a host cannot do, whatever is installed."""
-    return [*_unproven(host), *_cap(host), *_unanswered(host), *host.data.get("cannot", ())]
+    """Everything that a host cannot do, with any settings."""
+    return [*_unproven(host), *_cap(host), *_unanswered(host), *host.cannot]
 
 
 def remarks_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
-    """What somebody who installs the guard with these settings there has to know; `cap` is the operator's setting."""
-    return [f"{host.title}: {said}" for said in _remarks(host, settings, cap)]
+    """The lines for a person who installs the guard there; `cap` is their own cap setting."""
+    return [f"{host.title}: {sentence}" for sentence in _remarks(host, settings, cap)]
 
 
 def _remarks(host: Host, settings: Settings, cap: str) -> Iterator[str]:
     yield from _unproven(host)
     if not settings.events:
         return
-    yield from host.data.get("cannot", ())
+    yield from host.cannot
     yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective, cap)
 
 
 def in_the_way(
-    host: Host, mode: str, limit: int, knobs: Mapping[str, Any], cap: str = ""
+    host: Host, mode: str, limit: int, options: Mapping[str, Any], cap: str = ""
 ) -> Iterator[str]:
-    """What keeps the guard from what its mode and its knobs say, where the operator's own cap is `cap`."""
-    most, dialect = _most(host, cap), host.data["dialect"]
-    limit = int(UNLIMITED_CAP) if mode == "keepalive" else limit
+    """What the host keeps the guard from doing; `cap` is the person's own cap setting."""
+    most = _fixed_cap(host, cap)
+    if mode == "keepalive":
+        limit = int(UNLIMITED_CAP)
     if mode in ("breaker", "keepalive") and 0 < most < limit:
-        yield f"it grants no more than {most} blocks in a row, so the guard lets go after {most} and not {limit}"
-    if not dialect["end"] and mode == "guard":
+        blocks = f"it grants no more than {most} blocks in a row"
+        yield f"{blocks}, so the guard lets go after {most} and not {limit}"
+    if not host.dialect.end and mode == "guard":
         yield "a hook cannot end a turn that others force on, so mode guard only counts"
-    if knobs.get("dispatch_tools") and not can_refuse(host):
+    if options.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
 
 
 def _unproven(host: Host) -> Iterator[str]:
-    if host.data["sure"] != "proven":
-        words = {"read": "the source of the client", "docs": "documents"}
-        yield f"not proven: what hookctl knows of it is from {words[host.data['sure']]}, and no client was run"
+    if host.sure == "proven":
+        return
+    source = {"read": "the source of the client", "docs": "documents"}[host.sure]
+    yield f"not proven: what hookctl knows of it is from {source}, and no client was run"
 
 
-def _most(host: Host, text: str = "") -> int:
-    """The most blocks in a row that nothing of ours lifts, `text` being the operator's setting; 0: no such bound."""
+def _fixed_cap(host: Host, text: str = "") -> int:
+    """The cap on blocks in a row that hookctl cannot lift; 0 if there is none.
+
+    `text` is the person's own cap setting.
+    """
     cap = host.cap
     if not cap or "field" in cap or ("key" in cap and "most" not in cap):
         return 0
@@ -59,17 +65,23 @@ def _most(host: Host, text: str = "") -> int:
 
 
 def _cap(host: Host) -> Iterator[str]:
-    if _most(host):
-        named = "" if "key" in host.cap else ".".join(host.cap.get("setting", ()))
-        unless = f"if {named} does not say otherwise" if named else "whatever is set"
-        yield f"grants at most {_most(host)} blocks in a row, {unless}"
+    most = _fixed_cap(host)
+    if not most:
+        return
+    unless = "whatever is set"
+    if "setting" in host.cap and "key" not in host.cap:
+        unless = f"if {'.'.join(host.cap['setting'])} does not say otherwise"
+    yield f"grants at most {most} blocks in a row, {unless}"
 
 
 def _unanswered(host: Host) -> Iterator[str]:
-    dialect = host.data["dialect"]
-    if not dialect["release"]:
-        yield "shows no word of a hook that lets go, so the guard does so in silence; `hookctl log` has it"
-    if not dialect["end"]:
+    dialect = host.dialect
+    if not dialect.release:
+        yield (
+            "shows no word of a hook that lets go, so the guard does so in silence; "
+            "`hookctl log` has it"
+        )
+    if not dialect.end:
         yield "a hook cannot end a turn that other hooks force on"
     if not can_refuse(host):
         yield "a hook cannot refuse a tool call"

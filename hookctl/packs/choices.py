@@ -1,13 +1,14 @@
-"""What an operator chooses for the guard: mode, preset and knobs, as the command line says it and the ledger has it."""
+"""The guard's settings that a person chooses: mode, preset and options, from the command line and the ledger."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest
-from hookctl.packs.knobs import LIMIT_KEY, schema
+from hookctl.packs.guard_options import LIMIT_KEY, schema
 from hookctl.packs.presets import PRESETS
 from hookctl.settings.words import WORDS
 
@@ -16,7 +17,7 @@ DEFAULT_LIMIT = 5
 
 
 class Request(NamedTuple):
-    """What one command asks for, still as text; None and empty: as it is."""
+    """The settings that one command line asks for, as text; None or empty keeps the current value."""
 
     mode: str = ""
     preset: str = ""
@@ -28,7 +29,7 @@ class Request(NamedTuple):
 
     @property
     def option(self) -> str:
-        """The first option of the guard's own that was given, as it is written; empty if there was none."""
+        """The first guard option on the command line; empty if there is none."""
         given = {
             "--mode": self.mode or None,
             "--preset": self.preset or None,
@@ -38,229 +39,271 @@ class Request(NamedTuple):
             "--dispatch": self.dispatch or None,
             "--wrap": self.wrap,
         }
-        return next((name for name, value in given.items() if value is not None), "")
+        for name, value in given.items():
+            if value is not None:
+                return name
+        return ""
 
 
 class Settings:
-    """What the operator has chosen so far, as the ledger records it, and what follows from it; nobody changes it."""
+    """The person's choices as the ledger records them, and what follows from them; never changed."""
 
     def __init__(
         self,
         mode: str = "breaker",
-        knobs: dict[str, Any] | None = None,
+        options: dict[str, Any] | None = None,
         python: str = "",
         preset: str = "",
     ) -> None:
         self.mode = mode
-        self.knobs = knobs or {}
+        self.options = options or {}  # chosen one by one
         self.python = python
         self.preset = preset
         pinned = {name: value for name, value in PRESETS.get(preset, {}).items() if name != "mode"}
-        self.effective = {
-            **pinned,
-            **self.knobs,
-        }  # the knobs chosen one by one, over those of the preset
-        self.events = _events(
-            mode, self.effective
-        )  # canonical ones; none where the guard has nothing to do
+        self.effective = {**pinned, **self.options}
+        self.events = _needed_events(mode, self.effective)  # canonical; none if nothing is to do
 
     def with_python(self, python: str) -> Settings:
         """The same choices with another interpreter for the hook."""
-        return Settings(self.mode, self.knobs, python, self.preset)
+        return Settings(self.mode, self.options, python, self.preset)
 
 
-def _events(mode: str, knobs: dict[str, Any]) -> tuple[str, ...]:
-    limits = knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)
-    counts_calls = bool(knobs.get("dispatch_tools")) and min(limits) > 0
-    stop = ("stop",) if mode != "off" else ()
-    return (*stop, "pre-tool") if counts_calls else stop
+def _needed_events(mode: str, options: dict[str, Any]) -> tuple[str, ...]:
+    events = []
+    if mode != "off":
+        events.append("stop")
+    if options.get("dispatch_tools") and _has_dispatch_limit(options):
+        events.append("pre-tool")
+    return tuple(events)
+
+
+def _has_dispatch_limit(options: dict[str, Any]) -> bool:
+    """Whether the limit of identical tool calls and its window are above 0."""
+    return min(options.get("dispatch_max", 1), options.get("dispatch_window_s", 1)) > 0
 
 
 def settings_from(recorded: dict[str, Any]) -> Settings:
-    """The settings that a ledger page has; ledger_unreadable where they are of a wrong kind."""
+    """The settings of a pack record; ledger_unreadable if a value has the wrong type."""
     defaults: dict[str, Any] = {"mode": "breaker", "knobs": {}, "python": "", "preset": ""}
     values = {name: recorded.get(name, default) for name, default in defaults.items()}
-    if not (_are_well_formed(values, defaults) and isinstance(recorded.get("config", {}), dict)):
+    has_config = isinstance(recorded.get("config", {}), dict)
+    if not has_config or not _are_well_formed(values, defaults):
         hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
         raise HookctlError(
             "ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint
         )
-    return Settings(**values)
+    return Settings(values["mode"], values["knobs"], values["python"], values["preset"])
 
 
 def _are_well_formed(values: dict[str, Any], defaults: dict[str, Any]) -> bool:
-    """Whether recorded settings are of the kinds that hookctl writes, and name what there is."""
-    if not all(isinstance(value, type(defaults[name])) for name, value in values.items()):
-        return False
-    knobs = values["knobs"]
-    numbers = ("max_stop_blocks", "dispatch_max", "dispatch_window_s")
-    if not all(type(knobs.get(name, 0)) is int for name in numbers):
-        return False
-    if not isinstance(knobs.get("dispatch_tools", []), list):
+    """Whether recorded settings have the types that hookctl writes, and a known mode and preset."""
+    for name, value in values.items():
+        if not isinstance(value, type(defaults[name])):
+            return False
+    options = values["knobs"]
+    for name in ("max_stop_blocks", "dispatch_max", "dispatch_window_s"):
+        if type(options.get(name, 0)) is not int:
+            return False
+    if not isinstance(options.get("dispatch_tools", []), list):
         return False
     return values["mode"] in MODES and values["preset"] in ("", *PRESETS)
 
 
 def choose(settings: Settings, request: Request) -> Settings:
-    """The settings with what was asked on top; a usage error names what is unknown and what there is."""
-    _require("mode", request.mode, MODES)
-    _require("preset", request.preset, (*PRESETS, "none"))
-    mode, preset = request.mode or settings.mode, request.preset or settings.preset
-    preset = "" if preset == "none" else preset
-    if request.preset and not request.mode:
-        # A mode that came with the preset before goes with it.
-        left = PRESETS.get(settings.preset, {}).get("mode") == settings.mode
-        mode = PRESETS.get(preset, {}).get("mode", "breaker" if left else settings.mode)
-    knobs = {
-        **settings.knobs,
-        **_assigned(request.assignments),
-        **_nudge(request),
-        **_dispatch(request.dispatch),
+    """The settings with the request on top; a usage error names what is unknown and what exists."""
+    _require_known("mode", request.mode, MODES)
+    _require_known("preset", request.preset, (*PRESETS, "none"))
+    preset = request.preset or settings.preset
+    if preset == "none":
+        preset = ""
+    options = {
+        **settings.options,
+        **_parse_assignments(request.assignments),
+        **_parse_nudge(request),
+        **_parse_dispatch(request.dispatch),
     }
-    return Settings(mode, knobs, settings.python, preset)
+    mode = _choose_mode(settings, request, preset)
+    return Settings(mode, options, settings.python, preset)
+
+
+def _choose_mode(settings: Settings, request: Request, preset: str) -> str:
+    """The mode asked for, or that of a new preset; a mode from the old preset goes with it."""
+    if request.mode:
+        return request.mode
+    if not request.preset:
+        return settings.mode
+    kept = settings.mode
+    if PRESETS.get(settings.preset, {}).get("mode") == settings.mode:
+        kept = "breaker"
+    return str(PRESETS.get(preset, {}).get("mode", kept))
 
 
 def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
-    """What somebody may not expect of these settings."""
-    knobs, found = settings.effective, []
-    pinned = PRESETS.get(request.preset, {})
-    over = [
-        name for name in settings.knobs if name in pinned and settings.knobs[name] != pinned[name]
-    ]
-    if over:
-        found.append(
-            f"{', '.join(over)}, set by hand, stays over {request.preset}'s own; --reset leaves it out"
-        )
-    if settings.preset == "rockbot" and not knobs.get("dispatch_tools"):
-        found.append(
-            "rockbot counts no tool's calls yet: name the tools with --dispatch TOOL, or --dispatch '*'"
-        )
-    # It is no error: Cursor's own names of MCP tools have a colon, others may.
-    tools = _dispatch(request.dispatch).get("dispatch_tools", ())
-    odd = [tool for tool in tools if ":" in tool.removeprefix("MCP:")]
-    if odd:
-        found.append(
-            f"{', '.join(odd)} is taken for a tool's whole name; a limit is as in Task:30/300"
-        )
-    if (
-        knobs.get("dispatch_tools")
-        and min(knobs.get("dispatch_max", 1), knobs.get("dispatch_window_s", 1)) <= 0
-    ):
-        found.append("a limit or a window of 0 switches dispatch off")
-    if settings.mode == "off" and knobs.get("required_tools"):
-        found.append("mode off gives no reminder of tools either")
-    if request.nudge_env and not knobs.get("required_tools"):
-        found.append("--nudge-env does nothing without --nudge TOOL")
+    """Effects of these settings that may surprise a person."""
+    options = settings.effective
+    lines = [*_preset_remarks(settings, request), *_dispatch_remarks(settings, request)]
+    if settings.mode == "off" and options.get("required_tools"):
+        lines.append("mode off gives no reminder of tools either")
+    if request.nudge_env and not options.get("required_tools"):
+        lines.append("--nudge-env does nothing without --nudge TOOL")
     if not settings.events and request == Request():
-        found.append("the guard is off, so no hook is registered; --mode breaker puts it back")
-    return tuple(found)
+        lines.append("the guard is off, so no hook is registered; --mode breaker puts it back")
+    return tuple(lines)
+
+
+def _preset_remarks(settings: Settings, request: Request) -> Iterator[str]:
+    pinned = PRESETS.get(request.preset, {})
+    different = []
+    for name, value in settings.options.items():
+        if name in pinned and value != pinned[name]:
+            different.append(name)
+    if different:
+        names = ", ".join(different)
+        yield f"{names}, set by hand, stays over {request.preset}'s own; --reset leaves it out"
+    if settings.preset == "rockbot" and not settings.effective.get("dispatch_tools"):
+        yield (
+            "rockbot counts no tool's calls yet: "
+            "name the tools with --dispatch TOOL, or --dispatch '*'"
+        )
+
+
+def _dispatch_remarks(settings: Settings, request: Request) -> Iterator[str]:
+    # A colon is no error: Cursor's own names of MCP tools have one, others may.
+    tools = _parse_dispatch(request.dispatch).get("dispatch_tools", ())
+    with_colon = [tool for tool in tools if ":" in tool.removeprefix("MCP:")]
+    if with_colon:
+        names = ", ".join(with_colon)
+        yield f"{names} is taken for a tool's whole name; a limit is as in Task:30/300"
+    if settings.effective.get("dispatch_tools") and not _has_dispatch_limit(settings.effective):
+        yield "a limit or a window of 0 switches dispatch off"
 
 
 def require_portable(settings: Settings) -> None:
-    """Refuses knobs with a path of this machine: what is committed must hold in every clone."""
+    """Refuse options with a path of this machine: committed settings must work in every clone."""
     for name in ("run_dir", "task_file"):
-        path = str(settings.knobs.get(name, ""))
+        path = str(settings.options.get(name, ""))
         if os.path.isabs(path) or ".." in path.split("/"):
             hint = "Give a path within the project."
             message = f"{name}={path} leaves the project, which at project scope it must not"
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
-def _require(what: str, name: str, known: tuple[str, ...]) -> None:
+def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
     if name and name not in known:
-        hint = f"{what.capitalize()}s: {', '.join(known)}."
-        raise HookctlError("usage", f"unknown {what} {name!r}", hint=hint, exit_code=USAGE)
+        hint = f"{kind.capitalize()}s: {', '.join(known)}."
+        raise _usage_error(f"unknown {kind} {name!r}", hint)
 
 
-def _assigned(assignments: tuple[str, ...]) -> dict[str, Any]:
-    """The knobs that --set names."""
-    knobs: dict[str, Any] = {}
-    known = _knobs() if assignments else {}
+def _usage_error(message: str, hint: str) -> HookctlError:
+    return HookctlError("usage", message, hint=hint, exit_code=USAGE)
+
+
+def _parse_assignments(assignments: tuple[str, ...]) -> dict[str, Any]:
+    """The options that --set gives."""
+    options: dict[str, Any] = {}
+    known = settable_options() if assignments else {}
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         name = "max_stop_blocks" if key == LIMIT_KEY else key
         if name == "mode":
-            message, hint = "the mode is no --set", f"Say --mode {text or 'breaker'}."
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-        if not equals or name not in known:
-            message = (
-                f"unknown setting {assignment!r}"
-                if name not in known
-                else f"{assignment} needs a value"
-            )
-            meant = "" if name in known else nearest(key, [*known, LIMIT_KEY])
-            hint = f"{meant}Give KEY=VALUE with one of: {', '.join(sorted(known))}."
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-        knobs[name] = _parse(name, text.strip(), known[name])
-    return knobs
+            raise _usage_error("the mode is no --set", f"Say --mode {text or 'breaker'}.")
+        names = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
+        if name not in known:
+            meant = nearest(key, [*known, LIMIT_KEY])
+            raise _usage_error(f"unknown setting {assignment!r}", meant + names)
+        if not equals:
+            raise _usage_error(f"{assignment} needs a value", names)
+        options[name] = _parse_value(name, text.strip(), known[name])
+    return options
 
 
-def _nudge(request: Request) -> dict[str, Any]:
-    """The knobs of --nudge and --nudge-env; an empty text switches off."""
-    knobs: dict[str, Any] = {}
+def _parse_nudge(request: Request) -> dict[str, Any]:
+    """The options of --nudge and --nudge-env; an empty text turns them off."""
+    options: dict[str, Any] = {}
     if request.nudge is not None:
-        knobs["required_tools"] = _parse(
-            "required_tools", request.nudge, _knobs()["required_tools"]
-        )
+        rule = settable_options()["required_tools"]
+        options["required_tools"] = _parse_value("required_tools", request.nudge, rule)
     if request.nudge_env is not None:
         name = request.nudge_env.strip()
         if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            hint = "The reminder comes only where this variable is set: --nudge-env HERMES_KANBAN_TASK."
-            raise HookctlError(
-                "usage", f"--nudge-env {name!r} is no variable's name", hint=hint, exit_code=USAGE
-            )
-        knobs["required_scope_env"] = name
-    return knobs
+            hint = "The reminder comes only where this variable is set: "
+            hint += "--nudge-env HERMES_KANBAN_TASK."
+            raise _usage_error(f"--nudge-env {name!r} is no variable's name", hint)
+        options["required_scope_env"] = name
+    return options
 
 
-def _dispatch(claims: tuple[str, ...]) -> dict[str, Any]:
-    """The knobs of --dispatch TOOL[:MAX/SECONDS]; an empty text switches off."""
-    tools, limits = [], set()
+def _parse_dispatch(claims: tuple[str, ...]) -> dict[str, Any]:
+    """The options of --dispatch TOOL[:MAX/SECONDS]; an empty text turns it off."""
+    tools: list[str] = []
+    limits: set[tuple[int, int]] = set()
     for claim in claims:
-        match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", claim.strip())
-        tool = match[1].strip() if match else ""
-        odd = re.search(r"[\s,]|:[0-9/]|:$", tool)  # several tools, or a limit that is none
-        if (
-            not tool.isprintable()
-            or odd
-            or (not tool and (len(claims) > 1 or match is None or match[2]))
-        ):
-            hint = (
-                "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
-            )
-            message = f"--dispatch {claim!r} names no tool, or a limit that is none"
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-        tools += [tool] if tool else []
-        limits |= {(int(match[2]), int(match[3]))} if match and match[2] else set()
+        tool, limit = _split_dispatch(claim)
+        if not tool and (len(claims) > 1 or limit):
+            raise _dispatch_error(claim)
+        if tool:
+            tools.append(tool)
+        if limit:
+            limits.add(limit)
     if len(limits) > 1:
         hint = "Give the same MAX/SECONDS to each, or to one of them."
-        raise HookctlError(
-            "usage", "all dispatch tools share one limit", hint=hint, exit_code=USAGE
-        )
-    knobs: dict[str, Any] = {"dispatch_tools": list(dict.fromkeys(tools))} if claims else {}
+        raise _usage_error("all dispatch tools share one limit", hint)
+    options: dict[str, Any] = {}
+    if claims:
+        options["dispatch_tools"] = list(dict.fromkeys(tools))
     for most, seconds in limits:
-        knobs |= {"dispatch_max": most, "dispatch_window_s": seconds}
-    return knobs
+        options |= {"dispatch_max": most, "dispatch_window_s": seconds}
+    return options
 
 
-def _knobs() -> dict[str, Any]:
-    """The knobs that --set takes; the mode has an option of its own, and the state folder is hookctl's."""
-    return {name: about for name, about in schema().items() if name not in ("mode", "state_dir")}
+def _split_dispatch(claim: str) -> tuple[str, tuple[int, int] | None]:
+    """The tool and the limit of a --dispatch; no limit if it has none."""
+    match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", claim.strip())
+    if match is None:
+        raise _dispatch_error(claim)
+    tool = match[1].strip()
+    # Several tools, or a limit in another form.
+    if not tool.isprintable() or re.search(r"[\s,]|:[0-9/]|:$", tool):
+        raise _dispatch_error(claim)
+    if match[2]:
+        return tool, (int(match[2]), int(match[3]))
+    return tool, None
 
 
-def _parse(name: str, text: str, schema: dict[str, Any]) -> Any:
-    """A knob's value from the command line, in the type that the schema gives it and as the schema wants it."""
+def _dispatch_error(claim: str) -> HookctlError:
+    hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
+    return _usage_error(f"--dispatch {claim!r} names no tool, or a limit that is none", hint)
+
+
+def settable_options() -> dict[str, Any]:
+    """The schemas of the options of --set; the mode has --mode, the state folder is hookctl's."""
+    options = schema()
+    for name in ("mode", "state_dir"):
+        options.pop(name, None)
+    return options
+
+
+def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
+    """An option's value from the command line, in the type and form that its schema wants."""
     import jsonschema
 
-    kind, value = schema.get("type", "string"), text if text.isprintable() else None
-    if kind == "integer":
-        value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
-    elif kind == "boolean":
-        value = WORDS.get(text.lower())
-    elif kind == "array" and value is not None:
-        value = [part.strip() for part in text.split(",") if part.strip()]
-    if not jsonschema.Draft202012Validator(schema).is_valid(value):
+    kind = rule.get("type", "string")
+    value = _convert(text, kind)
+    if not jsonschema.Draft202012Validator(rule).is_valid(value):
         kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
-        hint = kinds.get(kind, "") + schema.get("description", "")
-        raise HookctlError("usage", f"{name} cannot be {text!r}", hint=hint, exit_code=USAGE)
+        hint = kinds.get(kind, "") + rule.get("description", "")
+        raise _usage_error(f"{name} cannot be {text!r}", hint)
     return value
+
+
+def _convert(text: str, kind: str) -> Any:
+    """A text as a value of a type of JSON Schema; None if it cannot be one."""
+    if kind == "integer":
+        return int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
+    if kind == "boolean":
+        return WORDS.get(text.lower())
+    if not text.isprintable():
+        return None
+    if kind == "array":
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return text

@@ -1,4 +1,4 @@
-"""What an element and a settings file must have on a host besides the command itself, from the host's file."""
+"""The fields of a hook, and the keys that a settings file needs, as the host's file says."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ def fields_of(
     env: dict[str, str] | None = None,
     cap: int | None = None,
 ) -> dict[str, Any]:
-    """The fields of a hook element; `seconds` before the host ends it, `cap` only where the host has one a hook."""
-    about = host.data["registration"]
-    fields: dict[str, Any] = {
-        name: value.replace("{pack}", pack) if isinstance(value, str) else value
-        for name, value in about.get("fields", {}).items()
-    }
+    """The fields of a hook; `seconds` is its timeout, `cap` only counts if the host has such a field."""
+    registration = host.registration
+    fields: dict[str, Any] = {}
+    for name, value in registration.fields.items():
+        fields[name] = value.replace("{pack}", pack) if isinstance(value, str) else value
     fields["command"] = command
     if seconds is not None:
-        fields[about.get("timeout", "timeout")] = timeout(host, seconds)
+        fields[registration.timeout] = timeout(host, seconds)
     if matcher is not None:
         fields["matcher"] = matcher
     if env and host.env_field:
@@ -37,8 +36,5 @@ def fields_of(
 
 
 def top_wants(host: Host) -> list[Wanted]:
-    """The keys that the host's settings file must have at its top, whoever wants a hook there."""
-    return [
-        Wanted((key,), "leaf", value)
-        for key, value in host.data["registration"].get("top", {}).items()
-    ]
+    """The keys that the host's settings file needs at its top for any hook."""
+    return [Wanted((key,), "leaf", value) for key, value in host.registration.top.items()]

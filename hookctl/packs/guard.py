@@ -1,4 +1,4 @@
-"""The guard's own settings: from mode and knobs to its command, its env values and its configuration file."""
+"""The guard's command, env values and configuration file, from its mode and options."""
 
 from __future__ import annotations
 
@@ -14,140 +14,146 @@ from hookctl.hosts.shapes import head
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, MODES, Settings
 from hookctl.packs.fields import fields_of, top_wants
-from hookctl.packs.model import Pack
+from hookctl.packs.model import Hook, Pack
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh
 from hookctl.settings.words import is_true
 from hookctl.system import files
 
-HOSTS = "hosts"  # the key of config.json with what hookctl knows of hosts; the others are settings
-CEILING = 200  # blocks a prompt, whatever settings and progress say
-ARMED_CEILING = 5000  # the same while keepalive is armed
-UNLIMITED_CAP = "5000"  # where the guard's own limit is as high, or there is none
-_CAP = (
-    "key",
-    "default",
-    "most",
-    "overrides_last",
-    "counts_anew",
-)  # of a host's cap, what the hook counts by
+HOSTS = "hosts"  # the key of config.json with the facts about hosts
+CEILING = 200  # blocks for each prompt, whatever the settings say
+ARMED_CEILING = 5000  # the same during a keepalive run
+UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
+_CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 
 
 def command(id: str, target: Target, folder: str, python: str, event: str) -> str:
-    """The guarded command (design, section 4): whatever is missing or crashes, the host sees 0."""
+    """The registered command: if a file is missing or the hook crashes, the host sees 0."""
     file, host = in_sh(target, f"{folder}/hook.py"), target.host.name
     program = "python3" if target.shared else shlex.quote(python)
-    there = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
-    guards = f"[ -f {file} ] && [ -r {file} ] && {there}"
-    return f"{head(id)}{guards} && {program} -I -S {file} {event} --host {host}; exit 0"
+    has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
+    is_ready = f"[ -f {file} ] && [ -r {file} ] && {has_python}"
+    return f"{head(id)}{is_ready} && {program} -I -S {file} {event} --host {host}; exit 0"
 
 
 def command_forms(id: str, event: str, host: Host) -> str:
-    """A regular expression for every command that a released version wrote for this hook, with any paths."""
-    shared = re.escape(
-        f"{host.data['environment']['in_command']}/{OWN}/{GUARD}/{host.name}/hook.py"
-    )
+    """A pattern for every command that a released version wrote for this hook, with any paths."""
+    shared = re.escape(f"{host.environment.in_command}/{OWN}/{GUARD}/{host.name}/hook.py")
     call = rf"-I -S (?P=hook) {re.escape(event)} --host {re.escape(host.name)}; exit 0"
     hook = rf"\[ -f (?P<hook>{_QUOTED}|{shared}) \] && \[ -r (?P=hook) \]"
-    python = rf"(?:\[ -x (?P<python>{_QUOTED}) \] && (?P=python)|command -v python3 >/dev/null 2>&1 && python3)"
+    own = rf"\[ -x (?P<python>{_QUOTED}) \] && (?P=python)"
+    python = f"(?:{own}|command -v python3 >/dev/null 2>&1 && python3)"
     return f"{re.escape(head(id))}{hook} && {python} {call}"
 
 
 def hook_path(text: str, id: str, event: str, target: Target) -> str:
-    """The hook file that a registered command runs; empty if the command is not of a form of ours."""
+    """The hook file that a registered command runs; empty if hookctl did not write the command."""
     match = re.fullmatch(command_forms(id, event, target.host), text)
     if not match:
         return ""
+    if match["python"] is None and not target.project:
+        return ""
     if match["python"] is None:
-        return (
-            os.path.join(target.project, OWN, GUARD, target.host.name, "hook.py")
-            if target.project
-            else ""
-        )
+        return os.path.join(target.project, OWN, GUARD, target.host.name, "hook.py")
     return "".join(shlex.split(match["hook"]))
 
 
 def wants(
     settings: Settings, target: Target, pack: Pack, folder: str, limit: str, cap: str = ""
 ) -> list[Wanted]:
-    """The guard's entries in a host's settings file; `limit` is the one in effect there, which the cap follows.
+    """The guard's entries in a host's settings file.
 
-    `cap` is the operator's own cap, where it stands somewhere that ours would beat: then ours says the same.
+    `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
+    a file that ours would override: then ours repeats it.
     """
-    found, host = [], target.host
-    variables = cap_variables(settings, host, limit)
-    shared = {LIMIT_KEY: wanted_limit(settings)} if settings.mode == "breaker" else {}
-    needed = events(settings, host)
-    for hook in (hook for hook in pack.hooks if hook.event in needed):
-        id = f"{GUARD}/{hook.id}"
-        stop = hook.event == "stop"
-        fields = fields_of(
-            host,
-            GUARD,
-            command(id, target, folder, settings.python, hook.event),
-            hook.timeout or 10,
-            matcher=_matcher(settings) if hook.event == "pre-tool" else None,
-            env=shared if stop else None,
-            cap=_cap_of_a_hook(settings, host, limit) if stop else None,
-        )
-        path = host.event_path(host.events[hook.event], GUARD)
-        found.append(Wanted(path, "element", fields, id, command_forms(id, hook.event, host)))
-    found = [*top_wants(host), *found] if found else []
-    env = {**shared, **{key: cap or value for key, value in variables.items()}}
-    return found + [
-        Wanted((*host.env_path, key), "leaf", value) for key, value in env.items() if host.env_path
-    ]
+    host = target.host
+    wanted = []
+    for hook in pack.hooks:
+        if hook.event in events(settings, host):
+            wanted.append(_wanted_hook(settings, target, hook, folder, limit))
+    if wanted:
+        wanted = [*top_wants(host), *wanted]
+    if host.env_path:
+        env = _shared_env(settings)
+        for key, value in cap_variables(settings, host, limit).items():
+            env[key] = cap or value
+        for key, value in env.items():
+            wanted.append(Wanted((*host.env_path, key), "leaf", value))
+    return wanted
+
+
+def _shared_env(settings: Settings) -> dict[str, str]:
+    """The limit as a variable; the hook reads it in breaker mode only."""
+    if settings.mode != "breaker":
+        return {}
+    return {LIMIT_KEY: wanted_limit(settings)}
+
+
+def _wanted_hook(settings: Settings, target: Target, hook: Hook, folder: str, limit: str) -> Wanted:
+    host, id = target.host, f"{GUARD}/{hook.id}"
+    is_stop = hook.event == "stop"
+    fields = fields_of(
+        host,
+        GUARD,
+        command(id, target, folder, settings.python, hook.event),
+        hook.timeout or 10,
+        matcher=_matcher(settings) if hook.event == "pre-tool" else None,
+        env=_shared_env(settings) if is_stop else None,
+        cap=_cap_of_a_hook(settings, host, limit) if is_stop else None,
+    )
+    path = host.event_path(host.events[hook.event], GUARD)
+    return Wanted(path, "element", fields, id, command_forms(id, hook.event, host))
 
 
 def events(settings: Settings, host: Host) -> tuple[str, ...]:
-    """The events that these settings need on a host, of those that it has and can be answered on."""
-    chosen = settings.events
-    more = host.data.get("guard", {}).get("events", []) if "stop" in chosen else []
-    needed = [event for event in (*chosen, *more) if event != "pre-tool" or can_refuse(host)]
+    """The events that these settings need, of those that the host has and the guard can answer."""
+    needed = list(settings.events)
+    if "stop" in needed:
+        needed += host.guard.events
+    if "pre-tool" in needed and not can_refuse(host):
+        needed = [event for event in needed if event != "pre-tool"]
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
 
 
 def can_refuse(host: Host) -> bool:
-    """Whether a tool call may be left to the guard there: it can refuse one, and its silence lets the others run."""
-    return bool(host.data["dialect"]["refuse"]) and "pre-tool" not in host.data.get(
-        "guard", {}
-    ).get("without", ())
+    """Whether the guard can refuse a tool call there, and its silence lets the others run."""
+    return bool(host.dialect.refuse) and "pre-tool" not in host.guard.without
 
 
 def cap_variables(settings: Settings, host: Host, limit: str = "") -> dict[str, str]:
-    """The host's cap as these settings need it; empty where they need none or no variable sets it."""
+    """The variable with the host's cap; empty if none is needed or no variable sets it."""
     if settings.mode not in ("breaker", "keepalive") or not host.cap_key:
         return {}
     return {host.cap_key: _wanted_cap(settings, host, limit)}
 
 
 def _cap_of_a_hook(settings: Settings, host: Host, limit: str) -> int | None:
-    """The same where a hook's own field sets it."""
+    """The host's cap, if a field of the hook sets it."""
     if settings.mode not in ("breaker", "keepalive") or "field" not in host.cap:
         return None
     return int(_wanted_cap(settings, host, limit))
 
 
 def _wanted_cap(settings: Settings, host: Host, limit: str) -> str:
-    cap = (
-        UNLIMITED_CAP if settings.mode == "keepalive" else cap_for(limit or wanted_limit(settings))
-    )
+    cap = UNLIMITED_CAP
+    if settings.mode != "keepalive":
+        cap = cap_for(limit or wanted_limit(settings))
     return str(min(int(cap), host.cap.get("most", int(cap))))
 
 
 def everything(settings: Settings) -> Settings:
-    """The settings under which the guard wants all that it could ever want."""
-    return Settings(
-        "breaker", {**settings.knobs, "dispatch_tools": ["*"]}, settings.python, settings.preset
-    )
+    """The settings under which the guard wants every entry that it could ever want."""
+    options = {**settings.options, "dispatch_tools": ["*"]}
+    return Settings("breaker", options, settings.python, settings.preset)
 
 
 def _matcher(settings: Settings) -> str | None:
-    """The tools that the host calls the hook for; the hook itself looks at the very names."""
+    """The matcher for the tools that the hook counts; the hook compares the names again."""
     tools = settings.effective["dispatch_tools"]
     # Hosts take names split at | literally, and anything else for a regular expression.
-    names = [tool if tool.isidentifier() else re.escape(tool) for tool in tools]
-    return None if "*" in tools else "|".join(names)
+    if "*" in tools:
+        return None
+    return "|".join(tool if tool.isidentifier() else re.escape(tool) for tool in tools)
 
 
 def wanted_limit(settings: Settings) -> str:
@@ -156,25 +162,24 @@ def wanted_limit(settings: Settings) -> str:
 
 
 def cap_for(limit: str) -> str:
-    """The host's cap that lets the guard let go first, with its message (design, section 4)."""
+    """The host's cap for a limit: high enough that the guard releases first, with its message."""
     blocks = limit_of(limit)
     return str(max(8, blocks + 3)) if blocks > 0 else UNLIMITED_CAP
 
 
 def limit_of(text: str, configured: Any = None) -> int:
-    """The limit that the hook takes: the env value if it is a decimal, else that of config.json, else the default."""
+    """The limit that the hook uses: a decimal in the variable, else config.json, else the default."""
     if is_limit(text):
         return int(text)
     return configured if type(configured) is int else DEFAULT_LIMIT
 
 
-def live_configuration(page: PackRecord) -> dict[str, Any]:
-    """What config.json beside an installed hook says now; nothing where it cannot be read."""
-    path = os.path.join(page.folder, "config.json")
+def current_configuration(pack_record: PackRecord) -> dict[str, Any]:
+    """The content of config.json beside an installed hook; empty if it cannot be read."""
+    path = os.path.join(pack_record.folder, "config.json")
     try:
-        value = JsonDocument.parse(
-            files.read(path).data or b"", comments=False, trailing_commas=False
-        ).value
+        data = files.read(path).data or b""
+        value = JsonDocument.parse(data, comments=False, trailing_commas=False).value
     except HookctlError:
         return {}
     return value if isinstance(value, dict) else {}
@@ -186,57 +191,62 @@ def is_limit(text: str) -> bool:
 
 
 def switches_off(name: str, value: str) -> bool:
-    """Whether a variable in the hook's environment makes it do nothing."""
+    """Whether a variable turns the hook off."""
     return name == "HOOKCTL_DISABLE" and is_true(value)
 
 
 def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:
-    """The mode that the hook takes: the variable's if it is one, else that of config.json, else the default."""
-    named = env.get("HOOKCTL_MODE", "").strip(), config.get("mode")
-    return next((mode for mode in named if mode in MODES), Settings().mode)
+    """The mode that the hook uses: a valid variable, else config.json, else the default."""
+    for mode in (env.get("HOOKCTL_MODE", "").strip(), config.get("mode")):
+        if mode in MODES:
+            return str(mode)
+    return Settings().mode
 
 
 def host_table(host: Host) -> dict[str, Any]:
-    """What the hook needs to know of every host that may run this one's registration, as config.json has it."""
-    others = [load(reader["host"]) for reader in host.data.get("also_read_by", ())]
-    marks = {other.name: other.data["told_by"] for other in others if "told_by" in other.data}
-    table = {host.name: _of_host(host)}
-    if marks:
-        table[host.name]["also_run_by"] = marks
-    return table | {other.name: _of_host(other) for other in others if other.name in marks}
+    """The facts for config.json about every host that may run this host's registration."""
+    others = []
+    for reader in host.also_read_by:
+        other = load(reader.host)
+        if other.told_by:
+            others.append(other)
+    table = {host.name: _hook_facts(host)}
+    if others:
+        table[host.name]["also_run_by"] = {other.name: other.told_by for other in others}
+    for other in others:
+        table[other.name] = _hook_facts(other)
+    return table
 
 
-def _of_host(host: Host) -> dict[str, Any]:
-    """The hook's own part of a host's data file, without what is empty."""
-    environment = host.data["environment"]
-    part = {
-        **host.data["dialect"],
-        "project": environment.get("project", ""),
-        "session": environment.get("session", ""),
+def _hook_facts(host: Host) -> dict[str, Any]:
+    """The facts about a host that the hook needs; empty values are left out."""
+    facts = {
+        **host.dialect._asdict(),
+        "project": host.environment.project,
+        "session": host.environment.session,
         "cap": _cap_to_count(host),
-        "payload": host.data.get("payload", {}),
-        "denials": host.data.get("denials", {}),
+        "payload": host.payload,
+        "denials": host.denials,
     }
-    return {name: value for name, value in part.items() if value}
+    return {name: value for name, value in facts.items() if value}
 
 
 def _cap_to_count(host: Host) -> dict[str, Any]:
-    """The cap that the hook has to count towards; nothing where the host asks no more often, or an entry sets it."""
+    """The cap that the hook must count; empty if the host just stops asking or an entry sets it."""
     cap = host.cap
     if "field" in cap or cap.get("asks"):
         return {}
-    return {name: cap[name] for name in _CAP if name in cap}
+    return {name: cap[name] for name in _CAP_KEYS if name in cap}
 
 
 def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
-    """The knobs for config.json; in breaker the limit is in the host's env instead, where it has one.
+    """The content of config.json; in breaker mode the limit is in the host's env, if it has one.
 
-    Without a state folder, as at project scope, the hook finds it by itself wherever it runs.
+    Without a state folder, as at project scope, the hook finds it by itself.
     """
-    in_env = settings.mode == "breaker" and (host.env_path or host.env_field)
-    elsewhere = "max_stop_blocks" if in_env else ""
-    knobs = {name: value for name, value in settings.effective.items() if name != elsewhere}
-    config = {"mode": settings.mode, **knobs}
+    config = {"mode": settings.mode, **settings.effective}
+    if settings.mode == "breaker" and (host.env_path or host.env_field):
+        config.pop("max_stop_blocks", None)
     if state:
         config["state_dir"] = state
     return config

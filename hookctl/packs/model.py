@@ -1,10 +1,10 @@
-"""What a pack says, as values: light, since every command knows packs and few read the file of one."""
+"""Packs as values. This module is small: every command knows packs, few read a pack file."""
 
 from typing import NamedTuple
 
 
 class EnvClaim(NamedTuple):
-    """A value for the host's environment, and who wins where several packs want the key."""
+    """A value for the host's environment, and the rule if several packs want the key."""
 
     value: str
     merge: str = ""  # max | min | first
@@ -23,14 +23,14 @@ class Hook(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A host's own wishes on top."""
+    """The pack's additions for one host."""
 
     env: dict[str, EnvClaim]
     hooks: tuple[Hook, ...]
 
 
 class Pack(NamedTuple):
-    """What a pack file says, after every check."""
+    """A checked pack file."""
 
     name: str
     version: str

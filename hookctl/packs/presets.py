@@ -1,6 +1,6 @@
-"""Published systems as knobs: each preset makes the guard decide as its original does.
+"""Published systems as options: each preset makes the guard decide as its original does.
 
-The host's cap, the ceiling and failing open stay in all of them.
+Every preset keeps the host's cap, the ceiling and failing open.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The guard's programs as files: the launchers, and the package beside them that they start."""
+"""The guard's program files: the launchers, and the package that they start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Programs(NamedTuple):
     package: dict[str, bytes]
     launchers: dict[
         str, bytes
-    ]  # what a registration calls; the hook, which names the package, comes last
+    ]  # a registration calls them; the hook comes last: it names the package
 
     @property
     def all(self) -> dict[str, bytes]:
@@ -33,28 +33,28 @@ class Programs(NamedTuple):
 
 @functools.cache
 def load_programs(*, wrapper: bool) -> Programs:
-    """The programs of this version; with `wrapper`, also the one that another tool's hook runs through."""
+    """The programs of this version; `wrapper` adds the one that runs another tool's hook."""
     folder = asset("templates", "guard")
     modules = _modules(folder)
     package = _package_name(modules)
     launchers = {WRAPPER: _read(folder, WRAPPER)} if wrapper else {}
-    launchers[HOOK] = _naming_package(_read(folder, HOOK), package)
+    launchers[HOOK] = _set_package_name(_read(folder, HOOK), package)
     return Programs({f"{package}/{name}": data for name, data in modules.items()}, launchers)
 
 
 def package_of(name: str) -> str:
-    """The package's folder that a file of the guard's lies in, of whatever version; empty if it lies in none."""
+    """The package folder of a guard file, of any version; empty if it is in none."""
     folder, inside, _ = name.rpartition("/")
     return folder if inside and is_package(folder) else ""
 
 
 def is_package(name: str) -> bool:
-    """Whether a folder has the name of an installed package, of whatever version."""
+    """Whether a folder has the name of an installed package, of any version."""
     return bool(_INSTALLED.fullmatch(name))
 
 
 def template_files() -> list[str]:
-    """The hook and its package as they lie in the templates, where they run as well."""
+    """The hook and its package in the templates; they run there too."""
     names = _module_names(asset("templates", "guard"))
     return [HOOK, *(f"{_PACKAGE}/{name}" for name in names)]
 
@@ -70,14 +70,14 @@ def _module_names(folder: str) -> list[str]:
 
 
 def _package_name(sources: dict[str, bytes]) -> str:
-    """The name of the installed package's folder: other content has another one, and both lie side by side."""
+    """The name of the installed package's folder; it depends on the content, so versions coexist."""
     digest = hashlib.sha256()
     for name, data in sorted(sources.items()):
         digest.update(f"{name} {len(data)}\n".encode() + data)
     return f"{_PACKAGE}_{digest.hexdigest()[:16]}"
 
 
-def _naming_package(launcher: bytes, package: str) -> bytes:
+def _set_package_name(launcher: bytes, package: str) -> bytes:
     """The launcher with the installed package's name in it."""
     before, _, behind = launcher.partition((_NAMED % _PACKAGE).encode())
     return before + (_NAMED % package).encode() + behind

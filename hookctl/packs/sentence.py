@@ -1,4 +1,4 @@
-"""What the guard will do, in one sentence, from the knobs that are in effect."""
+"""The sentence that says what the guard will do with its options."""
 
 from __future__ import annotations
 
@@ -7,69 +7,98 @@ from typing import Any
 from hookctl.packs.guard import ARMED_CEILING, CEILING
 
 
-def sentence(mode: str, knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
-    """What happens on a stop and on a tool call; `limit` and `cap` are blocks, 0 or less for no end, `host` a title."""
-    parts = [_STOPS[mode](knobs, limit, cap, host)]
-    if mode != "off" and knobs.get("required_tools"):
-        parts.append(_nudge(mode, knobs))
-    limits = _whole(knobs, "dispatch_max", 30), _whole(knobs, "dispatch_window_s", 300)
-    if knobs.get("dispatch_tools") and min(limits) > 0:
-        parts.append(_dispatch(knobs))
-    if mode == "breaker" and knobs.get("end_foreign_chains") is False:
+def sentence(mode: str, options: dict[str, Any], limit: int, cap: float, host: str) -> str:
+    """The guard's action on a stop and on a tool call.
+
+    `limit` and `cap` count blocks, 0 or less for no end; `host` is a title.
+    """
+    parts = [_STOPS[mode](options, limit, cap, host)]
+    if mode != "off" and options.get("required_tools"):
+        parts.append(_nudge(mode, options))
+    most, seconds = _dispatch_limit(options)
+    if options.get("dispatch_tools") and most > 0 and seconds > 0:
+        parts.append(_dispatch(options))
+    if mode == "breaker" and options.get("end_foreign_chains") is False:
         parts.append("leaves chains that other hooks force alone")
     return "; ".join(parts)
 
 
-def _breaker(knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
-    own = limit - (knobs.get("count") == "attempts") if limit > 0 else 0
-    blocks = (
-        0 if own == 0 < limit else min(number for number in (own, int(cap), CEILING) if number > 0)
-    )
-    run = " in a run that `hookctl run start` has armed" if knobs.get("require_arm") is True else ""
-    return f"blocks at most {_count(blocks, 'stop')} without progress while work remains{run}, then lets go"
+def _breaker(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
+    blocks = _blocks_of_breaker(options, limit, cap)
+    run = ""
+    if options.get("require_arm") is True:
+        run = " in a run that `hookctl run start` has armed"
+    stops = _count(blocks, "stop")
+    return f"blocks at most {stops} without progress while work remains{run}, then lets go"
 
 
-def _keepalive(knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
-    own = _whole(knobs, "keepalive_cap", ARMED_CEILING)
-    blocks = min(number for number in (own, int(cap), ARMED_CEILING) if number > 0)
+def _blocks_of_breaker(options: dict[str, Any], limit: int, cap: float) -> int:
+    """The lowest of the limit, the host's cap and the ceiling."""
+    if limit > 0 and options.get("count") == "attempts":
+        limit -= 1
+        if limit == 0:
+            return 0
+    return _lowest(limit, int(cap), CEILING)
+
+
+def _lowest(*bounds: int) -> int:
+    """The lowest bound; 0 or less is no bound."""
+    return min(bound for bound in bounds if bound > 0)
+
+
+def _keepalive(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
+    own = _whole(options, "keepalive_cap", ARMED_CEILING)
+    stops = _count(_lowest(own, int(cap), ARMED_CEILING), "stop")
     run = "keeps a run going that `hookctl run start` has armed"
-    return f"{run}, until it ends or {_count(blocks, 'stop')} were blocked without progress; outside a run it lets go"
-
-
-def _guard(knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
-    end = (
-        f"after {_count(limit, 'stop')} without progress"
-        if limit > 0
-        else f"where {host} would cut it off"
+    return (
+        f"{run}, until it ends or {stops} were blocked without progress; outside a run it lets go"
     )
+
+
+def _guard(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
+    end = f"where {host} would cut it off"
+    if limit > 0:
+        end = f"after {_count(limit, 'stop')} without progress"
     return f"never blocks by itself, and ends a chain of stops that other hooks force {end}"
 
 
-def _off(knobs: dict[str, Any], limit: int, cap: float, host: str) -> str:
+def _off(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
     return "lets every stop pass"
 
 
 _STOPS = {"breaker": _breaker, "keepalive": _keepalive, "guard": _guard, "off": _off}
 
 
-def _nudge(mode: str, knobs: dict[str, Any]) -> str:
-    most, scope = _whole(knobs, "max_nudges", 1), knobs.get("required_scope_env")
+def _nudge(mode: str, options: dict[str, Any]) -> str:
+    most = _whole(options, "max_nudges", 1)
     times = "once" if most == 1 else f"at most {most} times"
-    where = f" (where {scope} is set)" if scope else ""
-    where += " in such a run, once it is concluded" if mode == "keepalive" else ""
-    return f"reminds the agent {times} to call {' or '.join(knobs['required_tools'])} before it leaves{where}"
+    tools = " or ".join(options["required_tools"])
+    text = f"reminds the agent {times} to call {tools} before it leaves"
+    if options.get("required_scope_env"):
+        text += f" (where {options['required_scope_env']} is set)"
+    if mode == "keepalive":
+        text += " in such a run, once it is concluded"
+    return text
 
 
-def _dispatch(knobs: dict[str, Any]) -> str:
-    most, seconds = _whole(knobs, "dispatch_max", 30), _whole(knobs, "dispatch_window_s", 300)
-    tools = "any tool" if "*" in knobs["dispatch_tools"] else " or ".join(knobs["dispatch_tools"])
-    whose = "session" if knobs.get("dispatch_scope") == "session" else "project"
-    return f"refuses a call of {tools} that was made {_count(most, 'time')} in {seconds} s in the same {whose}"
+def _dispatch(options: dict[str, Any]) -> str:
+    most, seconds = _dispatch_limit(options)
+    tools = " or ".join(options["dispatch_tools"])
+    if "*" in options["dispatch_tools"]:
+        tools = "any tool"
+    times = _count(most, "time")
+    scope = "session" if options.get("dispatch_scope") == "session" else "project"
+    return f"refuses a call of {tools} that was made {times} in {seconds} s in the same {scope}"
 
 
-def _whole(knobs: dict[str, Any], name: str, default: int) -> int:
-    return knobs[name] if type(knobs.get(name)) is int else default
+def _dispatch_limit(options: dict[str, Any]) -> tuple[int, int]:
+    """How many identical calls are allowed, in how many seconds."""
+    return _whole(options, "dispatch_max", 30), _whole(options, "dispatch_window_s", 300)
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _whole(options: dict[str, Any], name: str, default: int) -> int:
+    return options[name] if type(options.get(name)) is int else default
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""The command that stands in the place of another tool's Stop hook, so that its denials have an end.
+"""The command that replaces another tool's Stop hook, so that its denials end at a limit.
 
 `: hookctl=guard/wrap-HASH; set -- COMMAND; if ...; then exec wrap.py "$1"; else eval "set --; $1"; fi`: without our
 file or Python the hook runs as it did before, and its own command can be read out of ours. By `exec`, a host that ends
@@ -21,27 +21,27 @@ _WORD = r"""(?:'[^']*'|"'"|[\w@%+=:,./-])+"""
 
 
 def wraps(id: str) -> bool:
-    """Whether an element's id is that of a wrapped hook."""
+    """Whether an id is that of a wrapped hook."""
     return id.startswith(WRAP)
 
 
 def id_of(original: str) -> str:
-    """The id of a wrapped hook, by its own command."""
+    """The id of a wrapped hook, from its original command."""
     return WRAP + hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def command(original: str, target: Target, folder: str, python: str) -> str:
-    """The command that runs `original` under the guard's eyes, or by itself where ours is not to be had."""
+    """The command that runs `original` through the guard, or directly if our file is missing."""
     file = in_sh(target, f"{folder}/{PROGRAM}")
     program = "python3" if target.shared else shlex.quote(python)
-    there = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
+    has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
     guarded = f'exec {program} -I -S {file} stop --host {target.host.name} "$1"'
-    ready = f"[ -f {file} ] && [ -r {file} ] && {there}"
+    ready = f"[ -f {file} ] && [ -r {file} ] && {has_python}"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; if {ready}; then {guarded}; else {_ALONE}; fi"
 
 
 def original_of(text: str) -> str | None:
-    """The hook's own command, out of a command of ours wherever its files lie; None if it is not one word for word."""
+    """The original command inside a wrapping one, with any paths; None if it is not exactly ours."""
     file = (
         rf'\[ -f (?P<file>{_WORD}|"\$\w+"/{OWN}/{GUARD}/[a-z]+/{PROGRAM}) \] && \[ -r (?P=file) \]'
     )

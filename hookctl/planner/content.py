@@ -111,7 +111,7 @@ def _wrap_request(pack: Pack, choice: Choice, folder: str, settings: Settings) -
 def _recorded_settings(settings: Settings, config: dict[str, Any]) -> dict[str, Any]:
     recorded = {
         "mode": settings.mode,
-        "knobs": settings.knobs,
+        "knobs": settings.options,
         "python": settings.python,
         "config": config,
     }

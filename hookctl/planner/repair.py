@@ -296,7 +296,7 @@ def _python_in(command: str, target: Target) -> str:
 
 def _new_guard_record(folder: str, python: str, version: str) -> PackRecord:
     """A record from what is in the folder; settings that nobody knows stay in config.json."""
-    mode = guard.live_configuration(PackRecord("", {}, folder)).get("mode")
+    mode = guard.current_configuration(PackRecord("", {}, folder)).get("mode")
     if mode not in MODES or mode == "off":
         mode = Settings().mode
     settings: dict[str, Any] = {"mode": mode, "knobs": {}, "python": python, "config": {}}

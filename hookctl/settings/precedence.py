@@ -122,11 +122,11 @@ def text(source: Source | None, path: Path) -> str:
 
 def hidden_events(found: list[Source], source: Source) -> set[str]:
     """The events of a file that the host takes from another file of the same scope instead."""
-    overlays = [variant.stands for where, variant in variants(source.host) if where == "overlays"]
+    overlays = [variant.variant for where, variant in variants(source.host) if where == "overlays"]
     hidden: set[str] = set()
     for other in found:
         is_neighbour = other.scope == source.scope and other.path != source.path
-        if is_neighbour and other.host.stands in overlays:
+        if is_neighbour and other.host.variant in overlays:
             for _, events in event_maps(other.host.shape, other.document.value):
                 hidden.update(events)
     return hidden

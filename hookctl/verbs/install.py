@@ -72,10 +72,10 @@ def _summary(plan: Plan, targets: list[Target], changed: str) -> list[str]:
     for target in targets:
         file = by_path[target.path]
         became = changed if file.settings or file.runtime else "as it was"
-        gate = target.host.data.get("trust", {})
+        gate = target.host.trust
         step = (
-            gate.get("action", "")
-            if file.messages and gate.get("gate", "-") in " ".join(file.messages)
+            gate.action
+            if gate.gate and file.messages and gate.gate in " ".join(file.messages)
             else ""
         )
         kept = f", kept {len(file.decision.kept)} of yours" if file.decision.kept else ""

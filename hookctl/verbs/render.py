@@ -44,7 +44,7 @@ def only(names: list[str], scope: str) -> str:
     if len(names) == 1 and names[0] != "all":
         return names[0]
     _require_known(scope)
-    can = [name for name in known.names() if scope in known.load(name).data["files"]]
+    can = [name for name in known.names() if known.load(name).has_files(scope)]
     hint = f"Name it with --host; those that have {scope} settings are: {', '.join(can)}."
     raise HookctlError(
         "usage", "which host? render prints the text of one", hint=hint, exit_code=USAGE
@@ -164,7 +164,7 @@ def _told(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
 def _where(folders: Folders, host: Host, scope: str) -> str:
     if scope != "managed":
         return f"{host.title} reads it from {known.settings_path(host, scope, folders.environ, '<project>')}"
-    managed = host.data["files"].get("managed", {}).get(sys.platform, [])
+    managed = host.managed_files.get(sys.platform, [])
     if not managed:
         return f"hookctl knows of no managed settings of {host.title} on this system, so nothing may read it"
     return f"{host.title} reads it from {managed[0]}"

@@ -90,7 +90,7 @@ def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]
 
 
 def _place(folders: Folders, request: Request) -> _Run:
-    variables = [hosts.load(name).data["environment"].get("project", "") for name in hosts.names()]
+    variables = [hosts.load(name).environment.project for name in hosts.names()]
     named = next(
         (at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd
     )
@@ -134,7 +134,7 @@ def _installed_knobs(folders: Folders, root: str) -> dict[str, str]:
     guards = _guards(folders, root)
     # What a repository brings counts only where nobody installed the guard for themselves: that one must see it.
     for record, page in [found for found in guards if found[0].scope != "project"] or guards:
-        value = guard.live_configuration(page)
+        value = guard.current_configuration(page)
         if value:
             knobs = {name: text.strip() for name, text in value.items() if isinstance(text, str)}
             return _inside(root, knobs) if record.scope == "project" else knobs
@@ -397,7 +397,7 @@ def _clear(path: str) -> None:
 def _session(folders: Folders) -> str:
     """The session whose tool this call runs in, as its host tells it."""
     for name in hosts.names():
-        session = folders.environ.get(hosts.load(name).data["environment"].get("session", ""), "")
+        session = folders.environ.get(hosts.load(name).environment.session, "")
         if session:
             return session
     return ""

@@ -155,7 +155,7 @@ class _Stage:
         for folder in (self.hook, self.run, self.state):
             os.makedirs(folder)
         # With the limit, which is in no env here.
-        as_guard = Settings("guard", settings.knobs, settings.python, settings.preset)
+        as_guard = Settings("guard", settings.options, settings.python, settings.preset)
         config = guard.configuration(as_guard, "", hosts.load("claude"))
         self.config = {**config, "mode": settings.mode}
         for name, data in load_programs(wrapper=False).all.items():
@@ -204,9 +204,7 @@ class _Stage:
             "HOOKCTL_STATE_DIR": self.state,
             "HOOKCTL_NOW": repr(self.now),
         }
-        environ |= {
-            name: self.project for name in [host.data["environment"].get("project")] if name
-        }
+        environ |= {name: self.project for name in [host.environment.project] if name}
         payload = {"session_id": "simulated", **event.payload, "cwd": self.project}
         call = [
             self.python,

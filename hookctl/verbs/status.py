@@ -17,7 +17,7 @@ from hookctl.model import Current, Entry, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
-from hookctl.packs.knobs import in_effect
+from hookctl.packs.guard_options import in_effect
 from hookctl.packs.sentence import sentence as describe
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
@@ -139,7 +139,7 @@ def _stronger(
     """The file of another scope whose other value of an env key is in effect instead of this one's."""
     if entry.kind != "leaf":
         return None
-    order = host.data["scopes"]["precedence"]
+    order = host.scope_rules.precedence
     source = precedence.winner(found, entry.path)
     if source is None or order.index(source.scope) >= order.index(record.scope):
         return None
@@ -186,10 +186,10 @@ def sentence(
     texts = effective.variables(found)
     idle = _idle(host, pack, document, states, texts, off)
     if not idle and f"{GUARD}/stop" in waiting:
-        idle = f"{host.title} waits for an approval ({host.data['trust']['action']})"
+        idle = f"{host.title} waits for an approval ({host.trust.action})"
     if idle:
         return f"does nothing: {idle}"
-    knobs = in_effect(guard.live_configuration(pack), texts)
+    knobs = in_effect(guard.current_configuration(pack), texts)
     mode, limit = (
         guard.mode_of(knobs, texts),
         guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks")),
@@ -270,7 +270,7 @@ def _switched_off(switch: effective.Switch | None, path: str, found: list[Source
     if switch:
         return switch.said + (f" in {switch.source.path}" if switch.source.path != path else "")
     for source in found:
-        key = source.host.data["switches"].get("managed_only")
+        key = source.host.switches.managed_only
         if key and source.scope == "managed" and source.document.get((key,)) is True:
             return f"{key} is true in {source.path}"
     return ""

@@ -1,0 +1,62 @@
+"""The guard's options as the hook reads them: the environment first, then config.json."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hookctl.settings.words import WORDS
+from hookctl.system.folders import asset
+
+LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
+_NO_OPTIONS = ("$schema", "hosts")
+_TYPES = {"integer": int, "boolean": bool, "array": list, "string": str}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of every option, by the option's name."""
+    with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
+        properties = json.load(stream)["properties"]
+    return {name: rule for name, rule in properties.items() if name not in _NO_OPTIONS}
+
+
+def in_effect(config: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
+    """The options with a value that the hook can read; all others have their defaults."""
+    options = {}
+    for name, rule in schema().items():
+        variable = LIMIT_KEY if name == "max_stop_blocks" else f"HOOKCTL_{name.upper()}"
+        from_env = _parse(env.get(variable, ""), rule)
+        for value in (from_env, config.get(name)):
+            if _is_valid(value, rule):
+                options[name] = value
+                break
+    return options
+
+
+def _parse(text: str, rule: dict[str, Any]) -> Any:
+    """The value of a variable; None where the hook cannot read it."""
+    text = text.strip()
+    kind = rule.get("type", "string")
+    if kind == "integer":
+        is_number = re.fullmatch(r"-?[0-9]{1,18}", text)
+        return int(text) if is_number else None
+    if kind == "boolean":
+        return WORDS.get(text.lower())
+    if kind == "array" and text:
+        return [word.strip() for word in text.split(",")]
+    return text
+
+
+def _is_valid(value: Any, rule: dict[str, Any]) -> bool:
+    if type(value) is not _TYPES[rule.get("type", "string")]:
+        return False
+    words = value if isinstance(value, list) else [value]
+    known = rule.get("items", rule).get("enum", words)
+    for word in words:
+        if isinstance(word, str) and not word.strip():
+            return False
+        if word not in known:
+            return False
+    return bool(words)
