@@ -75,7 +75,7 @@ class PluginDocument:
         return self._settings.raw(path)
 
     def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value at path; of the nearest parent if there is none."""
+        """Line and column of the value at path, or of its nearest existing parent."""
         return self._settings.position(path)
 
     def check_path(self, path: Path) -> None:
@@ -83,19 +83,19 @@ class PluginDocument:
         self._settings.check_path(path)
 
     def set(self, path: Path, value: Any) -> PluginDocument:
-        """Replace the value at path, or insert it behind its siblings; missing parents are made."""
+        """Replace the value at path, or insert it after its siblings; creates missing parents."""
         return self._with(self._settings.set(path, value))
 
     def set_raw(self, path: Path, text: str) -> PluginDocument:
-        """The same with a source text that an earlier raw() gave."""
+        """Like set(), with a source text from an earlier raw()."""
         return self._with(self._settings.set_raw(path, text))
 
     def append(self, path: Path, value: Any) -> PluginDocument:
-        """Add an element to the end of the array at path; a missing array and its parents are made."""
+        """Add an element at the end of the array at path; creates the array if it is missing."""
         return self._with(self._settings.append(path, value))
 
     def remove(self, path: Path) -> PluginDocument:
-        """Take out the member or element at path; the same document if there is none.
+        """Remove the member or element at path; returns the same document if there is none.
 
         With the last entry the whole file goes, unless there is a remark in it.
         """
