@@ -86,7 +86,7 @@ class YamlDocument:
             raise self._edits.odd(node.start) from None
 
     def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value at path; of the nearest parent if there is none."""
+        """Line and column of the value at path, or of its nearest existing parent."""
         return position_of(self._text, self._nearest(path))
 
     def check_path(self, path: Path) -> None:
@@ -105,11 +105,11 @@ class YamlDocument:
                 raise self._error("duplicate_key", message, key.start, hint)
 
     def set(self, path: Path, value: Any) -> YamlDocument:
-        """Replace the value at path, or insert it behind its siblings; missing parents are made."""
+        """Replace the value at path, or insert it after its siblings; creates missing parents."""
         return self._put(path, value)
 
     def set_raw(self, path: Path, text: str) -> YamlDocument:
-        """The same with a source text that an earlier raw() gave."""
+        """Like set(), with a source text from an earlier raw()."""
         try:
             root = self._reading_of(text).root
         except HookctlError as error:
@@ -121,7 +121,7 @@ class YamlDocument:
         return self._put(path, Source(text, root))
 
     def append(self, path: Path, value: Any) -> YamlDocument:
-        """Add an element to the end of the array at path; a missing array and its parents are made."""
+        """Add an element at the end of the array at path; creates the array if it is missing."""
         self.check_path(path)
         found = self._find(path)
         if found is None:
@@ -134,7 +134,7 @@ class YamlDocument:
         return self._verified(self._edits.insertion(found, None, value), found.way, step, pair)
 
     def remove(self, path: Path) -> YamlDocument:
-        """Take out the member or element at path; the same document if there is none."""
+        """Remove the member or element at path; returns the same document if there is none."""
         self.check_path(path)
         found = self._find(path)
         if not path or found is None:
@@ -249,7 +249,7 @@ class YamlDocument:
         return self._verified(self._edits.fill(value), (), None, (None, tree_of(value)))
 
     def _insert(self, path: Path, length: int, holder: Found, value: Any) -> YamlDocument:
-        """Insert below the deepest parent that is there; those that are missing come with the value."""
+        """Insert below the deepest existing parent; the value brings the missing ones."""
         key = path[length]
         if holder.node.kind != "map" or not isinstance(key, str):
             needed = "an object" if isinstance(key, str) else "an array with that element"
@@ -260,7 +260,7 @@ class YamlDocument:
         return self._verified(self._edits.insertion(holder, key, value), holder.way, step, pair)
 
     def _wrapped(self, keys: Path, value: Any) -> Any:
-        """The value inside those of its parents that are missing."""
+        """The value wrapped in its missing parents."""
         for key in reversed(keys):
             if not isinstance(key, str):
                 raise wrong_shape(self, keys, "an array that is there already")

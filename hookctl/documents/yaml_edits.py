@@ -45,7 +45,7 @@ class Edits:
         self._root = root
 
     def fill(self, value: dict[str, Any]) -> list[Splice]:
-        """An empty document: the value goes behind what is there."""
+        """Fill an empty document: the value goes after its comments."""
         end = len(self._text)
         lines = self._style.line_end.join(block(value, 0, self._style))
         begun = end > line_start(self._text, end) and self._text[-1] != "\ufeff"
