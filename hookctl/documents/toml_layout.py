@@ -112,7 +112,7 @@ class Layout:
         return [Splice(end, end, ","), Splice(offset, offset, separator + text)]
 
     def remove_items(self, pieces: list[Piece]) -> Iterator[Splice]:
-        """Remove items of an array or inline table, each with its comma, or else the one before it."""
+        """Remove items in brackets, each with its comma, or else the one before it."""
         home = pieces[0].home
         assert home
         remaining = list(home.body)
