@@ -40,7 +40,7 @@ class Document(Protocol):
         """Refuse (strict_host) a document that a host with these two flags cannot read."""
 
     def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a duplicate key: hosts differ in which one they use."""
+        """Refuse (duplicate_key) a path through a duplicate key: hosts use different ones."""
 
     @property
     def data(self) -> bytes:

@@ -139,7 +139,7 @@ def _masked_json(path: Path, value: Any) -> str:
 
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
-    """The hunks of a unified diff; only lines between the first and the last change are compared."""
+    """The hunks of a unified diff; compares only from the first to the last change."""
     import difflib
 
     start = max(_count_equal(old, new) - _CONTEXT, 0)

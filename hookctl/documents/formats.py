@@ -1,4 +1,4 @@
-"""Chooses the module that reads and edits a settings format, by the format's name in a host file."""
+"""Chooses the module for a settings format, by the format's name in a host file."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class JsonDocument:
 
     @property
     def fault(self) -> tuple[str, int, int] | None:
-        """Kind ("comment", "trailing comma"), line and column of the first part that is not JSON."""
+        """Kind ("comment", "trailing comma"), line and column of the first fault."""
         fault = self._first_fault(comments=False, trailing_commas=False)
         if fault is None:
             return None
@@ -294,7 +294,7 @@ class JsonDocument:
         return _Spot(Child("", start, start, end), self._scan.tree, 0)
 
     def _indexes(self, path: Path, tree: Tree, key: str | int) -> list[int]:
-        """The indexes of the children of `tree` (at path) with this key; two for a duplicate key."""
+        """The indexes of the children of `tree` (at path) that have this key."""
         if isinstance(key, int):
             is_inside = isinstance(tree, list) and 0 <= key < len(tree)
             return [key] if is_inside else []
@@ -391,7 +391,7 @@ class JsonDocument:
         return [Splice(last_end, last_end, ","), Splice(offset, offset, member)]
 
     def _child_indent(self, container: Container) -> str:
-        """The indentation of the last child that begins a line; else one step below the bracket's."""
+        """The indentation of the last child that begins a line; else one step more."""
         for start in reversed(container.starts):
             indent = self._blanks_before(start)
             if indent is not None:
@@ -462,16 +462,16 @@ class JsonDocument:
         return [Splice(comma, child.end, "")]
 
     def _cut(self, start: int, end: int) -> list[Splice]:
-        """Remove a span: its whole lines if it is alone on them, else the blanks on one side too."""
+        """Remove a span: its lines if it is alone on them, else the blanks on one side too."""
         lines = self._whole_lines(start, end)
         if lines:
             return [Splice(*lines, "")]
         after_blanks = end
         while self._text[after_blanks] in " \t":
             after_blanks += 1
-        if self._text[after_blanks] not in "\r\n":
-            if after_blanks > end or self._blanks_before(start) is not None:
-                return [Splice(start, after_blanks, "")]
+        is_between = after_blanks > end or self._blanks_before(start) is not None
+        if is_between and self._text[after_blanks] not in "\r\n":
+            return [Splice(start, after_blanks, "")]
         while self._text[start - 1] in " \t":
             start -= 1
         return [Splice(start, end, "")]
@@ -592,7 +592,7 @@ class JsonDocument:
         return line_start(self._text, start), line_break.end()
 
     def _after_line_comments(self, offset: int) -> int:
-        """The end of the offset's line and its comments; the offset itself if more follows there."""
+        """The end of the offset's line and its comments; the offset if more follows there."""
         stop = line_stop(self._text, offset)
         for start, end in self._scan.comments:
             if offset <= start < stop < end:  # a block comment of several lines

@@ -1,4 +1,4 @@
-"""The OpenCode plugin file of hookctl: JSON settings inside fixed code, edited like a settings file.
+"""The OpenCode plugin file: JSON settings inside fixed code, edited like a settings file.
 
 The settings are a JSON document of their own, and the code around them comes from templates/. A
 file whose code differs is refused: it is another program's, or somebody has edited it.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from os.path import commonprefix
 from typing import Any
 
 from hookctl.documents import Path
@@ -20,7 +19,10 @@ from hookctl.system.folders import asset
 
 # The settings stand between these two lines, in every version.
 _START = "\nconst settings =\n"
-_END = "// From here on every file of this version is the same; hookctl does not touch one that differs.\n"
+_END = (
+    "// From here on every file of this version is the same;"
+    " hookctl does not touch one that differs.\n"
+)
 
 # The SHA-256 of the code (before and after the settings) of earlier versions, which the next
 # install replaces.
@@ -165,9 +167,9 @@ def _foreign_file(text: str, where: str) -> HookctlError:
     expected_before, expected_after = _current_code()
     before, _, after = _split(text)
     if before == expected_before:
-        offset = len(text) - len(after) + len(commonprefix([expected_after, after]))
+        offset = len(text) - len(after) + _count_equal(expected_after, after)
     else:
-        offset = len(commonprefix([expected_before, before]))
+        offset = _count_equal(expected_before, before)
     line, column = position_of(text, offset)
     message = "this file is not as hookctl writes it"
     hint = (
@@ -175,3 +177,11 @@ def _foreign_file(text: str, where: str) -> HookctlError:
         " Then run the command again."
     )
     return HookctlError("foreign_file", message, path=where, line=line, column=column, hint=hint)
+
+
+def _count_equal(expected: str, actual: str) -> int:
+    """How many characters are equal from the beginning on."""
+    count = 0
+    while expected[count : count + 1] and expected[count : count + 1] == actual[count : count + 1]:
+        count += 1
+    return count

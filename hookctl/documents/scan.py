@@ -98,7 +98,7 @@ _DECODER = json.JSONDecoder(
 
 
 def decode(data: bytes, where: str) -> str:
-    """The bytes as text, line ends untouched; not_utf8, with the position, if they are not UTF-8."""
+    """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
     if len(data) > LIMIT:
         message, hint = "the file is larger than 16 MiB", "Is it the right file?"
         raise HookctlError("unparsable", message, path=where, hint=hint)
@@ -267,8 +267,7 @@ def _add_children(pattern: re.Pattern[str], shadow: str, offset: int, starts: li
 _PLAIN = {
     "Expecting value": "a value is missing here",
     "Expecting property name enclosed in double quotes": "a name in double quotes is expected here",
-    "Illegal trailing comma before end of object": "a comma is not allowed before the closing bracket",
-    "Illegal trailing comma before end of array": "a comma is not allowed before the closing bracket",
+    "Illegal trailing comma": "a comma is not allowed before the closing bracket",
     "Expecting ',' delimiter": "a comma or the closing bracket is missing here",
     "Expecting ':' delimiter": "a colon is missing here",
     "Extra data": "there is something behind the end of the document",

@@ -51,8 +51,6 @@ def leading_blanks(text: str) -> str:
 def position_of(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset, both from 1; a byte order mark takes no column."""
     breaks = list(BREAK.finditer(text, 0, offset))
-    if breaks:
-        start = breaks[-1].end()
-    else:
-        start = int(text.startswith("\ufeff") and offset > 0)
+    bom_length = int(text.startswith("\ufeff") and offset > 0)
+    start = breaks[-1].end() if breaks else bom_length
     return len(breaks) + 1, offset - start + 1

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
+from hookctl.documents.toml_layout import Layout
 from hookctl.documents.toml_scan import (
     ARRAY,
     DOTTED,
@@ -29,7 +30,6 @@ from hookctl.documents.toml_scan import (
     read,
     scan,
 )
-from hookctl.documents.toml_layout import Layout
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
 from hookctl.errors import HookctlError
 
@@ -154,7 +154,7 @@ class TomlDocument:
         return self._verified(splices, element, new.value)
 
     def remove(self, path: Path) -> TomlDocument:
-        """Remove the value, table or element at path; returns the same document if there is none."""
+        """Remove the value, table or element at path; the same document if there is none."""
         node = self._find(path)
         if not path or node is None:
             return self
@@ -277,7 +277,7 @@ class TomlDocument:
         return False
 
     def _insert_block(self, path: Path, new: _New) -> list[Splice]:
-        """Insert the value as a table of its own, or in one, within the array element on its path."""
+        """Insert the value as a table, or in one, within the array element on its path."""
         names = _names(path)
         if new.is_block:
             lines = block(names, new.text, new.node, is_element=isinstance(path[-1], int))

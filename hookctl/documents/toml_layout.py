@@ -23,7 +23,7 @@ class Layout:
     # Lines
 
     def insert_line(self, above: list[Piece], text: str) -> list[Splice]:
-        """Insert a line after the first of `above`; else before the first header and its comments."""
+        """Insert a line after the first of `above`, else before the first header."""
         if above:
             stop = line_stop(self._text, above[0].end)
             return [Splice(stop, stop, self._line_end + self._indent_at(above[0].start) + text)]
@@ -57,7 +57,7 @@ class Layout:
         return [Splice(size, size, line_end * 2 + text)]
 
     def remove_lines(self, pieces: list[Piece]) -> Iterator[Splice]:
-        """Remove the lines of headers and keys; where blank lines surround them, one of those too."""
+        """Remove the lines of headers and keys, and one of the blank lines around them."""
         removed = {id(piece) for piece in pieces}
         run: list[Piece] = []
         for piece in [*self._scan.statements, None]:
