@@ -1,6 +1,7 @@
-"""Settings files as documents: one module a format, all with the same small protocol.
+"""Lossless reading and editing of settings files: one module a format, all with one protocol.
 
-A document is immutable: each edit gives a new one, already verified by parsing it again.
+A document is immutable: each edit gives a new one, already verified by parsing it again. The
+modules here import only each other, hookctl.system, and the values (model, errors, masking).
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ MISSING = Missing()
 
 
 class Document(Protocol):
-    """What every format offers; errors are HookctlError with file, line and column."""
+    """The methods of every format; errors are HookctlError with file, line and column."""
 
     @property
     def where(self) -> str:
-        """The file that errors name."""
+        """The file name that errors show."""
 
     @property
     def fault(self) -> tuple[str, int, int] | None:
-        """Kind, line and column of the first thing that a strict host does not read; None if there is none."""
+        """Kind, line and column of the first thing that a strict host cannot read, or None."""
 
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
-        """Refuse (strict_host) a document that a host with these two flags does not read."""
+        """Refuse (strict_host) a document that a host with these two flags cannot read."""
 
     def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a key that stands twice: hosts differ in which one they take."""
+        """Refuse (duplicate_key) a path through a duplicate key: hosts use different ones."""
 
     @property
     def data(self) -> bytes:
@@ -56,30 +57,30 @@ class Document(Protocol):
         """The source text of the value at path; KeyError if there is none."""
 
     def position(self, path: Path) -> tuple[int, int]:
-        """Line and column (both from 1) of the value at path; of the nearest parent if there is none."""
+        """Line and column (from 1) of the value at path, or of its nearest existing parent."""
 
     def set(self, path: Path, value: Any) -> Document:
-        """Replace the value at path, or insert it behind its siblings; missing parents are made."""
+        """Replace the value at path, or insert it after its siblings; creates missing parents."""
 
     def set_raw(self, path: Path, text: str) -> Document:
-        """The same with a source text that an earlier raw() gave."""
+        """Like set(), with a source text from an earlier raw()."""
 
     def append(self, path: Path, value: Any) -> Document:
-        """Add an element to the end of the array at path; a missing array and its parents are made."""
+        """Add an element at the end of the array at path; creates the array if it is missing."""
 
     def remove(self, path: Path) -> Document:
-        """Take out the member or element at path; the same document if there is none."""
+        """Remove the member or element at path; returns the same document if there is none."""
 
 
 def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
-    """The error for a value at path that an edit needs otherwise: `needed` says how."""
+    """The error for a value at path that is not what an edit needs; `needed` names that."""
     name = ".".join(map(str, path)) or "the document"
     hint = f"Make it {needed}, then run the command again."
     return _error("wrong_shape", document, path, f"{name} is not {needed}", hint)
 
 
 def unexpected(document: Document, path: Path, message: str) -> HookctlError:
-    """The error for an edit that failed although it should not have: a fault of ours."""
+    """The error for an edit that failed because of a bug in hookctl."""
     error = _error(
         "unexpected", document, path, message, "Nothing was written. Please report this."
     )

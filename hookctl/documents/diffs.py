@@ -1,7 +1,7 @@
-"""What changes in a settings file, for people and for machines, with secrets masked.
+"""The changes of a settings file, for people and for machines, with secrets masked.
 
-A person sees a unified diff, in which the lines around help to find the place. A machine gets only what is ours: its
-output ends up in logs, where nothing else of the operator's settings belongs.
+A person sees a unified diff, whose context lines help to find the place. A machine gets only the
+values of hookctl: its output ends up in logs, where the operator's other settings do not belong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _CONTEXT = 3  # lines around a change
 
-_Change = tuple[str, Path, Any]  # "+" or "-", where, and the value there
+_Change = tuple[str, Path, Any]  # "+" or "-", the path, and the value at it
 
 
 def unified(file: FilePlan) -> str:
@@ -29,135 +29,152 @@ def unified(file: FilePlan) -> str:
 
     if not file.settings:
         return ""
-    if not _is_shown(file):
-        return _unread(file.path)
-    before = "" if file.old is None else file.old.decode("utf-8")
-    after = (file.after or b"").decode("utf-8")
-    old, new = (_lines(redacted(text).removeprefix("\ufeff")) for text in (before, after))
-    hunks = list(_hunks(old, new))
+    if not _is_old_readable(file) or _parse_new(file) is None:
+        return _unreadable_note(file.path)
+    old_text = "" if file.old is None else file.old.decode("utf-8")
+    new_text = (file.after or b"").decode("utf-8")
+    old_lines = _diff_lines(redacted(old_text).removeprefix("\ufeff"))
+    new_lines = _diff_lines(redacted(new_text).removeprefix("\ufeff"))
+    hunks = list(_hunks(old_lines, new_lines))
     if not hunks:
         return ""
-    names = (
-        "/dev/null" if file.old is None else file.path,
-        "/dev/null" if file.after is None else file.path,
-    )
-    return "".join([f"--- {names[0]}\n", f"+++ {names[1]}\n", *hunks])
+    old_name = "/dev/null" if file.old is None else file.path
+    new_name = "/dev/null" if file.after is None else file.path
+    return "".join([f"--- {old_name}\n", f"+++ {new_name}\n", *hunks])
 
 
 def own_lines(file: FilePlan) -> str:
-    """What hookctl puts into a settings file and takes out of it, a line for each value; none around it."""
+    """The values that hookctl adds to and removes from a settings file, one a line, no context."""
     if not file.settings or not file.decision.actions:
         return ""
-    after = _after(file)
-    if after is None or not _is_read(file):
-        return _unread(file.path)
-    before = {} if file.before.value is MISSING else file.before.value
-    changes = _changes(before, {} if after.value is MISSING else after.value, ())
-    return "".join(f"{mark}{_named(path)}: {_text(path, value)}\n" for mark, path, value in changes)
+    new = _parse_new(file)
+    if new is None or not _is_old_readable(file):
+        return _unreadable_note(file.path)
+    lines = []
+    for mark, path, value in _changes(_root(file.before), _root(new), ()):
+        lines.append(f"{mark}{'.'.join(map(str, path))}: {_masked_json(path, value)}\n")
+    return "".join(lines)
 
 
-def _is_shown(file: FilePlan) -> bool:
-    """Whether both texts can be read; what of another one is secret nobody knows."""
-    return _is_read(file) and _after(file) is not None
-
-
-def _is_read(file: FilePlan) -> bool:
+def _is_old_readable(file: FilePlan) -> bool:
+    """Whether the file was parsed as it stands; secrets in an unparsed text cannot be told."""
     return file.old is None or file.old == file.before.data
 
 
-def _after(file: FilePlan) -> Document | None:
+def _parse_new(file: FilePlan) -> Document | None:
     try:
         return formats.parse(file.target.host.format, file.after or b"", where=file.path)
     except HookctlError:
         return None
 
 
-def _unread(path: str) -> str:
+def _root(document: Document) -> Any:
+    return {} if document.value is MISSING else document.value
+
+
+def _unreadable_note(path: str) -> str:
     return f"({path} cannot be read as settings, so it is not shown)\n"
 
 
 # Values
 
 
-def _changes(before: Any, after: Any, path: Path) -> Iterator[_Change]:
-    """The smallest values that are different, in the order of the file."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(key for key in after if key not in before)]:
-            yield from _changes(before.get(key, MISSING), after.get(key, MISSING), (*path, key))
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from _changed_elements(before, after, path)
-    elif type(before) is not type(after) or before != after:
-        if before is not MISSING:
-            yield "-", path, before
-        if after is not MISSING:
-            yield "+", path, after
+def _changes(old: Any, new: Any, path: Path) -> Iterator[_Change]:
+    """The smallest values that differ, in the order of the file."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        added_keys = [key for key in new if key not in old]
+        for key in [*old, *added_keys]:
+            yield from _changes(old.get(key, MISSING), new.get(key, MISSING), (*path, key))
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _changed_elements(old, new, path)
+    elif type(old) is not type(new) or old != new:
+        if old is not MISSING:
+            yield "-", path, old
+        if new is not MISSING:
+            yield "+", path, new
 
 
-def _changed_elements(before: list[Any], after: list[Any], path: Path) -> Iterator[_Change]:
-    start = _same(before, after)
-    end = _same(before[start:][::-1], after[start:][::-1])
-    gone, new = before[start : len(before) - end], after[start : len(after) - end]
-    left, come = [value not in new for value in gone], [value not in gone for value in new]
-    if all(left) and all(come) and len(gone) == len(new):
-        for at, (old, other) in enumerate(zip(gone, new, strict=True), start):
-            yield from _changes(old, other, (*path, at))
+def _changed_elements(old: list[Any], new: list[Any], path: Path) -> Iterator[_Change]:
+    """The changes between two arrays, without the elements that both begin and end with."""
+    start = _count_equal(old, new)
+    end = _count_equal(old[start:][::-1], new[start:][::-1])
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    has_shared = any(value in new for value in old)
+    if len(old) == len(new) and not has_shared:
+        for index, (old_value, new_value) in enumerate(zip(old, new, strict=True), start):
+            yield from _changes(old_value, new_value, (*path, index))
         return
-    for mark, values, are_changed in (("-", gone, left), ("+", new, come)):
-        for at, value in enumerate(values):
-            if are_changed[at]:
-                yield mark, (*path, start + at), value
+    yield from _unshared("-", old, new, path, start)
+    yield from _unshared("+", new, old, path, start)
 
 
-def _same(one: list[Any], other: list[Any]) -> int:
+def _unshared(
+    mark: str, values: list[Any], others: list[Any], path: Path, start: int
+) -> Iterator[_Change]:
+    """The elements that are only in `values`, whose first one has the index `start`."""
+    for index, value in enumerate(values, start):
+        if value not in others:
+            yield mark, (*path, index), value
+
+
+def _count_equal(old: list[Any], new: list[Any]) -> int:
     """How many elements are equal from the beginning on."""
     count = 0
-    while count < min(len(one), len(other)) and one[count] == other[count]:
+    while count < min(len(old), len(new)) and old[count] == new[count]:
         count += 1
     return count
 
 
-def _named(path: Path) -> str:
-    return ".".join(map(str, path))
-
-
-def _text(path: Path, value: Any) -> str:
-    key = next((str(name) for name in path if is_secret(str(name))), "")
-    return json.dumps(masked(value, key), ensure_ascii=False, default=str)
+def _masked_json(path: Path, value: Any) -> str:
+    """A value as JSON; the first secret key on its path masks all of it."""
+    secret_key = ""
+    for key in map(str, path):
+        if is_secret(key):
+            secret_key = key
+            break
+    return json.dumps(masked(value, secret_key), ensure_ascii=False, default=str)
 
 
 # Lines
 
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
-    """The hunks of a unified diff. Only what lies between the first and the last change is compared."""
+    """The hunks of a unified diff; compares only from the first to the last change."""
     import difflib
 
-    start = max(_same(old, new) - _CONTEXT, 0)
-    end = max(_same(old[start:][::-1], new[start:][::-1]) - _CONTEXT, 0)
-    matcher = difflib.SequenceMatcher(
-        None, old[start : len(old) - end], new[start : len(new) - end]
-    )
+    start = max(_count_equal(old, new) - _CONTEXT, 0)
+    end = max(_count_equal(old[start:][::-1], new[start:][::-1]) - _CONTEXT, 0)
+    old_part = old[start : len(old) - end]
+    new_part = new[start : len(new) - end]
+    matcher = difflib.SequenceMatcher(None, old_part, new_part)
     for group in matcher.get_grouped_opcodes(_CONTEXT):
-        moved = [(tag, *(number + start for number in numbers)) for tag, *numbers in group]
-        yield f"@@ -{_range(moved[0][1], moved[-1][2])} +{_range(moved[0][3], moved[-1][4])} @@\n"
-        for tag, old_from, old_to, new_from, new_to in moved:
+        _, old_first, _, new_first, _ = group[0]
+        _, _, old_stop, _, new_stop = group[-1]
+        old_range = _range(old_first + start, old_stop + start)
+        new_range = _range(new_first + start, new_stop + start)
+        yield f"@@ -{old_range} +{new_range} @@\n"
+        for tag, old_from, old_to, new_from, new_to in group:
             if tag == "equal":
-                yield from (f" {line}" for line in old[old_from:old_to])
+                yield from (f" {line}" for line in old_part[old_from:old_to])
             else:
-                yield from (f"-{line}" for line in old[old_from:old_to])
-                yield from (f"+{line}" for line in new[new_from:new_to])
+                yield from (f"-{line}" for line in old_part[old_from:old_to])
+                yield from (f"+{line}" for line in new_part[new_from:new_to])
 
 
 def _range(start: int, stop: int) -> str:
-    """Lines as a diff names them: the first and how many; of none the line before."""
+    """A range of lines as a diff names it: first line and count; of none, the line before and 0."""
     length = stop - start
     if length == 1:
         return str(start + 1)
-    return f"{start + 1 if length else start},{length}"
+    if length == 0:
+        return f"{start},0"
+    return f"{start + 1},{length}"
 
 
-def _lines(text: str) -> list[str]:
-    """Lines without their line ends' kind, so that CRLF does not fill the diff; a missing last one is said."""
-    lines = re.split(r"\r\n|\r|\n", text)
-    last = [f"{lines[-1]}\n\\ No newline at end of file\n"] if lines[-1] else []
-    return [line + "\n" for line in lines[:-1]] + last
+def _diff_lines(text: str) -> list[str]:
+    """Lines with \\n at the end, so that CRLF does not fill the diff; marks a missing last one."""
+    *lines, last = re.split(r"\r\n|\r|\n", text)
+    ended = [line + "\n" for line in lines]
+    if last:
+        ended.append(f"{last}\n\\ No newline at end of file\n")
+    return ended

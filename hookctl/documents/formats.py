@@ -1,4 +1,4 @@
-"""From a format's name, as a host's file has it, to the module that reads and edits it."""
+"""Chooses the module for a settings format, by the format's name in a host file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from hookctl.documents.jsonc import JsonDocument
 
 
 def renewed(document: Document) -> Document:
-    """The document with the code around its settings as this version has it; only a plugin has any."""
-    return document.renewed() if hasattr(document, "renewed") else document
+    """The document with this version's code around its settings; only a plugin has such code."""
+    if hasattr(document, "renewed"):
+        return document.renewed()
+    return document
 
 
 @lru_cache(maxsize=16)  # as many settings files as there are hosts
 def parse(format: str, data: bytes, *, where: str = "") -> Document:
-    """The document that a settings file's bytes hold; errors name `where`, line and column.
+    """The document in a settings file's bytes; errors name `where`, line and column.
 
-    A document never changes, so the same bytes are read once, however often a run asks for them.
+    A document never changes, so the same bytes are parsed only once in a run.
     """
     if format == "toml":
         from hookctl.documents.toml import TomlDocument

@@ -1,7 +1,8 @@
-"""JSON and JSONC without loss: an edit is a few splices into the text, and every other byte stays.
+"""Lossless editing of JSON and JSONC: an edit is a few splices into the text; other bytes stay.
 
-Each edit is verified: the new text is read again, and its tree must be the old tree with the same edit made on
-plain values. So a wrong rule about commas or comments is a refusal, and never a lost setting.
+Each edit is verified: the new text is read again, and its tree must be the old tree with the same
+edit made on plain values. So a wrong rule about commas or comments leads to a refusal, never to a
+lost setting.
 """
 
 from __future__ import annotations
@@ -27,15 +28,23 @@ from hookctl.documents.scan import (
     too_deep,
     tree_of,
 )
-from hookctl.documents.text import BREAK, Splice, line_start, line_stop, position_of, spliced
+from hookctl.documents.text import (
+    BREAK,
+    Splice,
+    leading_blanks,
+    line_start,
+    line_stop,
+    position_of,
+    spliced,
+)
 from hookctl.errors import HookctlError
 
-# Patterns are compiled when they are used: most calls edit nothing, and compiling them is half of an import.
+# Compiled when it is used: most calls edit nothing, and compiling patterns is half of an import.
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
 
 
 class _Spot(NamedTuple):
-    """Where the value at a path stands, what it says, and which child of its container it is."""
+    """A value at a path: its span, its tree, and its index in its container."""
 
     child: Child
     tree: Tree
@@ -43,12 +52,12 @@ class _Spot(NamedTuple):
 
 
 class _New(NamedTuple):
-    """A value to be written, and its tree; where a source text is put back, a hole stands in the value for it."""
+    """A value to be written, and its tree; _HOLE in the value stands for a given source text."""
 
     value: Any
     tree: Tree
     source: str | None = None
-    lenient: bool = False  # the source text has comments or trailing commas
+    is_lenient: bool = False  # the source text has comments or trailing commas
 
 
 _HOLE = "\0"
@@ -59,7 +68,7 @@ _Got = TypeVar("_Got")
 
 
 def _bounded(method: Callable[_Given, _Got]) -> Callable[_Given, _Got]:
-    """Refuse what the scanner cannot reach in the stack that is left."""
+    """Refuse a document that is nested deeper than the rest of the stack allows."""
 
     @wraps(method)
     def bounded(*args: _Given.args, **kwargs: _Given.kwargs) -> _Got:
@@ -75,16 +84,16 @@ def _bounded(method: Callable[_Given, _Got]) -> Callable[_Given, _Got]:
 def _edit(
     method: Callable[Concatenate[JsonDocument, Path, _Given], JsonDocument],
 ) -> Callable[Concatenate[JsonDocument, Path, _Given], JsonDocument]:
-    """Make an edit of a document once: the same one again, as a plan made twice has it, gives the same document."""
+    """Cache an edit of a document: a plan that is made twice makes the same edits again."""
 
     @wraps(method)
     def edited(
         document: JsonDocument, path: Path, *args: _Given.args, **kwargs: _Given.kwargs
     ) -> JsonDocument:
-        wanted = (method.__name__, path, repr((args, kwargs)))
-        if wanted not in document._edits:
-            document._edits[wanted] = method(document, path, *args, **kwargs)
-        return document._edits[wanted]
+        call = (method.__name__, path, repr((args, kwargs)))
+        if call not in document._edits:
+            document._edits[call] = method(document, path, *args, **kwargs)
+        return document._edits[call]
 
     return _bounded(edited)
 
@@ -97,9 +106,8 @@ class JsonDocument:
     ) -> None:
         self._text = text
         self._scan = scanned
-        self._known = (
-            known or {}
-        )  # where the children of a container begin, as far as an edit left them
+        # Where the children of each container begin, as far as an earlier edit left them in place.
+        self._known = known or {}
         self._read_contents: dict[int, Container] = {}
         self._read_paths: dict[Path, _Spot | None] = {}
         self._read_names: dict[Path, list[str]] = {}
@@ -110,14 +118,13 @@ class JsonDocument:
     def parse(
         cls, data: bytes, *, where: str = "", comments: bool = True, trailing_commas: bool = True
     ) -> JsonDocument:
-        """Read the bytes of a file; errors name `where`, line and column (not_utf8, unparsable)."""
+        """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
         text = decode(data, where)
         try:
-            return cls(
-                text, where, scan(text, where, comments=comments, trailing_commas=trailing_commas)
-            )
+            scanned = scan(text, where, comments=comments, trailing_commas=trailing_commas)
         except RecursionError:
             raise too_deep(text, where) from None
+        return cls(text, where, scanned)
 
     @property
     def data(self) -> bytes:
@@ -130,88 +137,92 @@ class JsonDocument:
         """The parsed root value, or MISSING in an empty document."""
         if self._scan.start < 0:
             return MISSING
-        return self._plain(self._scan.start, self._scan.end)
+        return self._parse_span(self._scan.start, self._scan.end)
 
     @property
     def fault(self) -> tuple[str, int, int] | None:
-        """Kind ("comment", "trailing comma"), line and column of the first thing that strict JSON does not allow."""
-        first = [(start, "comment") for start, _ in self._scan.comments[:1]]
-        first += [(comma, "trailing comma") for comma in sorted(self._scan.commas)[:1]]
-        if not first:
+        """Kind ("comment", "trailing comma"), line and column of the first fault."""
+        fault = self._first_fault(comments=False, trailing_commas=False)
+        if fault is None:
             return None
-        offset, kind = min(first)
+        offset, kind = fault
         return (kind, *position_of(self._text, offset))
 
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
-        """Refuse (strict_host) a document that a host with these two flags does not read."""
-        found = [] if comments else [(start, "comment") for start, _ in self._scan.comments[:1]]
-        found += (
-            []
-            if trailing_commas
-            else [(comma, "trailing comma") for comma in sorted(self._scan.commas)[:1]]
-        )
-        if found:
-            offset, kind = min(found)
+        """Refuse (strict_host) a document that a host with these two flags cannot read."""
+        fault = self._first_fault(comments=comments, trailing_commas=trailing_commas)
+        if fault:
+            offset, kind = fault
             message = f"there is a {kind}, which this host does not read"
-            raise self._error(
-                "strict_host", message, offset, "Remove it, then run the command again."
-            )
+            hint = "Remove it, then run the command again."
+            raise self._error("strict_host", message, offset, hint)
+
+    def _first_fault(self, *, comments: bool, trailing_commas: bool) -> tuple[int, str] | None:
+        """Offset and kind of the first comment or trailing comma, unless they are allowed."""
+        faults = []
+        if self._scan.comments and not comments:
+            faults.append((self._scan.comments[0][0], "comment"))
+        if self._scan.commas and not trailing_commas:
+            faults.append((min(self._scan.commas), "trailing comma"))
+        return min(faults, default=None)
 
     @_bounded
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""
-        found = self._find(path)
-        return MISSING if isinstance(found, Missing) else self._plain(found.value, found.end)
+        child = self._find(path)
+        return MISSING if child is None else self._parse_span(child.value, child.end)
 
     @_bounded
     def raw(self, path: Path) -> str:
         """The source text of the value at path; KeyError if there is none."""
-        found = self._find(path)
-        if isinstance(found, Missing):
+        child = self._find(path)
+        if child is None:
             raise KeyError(path)
-        return self._text[found.value : found.end]
+        return self._text[child.value : child.end]
 
     @_bounded
     def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value at path; of the nearest parent if there is none."""
+        """Line and column of the value at path, or of its nearest existing parent."""
         return position_of(self._text, self._nearest(path))
 
     @_bounded
     def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a key that its object has twice: the host reads the last one."""
+        """Refuse (duplicate_key) a path through a duplicate key: the host uses the last one."""
         for length in range(len(path)):
             spot = self._spot(path[:length])
             if spot is None:
                 return
-            same = self._indexes(path[:length], spot.tree, path[length])
-            if len(same) > 1:
-                message = f"the key {path[length]!r} stands here a second time"
-                hint = "The host uses only the last one: remove one of the two, then run the command again."
-                raise self._error(
-                    "duplicate_key", message, self._contents(spot.child.value).starts[same[1]], hint
-                )
+            indexes = self._indexes(path[:length], spot.tree, path[length])
+            if len(indexes) > 1:
+                second = self._contents(spot.child.value).starts[indexes[1]]
+                raise self._duplicate_key(path[length], second)
+
+    def _duplicate_key(self, key: str | int, offset: int) -> HookctlError:
+        message = f"the key {key!r} stands here a second time"
+        hint = "The host uses only the last one: remove one of the two, then run the command again."
+        return self._error("duplicate_key", message, offset, hint)
 
     @_edit
     def set(self, path: Path, value: Any) -> JsonDocument:
-        """Replace the value at path, or insert it behind its siblings; missing parents are made."""
+        """Replace the value at path, or insert it after its siblings; creates missing parents."""
         return self._put(path, self._new(path, value))
 
     @_edit
     def set_raw(self, path: Path, text: str) -> JsonDocument:
-        """The same with a source text that an earlier raw() gave."""
+        """Like set(), with a source text from an earlier raw()."""
         try:
             given = scan(text, self.where, comments=True, trailing_commas=True)
         except HookctlError as error:
-            raise unexpected(
-                self, path, f"the source text cannot be read ({error.message})"
-            ) from None
+            message = f"the source text cannot be read ({error.message})"
+            raise unexpected(self, path, message) from None
         if (given.start, given.end) != (0, len(text)):
             raise unexpected(self, path, "the source text is not just a value")
-        return self._put(path, _New(_HOLE, given.tree, text, bool(given.comments or given.commas)))
+        is_lenient = bool(given.comments or given.commas)
+        return self._put(path, _New(_HOLE, given.tree, text, is_lenient))
 
     @_edit
     def append(self, path: Path, value: Any) -> JsonDocument:
-        """Add an element to the end of the array at path; a missing array and its parents are made."""
+        """Add an element at the end of the array at path; creates the array if it is missing."""
         self.check_path(path)
         spot = self._spot(path)
         if spot is None:
@@ -219,77 +230,88 @@ class JsonDocument:
         if not isinstance(spot.tree, list):
             raise wrong_shape(self, path, "an array")
         new = self._new(path, value)
-        inside = self._contents(spot.child.value)
-        return self._verified(self._insertion(inside, None, new), (*path, len(spot.tree)), new)
+        splices = self._insertion(self._contents(spot.child.value), None, new)
+        return self._verified(splices, (*path, len(spot.tree)), new)
 
     @_edit
     def remove(self, path: Path) -> JsonDocument:
-        """Take out the member or element at path; the same document if there is none."""
+        """Remove the member or element at path; returns the same document if there is none."""
         self.check_path(path)
-        spot, holder = self._spot(path), self._find(path[:-1])
+        spot = self._spot(path)
         if not path or spot is None:
             return self
-        assert isinstance(holder, Child)
-        return self._verified(
-            self._removal(self._contents(holder.value), spot.index), path, MISSING
-        )
+        holder = self._find(path[:-1])
+        assert holder  # it holds the spot
+        splices = self._removal(self._contents(holder.value), spot.index)
+        return self._verified(splices, path, MISSING)
 
     # Finding
 
     def _contents(self, start: int) -> Container:
         if start not in self._read_contents:
-            self._read_contents[start] = contents(
-                self._scan.shadow, start, self._known.get(start, [])
-            )
+            known_starts = self._known.get(start, [])
+            self._read_contents[start] = contents(self._scan.shadow, start, known_starts)
         return self._read_contents[start]
 
-    def _plain(self, start: int, end: int) -> Any:
+    def _parse_span(self, start: int, end: int) -> Any:
         try:
             return json.loads(self._scan.shadow[start:end])
         except ValueError as error:  # an integer of thousands of digits
-            raise self._error(
-                "unparsable", f"this value cannot be read ({error})", start, "Make it shorter."
-            ) from None
+            message = f"this value cannot be read ({error})"
+            raise self._error("unparsable", message, start, "Make it shorter.") from None
 
-    def _find(self, path: Path) -> Child | Missing:
-        """The child at path; where a key stands twice, the last one, as every host reads it."""
+    def _find(self, path: Path) -> Child | None:
+        """The child at path; of a duplicate key the last one, as every host reads it."""
         spot = self._spot(path)
-        return MISSING if spot is None else spot.child
+        return None if spot is None else spot.child
 
     def _spot(self, path: Path) -> _Spot | None:
-        """The same with what it says."""
+        """The child at path with its tree and its index."""
         if path not in self._read_paths:
             self._read_paths[path] = self._search(path)
         return self._read_paths[path]
 
     def _search(self, path: Path) -> _Spot | None:
         if not path:
-            start, end = self._scan.start, self._scan.end
-            return None if start < 0 else _Spot(Child("", start, start, end), self._scan.tree, 0)
+            return self._root_spot()
         holder = self._spot(path[:-1])
-        same = self._indexes(path[:-1], holder.tree, path[-1]) if holder else []
-        if holder is None or not same:
+        if holder is None:
             return None
-        inner = holder.tree[same[-1]]
-        child = self._contents(holder.child.value).child(same[-1])
-        return _Spot(child, inner[1] if isinstance(path[-1], str) else inner, same[-1])
+        indexes = self._indexes(path[:-1], holder.tree, path[-1])
+        if not indexes:
+            return None
+        index = indexes[-1]
+        child = self._contents(holder.child.value).child(index)
+        tree = holder.tree[index]
+        if isinstance(path[-1], str):
+            _, tree = tree
+        return _Spot(child, tree, index)
+
+    def _root_spot(self) -> _Spot | None:
+        start, end = self._scan.start, self._scan.end
+        if start < 0:
+            return None
+        return _Spot(Child("", start, start, end), self._scan.tree, 0)
 
     def _indexes(self, path: Path, tree: Tree, key: str | int) -> list[int]:
-        """Which children of what stands at path have this key; more than one where an object has it twice."""
+        """The indexes of the children of `tree` (at path) that have this key."""
         if isinstance(key, int):
-            return [key] if isinstance(tree, list) and 0 <= key < len(tree) else []
+            is_inside = isinstance(tree, list) and 0 <= key < len(tree)
+            return [key] if is_inside else []
         if not isinstance(tree, tuple):
             return []
         if path not in self._read_names:
             self._read_names[path] = _names(tree)
         names = self._read_names[path]
-        return [at for at, name in enumerate(names) if name == key] if key in names else []
+        if key not in names:
+            return []
+        return [index for index, name in enumerate(names) if name == key]
 
     def _nearest(self, path: Path) -> int:
         for length in range(len(path), -1, -1):
-            found = self._find(path[:length])
-            if isinstance(found, Child):
-                return found.value
+            child = self._find(path[:length])
+            if child:
+                return child.value
         return 0
 
     def _error(self, code: str, message: str, offset: int, hint: str) -> HookctlError:
@@ -302,47 +324,49 @@ class JsonDocument:
         try:
             return _New(value, tree_of(json.dumps(value, allow_nan=False)))
         except (TypeError, ValueError) as error:
-            raise unexpected(
-                self, path, f"the new value cannot be written as JSON ({error})"
-            ) from None
+            message = f"the new value cannot be written as JSON ({error})"
+            raise unexpected(self, path, message) from None
 
     def _put(self, path: Path, new: _New) -> JsonDocument:
         self.check_path(path)
-        found = self._find(path)
-        if isinstance(found, Child):
-            if new.source is None and new.tree == tree_of(
-                self._scan.shadow[found.value : found.end]
-            ):
-                return self
-            text = self._render(new, self._indent_at(found.value))
-            return self._verified([Splice(found.value, found.end, text)], path, new)
+        child = self._find(path)
+        if child:
+            return self._replace(child, path, new)
         for length in range(len(path) - 1, -1, -1):
             holder = self._find(path[:length])
-            if isinstance(holder, Child):
+            if holder:
                 return self._insert(path, length, holder, new)
         return self._fill(path, new)
 
+    def _replace(self, child: Child, path: Path, new: _New) -> JsonDocument:
+        old_tree = tree_of(self._scan.shadow[child.value : child.end])
+        if new.source is None and new.tree == old_tree:
+            return self
+        text = self._render(new, self._indent_at(child.value))
+        return self._verified([Splice(child.value, child.end, text)], path, new)
+
     def _insert(self, path: Path, length: int, holder: Child, new: _New) -> JsonDocument:
-        """Insert below the deepest parent that is there; those that are missing come with the value."""
+        """Insert below the deepest existing parent; the value brings the missing ones."""
         key, below = path[length], path[length + 1 :]
         if self._text[holder.value] != "{" or not isinstance(key, str):
             needed = "an object" if isinstance(key, str) else "an array with that element"
             raise wrong_shape(self, path[:length], needed)
         new = self._wrapped(new, below)
-        inside = self._contents(holder.value)
-        return self._verified(self._insertion(inside, key, new), path[: length + 1], new)
+        splices = self._insertion(self._contents(holder.value), key, new)
+        return self._verified(splices, path[: length + 1], new)
 
     def _fill(self, path: Path, new: _New) -> JsonDocument:
-        """An empty document: the value goes behind what is there."""
+        """Fill an empty document: the value goes after its comments."""
         new = self._wrapped(new, path)
         line_end = self._line_end
-        lead = self._text.removeprefix("\ufeff")
-        gap = line_end if self._scan.comments and not BREAK.search(lead[-1:]) else ""
-        text = gap + self._render(new, "") + line_end
+        text = self._render(new, "") + line_end
+        last_character = self._text.removeprefix("\ufeff")[-1:]
+        if self._scan.comments and not BREAK.search(last_character):
+            text = line_end + text
         return self._verified([Splice(len(self._text), len(self._text), text)], (), new)
 
     def _wrapped(self, new: _New, keys: Path) -> _New:
-        """The value inside those of its parents that are missing."""
+        """The value wrapped in its missing parents."""
         value, tree = new.value, new.tree
         for key in reversed(keys):
             if not isinstance(key, str):
@@ -350,146 +374,161 @@ class JsonDocument:
             value, tree = {key: value}, ((key, tree),)
         return new._replace(value=value, tree=tree)
 
-    def _insertion(self, inside: Container, key: str | None, new: _New) -> list[Splice]:
-        if not inside.starts:
-            return self._into_empty(inside, key, new)
-        last = inside.child(-1)
-        comma = next((c for c in self._scan.commas if last.end <= c < inside.close), None)
-        at = last.end if comma is None else comma + 1
-        if not BREAK.search(self._text, inside.start, inside.starts[0]):
-            return self._on_the_line(inside, at, comma, key, new)
-        siblings = map(self._own_indent, reversed(inside.starts))
-        indent = next(
-            (own for own in siblings if own is not None), self._indent_at(inside.start) + self._unit
-        )
+    def _insertion(self, container: Container, key: str | None, new: _New) -> list[Splice]:
+        """A new child at the end of a container."""
+        if not container.starts:
+            return self._first_insertion(container, key, new)
+        last = container.child(-1)
+        comma = self._trailing_comma(last.end, container.close)
+        last_end = last.end if comma is None else comma + 1
+        if not BREAK.search(self._text, container.start, container.starts[0]):
+            return [self._inline_insertion(container, last, key, new)]
+        indent = self._child_indent(container)
         member = self._line_end + indent + self._member(key, new, indent)
-        spot = self._line_rest(at)
+        offset = self._after_line_comments(last_end)
         if comma is not None:
-            return [Splice(spot, spot, member + ",")]
-        return [Splice(at, at, ","), Splice(spot, spot, member)]
+            return [Splice(offset, offset, member + ",")]
+        return [Splice(last_end, last_end, ","), Splice(offset, offset, member)]
 
-    def _on_the_line(
-        self, inside: Container, at: int, comma: int | None, key: str | None, new: _New
-    ) -> list[Splice]:
-        """Into a container that begins on its bracket's line: never re-flow it."""
+    def _child_indent(self, container: Container) -> str:
+        """The indentation of the last child that begins a line; else one step more."""
+        for start in reversed(container.starts):
+            indent = self._blanks_before(start)
+            if indent is not None:
+                return indent
+        return self._indent_at(container.start) + self._unit
+
+    def _inline_insertion(
+        self, container: Container, last: Child, key: str | None, new: _New
+    ) -> Splice:
+        """A new last child on the line of the others, so that no line is laid out anew."""
         separator = ", " if self._colon == ": " else ","
-        if len(inside.starts) > 1:
-            between = self._text[inside.child(-2).end : inside.starts[-1]]
-            separator = between if re.fullmatch(r",[ \t]*", between) else separator
-        member = self._member(key, new, self._indent_at(inside.start), one_line=True)
-        text = separator + member if comma is None else separator[1:] + member + ","
-        return [Splice(at, at, text)]
+        if len(container.starts) > 1:
+            between = self._text[container.child(-2).end : container.starts[-1]]
+            if re.fullmatch(r",[ \t]*", between):
+                separator = between
+        member = self._member(key, new, self._indent_at(container.start), one_line=True)
+        comma = self._trailing_comma(last.end, container.close)
+        if comma is None:
+            return Splice(last.end, last.end, separator + member)
+        return Splice(comma + 1, comma + 1, separator[1:] + member + ",")
 
-    def _into_empty(self, inside: Container, key: str | None, new: _New) -> list[Splice]:
-        start, end = inside.start + 1, inside.close
+    def _first_insertion(self, container: Container, key: str | None, new: _New) -> list[Splice]:
+        """A new child in an empty container, after the comments in it."""
+        start, end = container.start + 1, container.close
+        offset = self._after_comments(start, end)
         if not self._many_lines:
-            return [
-                Splice(
-                    self._behind_comments(start, end),
-                    end,
-                    self._member(key, new, "", one_line=True),
-                )
-            ]
-        base = self._indent_at(inside.start)
+            return [Splice(offset, end, self._member(key, new, "", one_line=True))]
+        base = self._indent_at(container.start)
         indent = base + self._unit
         member = self._line_end + indent + self._member(key, new, indent)
-        last = self._behind_comments(start, end)
-        if last == start:
-            return [Splice(start, end, member + self._line_end + base)]
-        if BREAK.search(self._text, last, end):
-            return [Splice(last, last, member)]
-        return [Splice(last, end, member + self._line_end + base)]
+        if offset > start and BREAK.search(self._text, offset, end):
+            return [Splice(offset, offset, member)]
+        return [Splice(offset, end, member + self._line_end + base)]
 
-    def _removal(self, inside: Container, index: int) -> list[Splice]:
-        child, is_last = inside.child(index), index == len(inside.starts) - 1
-        comments = self._comments_in(inside.start, inside.close)
-        if len(inside.starts) == 1 and all(
-            child.start <= start < child.end for start, _ in comments
-        ):
-            return [Splice(inside.start + 1, inside.close, "")]
-        own_comma = self._own_comma(inside, child, is_last=is_last)
-        end = child.end if own_comma is None else own_comma + 1
-        if own_comma is not None and self._comments_in(child.end, own_comma):
-            # A comment between the value and its comma stays; the two go each by itself.
-            return [*self._cut(child.start, child.end), Splice(own_comma, own_comma + 1, "")]
-        if not is_last and not self._text[end : inside.starts[index + 1]].strip(" \t"):
-            return [Splice(child.start, inside.starts[index + 1], "")]
-        if own_comma is not None or index == 0:
+    def _removal(self, container: Container, index: int) -> list[Splice]:
+        """A child taken out, with its comma."""
+        child = container.child(index)
+        is_last = index == len(container.starts) - 1
+        if len(container.starts) == 1 and not self._has_comments_around(container, child):
+            return [Splice(container.start + 1, container.close, "")]
+        comma = self._comma_after(container, child, is_last=is_last)
+        end = child.end if comma is None else comma + 1
+        if comma is not None and self._comments_in(child.end, comma):
+            # A comment between the value and its comma stays, so the two are removed separately.
+            return [*self._cut(child.start, child.end), Splice(comma, comma + 1, "")]
+        if not is_last:
+            next_start = container.starts[index + 1]
+            if not self._text[end:next_start].strip(" \t"):
+                return [Splice(child.start, next_start, "")]
+        if comma is not None or index == 0:
             return self._cut(child.start, end)
-        return self._last_removal(inside.child(index - 1), child, end)
+        return self._last_removal(container.child(index - 1), child)
 
-    def _last_removal(self, before: Child, child: Child, end: int) -> list[Splice]:
-        """The last member takes the comma before it along."""
+    def _has_comments_around(self, container: Container, child: Child) -> bool:
+        """Whether the container has comments outside this child."""
+        for start, _ in self._comments_in(container.start, container.close):
+            if not child.start <= start < child.end:
+                return True
+        return False
+
+    def _last_removal(self, before: Child, child: Child) -> list[Splice]:
+        """The last child taken out, with the comma before it."""
         comma = self._scan.shadow.index(",", before.end)
-        remarked = self._own_indent(child.start) is not None and self._blank(
-            end, line_stop(self._text, end)
-        )
-        if remarked or self._comments_in(comma, child.start):
-            return [Splice(comma, comma + 1, ""), *self._cut(child.start, end)]
-        return [Splice(comma, end, "")]
+        begins_line = self._blanks_before(child.start) is not None
+        ends_line = self._is_blank(child.end, line_stop(self._text, child.end))
+        if (begins_line and ends_line) or self._comments_in(comma, child.start):
+            return [Splice(comma, comma + 1, ""), *self._cut(child.start, child.end)]
+        return [Splice(comma, child.end, "")]
 
     def _cut(self, start: int, end: int) -> list[Splice]:
-        """Take a span out: with its lines if it is alone on them, else with the blanks behind or before it."""
-        lines = self._own_line(start, end)
+        """Remove a span: its lines if it is alone on them, else the blanks on one side too."""
+        lines = self._whole_lines(start, end)
         if lines:
             return [Splice(*lines, "")]
-        behind, lead = end, start
-        while self._text[behind] in " \t":
-            behind += 1
-        if self._text[behind] not in "\r\n" and (
-            behind > end or self._own_indent(start) is not None
-        ):
-            return [Splice(start, behind, "")]
-        while self._text[lead - 1] in " \t":
-            lead -= 1
-        return [Splice(lead, end, "")]
+        after_blanks = end
+        while self._text[after_blanks] in " \t":
+            after_blanks += 1
+        is_between = after_blanks > end or self._blanks_before(start) is not None
+        if is_between and self._text[after_blanks] not in "\r\n":
+            return [Splice(start, after_blanks, "")]
+        while self._text[start - 1] in " \t":
+            start -= 1
+        return [Splice(start, end, "")]
 
-    def _own_comma(self, inside: Container, child: Child, *, is_last: bool) -> int | None:
-        """The comma behind a child: its separator, or the trailing one."""
+    def _comma_after(self, container: Container, child: Child, *, is_last: bool) -> int | None:
+        """The comma after a child: its separator, or the trailing one."""
         if is_last:
-            return next((c for c in self._scan.commas if child.end <= c < inside.close), None)
+            return self._trailing_comma(child.end, container.close)
         return self._scan.shadow.index(",", child.end)
+
+    def _trailing_comma(self, start: int, end: int) -> int | None:
+        for comma in self._scan.commas:
+            if start <= comma < end:
+                return comma
+        return None
 
     def _verified(self, splices: list[Splice], path: Path, new: _New | Missing) -> JsonDocument:
         """The spliced document, if it says exactly what was wanted and is as strict as before."""
         text = spliced(self._text, splices)
         if text == self._text:
             return self
-        tree, brought = (MISSING, False) if isinstance(new, Missing) else (new.tree, new.lenient)
-        lenient = bool(self._scan.comments or self._scan.commas or brought)
-        wanted = _edited(self._scan.tree, path, tree) if path else tree
+        is_lenient = bool(self._scan.comments or self._scan.commas)
+        new_tree = MISSING
+        if not isinstance(new, Missing):
+            is_lenient = is_lenient or new.is_lenient
+            new_tree = new.tree
+        wanted = _edit_tree(self._scan.tree, path, new_tree) if path else new_tree
         try:
-            scanned = scan(text, self.where, comments=lenient, trailing_commas=lenient)
+            scanned = scan(text, self.where, comments=is_lenient, trailing_commas=is_lenient)
         except HookctlError:
             scanned = None
         if scanned is None or scanned.tree != wanted:
             raise unexpected(self, path, "the edit would not have given the wanted document")
-        return JsonDocument(
-            text, self.where, scanned, self._known_before(min(splice.start for splice in splices))
-        )
+        first_change = min(splice.start for splice in splices)
+        return JsonDocument(text, self.where, scanned, self._known_before(first_change))
 
     def _known_before(self, offset: int) -> dict[int, list[int]]:
-        """Where children begin that stand before an offset, by container: an edit behind it does not move them."""
-        held = {
-            **self._known,
-            **{start: inside.starts for start, inside in self._read_contents.items()},
-        }
-        return {
-            start: starts[: bisect_left(starts, offset)]
-            for start, starts in held.items()
-            if start < offset
-        }
+        """Where the children before an offset begin, by container: an edit after it moves none."""
+        known = dict(self._known)
+        for start, container in self._read_contents.items():
+            known[start] = container.starts
+        kept = {}
+        for start, starts in known.items():
+            if start < offset:
+                kept[start] = starts[: bisect_left(starts, offset)]
+        return kept
 
     # The file's style
 
     @cached_property
     def _line_end(self) -> str:
-        found = BREAK.search(self._text)
-        return found[0] if found else "\n"
+        line_break = BREAK.search(self._text)
+        return line_break[0] if line_break else "\n"
 
     @cached_property
     def _unit(self) -> str:
-        """The blanks of the first indented line that begins with something else than a comment's inside."""
+        """The blanks of the first indented line that does not begin in a comment."""
         for match in re.finditer(_INDENTED, self._text):
             if self._scan.shadow[match.end()] not in " \t\r\n":
                 return match[1]
@@ -497,77 +536,86 @@ class JsonDocument:
 
     @cached_property
     def _many_lines(self) -> bool:
+        """Whether values go on lines of their own: the file does so, or has nothing in it."""
         start, end = self._scan.start, self._scan.end
-        bare = start < 0 or not self._text[start + 1 : end - 1].strip()
-        return bare or bool(BREAK.search(self._text, start, end))
+        if start < 0 or not self._text[start + 1 : end - 1].strip():
+            return True
+        return bool(BREAK.search(self._text, start, end))
 
     @cached_property
     def _colon(self) -> str:
-        spaced = self._many_lines or (first_colon(self._scan.shadow) or ":")[-1] in " \t"
-        return ": " if spaced else ":"
+        """A colon with a blank, unless the file is one line and has none."""
+        if self._many_lines:
+            return ": "
+        colon = first_colon(self._scan.shadow)
+        return ": " if colon and colon[-1] in " \t" else ":"
 
     def _render(self, new: _New, indent: str, *, one_line: bool = False) -> str:
-        """A value's text; lines behind the first begin with `indent`."""
+        """A value's text; all lines but the first begin with `indent`."""
         if self._many_lines and not one_line:
             text = _json(new.value, indent=self._unit).replace("\n", self._line_end + indent)
         else:
-            text = _json(new.value, separators=(", " if self._colon == ": " else ",", self._colon))
-        return text if new.source is None else text.replace(_json(_HOLE), new.source, 1)
+            comma = ", " if self._colon == ": " else ","
+            text = _json(new.value, separators=(comma, self._colon))
+        if new.source is None:
+            return text
+        return text.replace(_json(_HOLE), new.source, 1)
 
     def _member(self, key: str | None, new: _New, indent: str, *, one_line: bool = False) -> str:
         text = self._render(new, indent, one_line=one_line)
         return text if key is None else _json(key) + self._colon + text
 
-    # Places in the text
+    # Positions in the text
 
     def _indent_at(self, offset: int) -> str:
         """The indentation of the line that holds the offset."""
         start = line_start(self._text, offset)
-        line = self._text[start:offset].removeprefix("\ufeff")
-        return line[: len(line) - len(line.lstrip(" \t"))]
+        return leading_blanks(self._text[start:offset].removeprefix("\ufeff"))
 
-    def _own_indent(self, offset: int) -> str | None:
+    def _blanks_before(self, offset: int) -> str | None:
         """The blanks before the offset if nothing else stands before it on its line."""
-        lead = offset
-        while lead and self._text[lead - 1] in " \t":
-            lead -= 1
-        return self._text[lead:offset] if not lead or self._text[lead - 1] in "\r\n" else None
-
-    def _own_line(self, start: int, end: int) -> tuple[int, int] | None:
-        """The span of whole lines that a span has for itself, with their line break."""
-        stop = line_stop(self._text, end)
-        if (
-            self._own_indent(start) is None
-            or self._text[end:stop].strip(" \t")
-            or stop == len(self._text)
-        ):
+        start = offset
+        while start and self._text[start - 1] in " \t":
+            start -= 1
+        if start and self._text[start - 1] not in "\r\n":
             return None
-        line_end = BREAK.match(self._text, stop)
-        return line_start(self._text, start), line_end.end()  # type: ignore[union-attr]  # the line is not the last
+        return self._text[start:offset]
 
-    def _line_rest(self, at: int) -> int:
-        """Where a new line goes behind `at`: the end of the line with its comments, if nothing else follows there."""
-        stop = line_stop(self._text, at)
+    def _whole_lines(self, start: int, end: int) -> tuple[int, int] | None:
+        """The lines of a span that has them to itself, with their line break; else None."""
+        stop = line_stop(self._text, end)
+        line_break = BREAK.match(self._text, stop)
+        if line_break is None or self._text[end:stop].strip(" \t"):
+            return None
+        if self._blanks_before(start) is None:
+            return None
+        return line_start(self._text, start), line_break.end()
+
+    def _after_line_comments(self, offset: int) -> int:
+        """The end of the offset's line and its comments; the offset if more follows there."""
+        stop = line_stop(self._text, offset)
         for start, end in self._scan.comments:
-            if at <= start < stop < end:  # a block comment that goes on below
-                more = line_stop(self._text, end)
-                stop = more if self._blank(end, more) else end
-        return stop if self._blank(at, stop) else at
+            if offset <= start < stop < end:  # a block comment of several lines
+                last_stop = line_stop(self._text, end)
+                stop = last_stop if self._is_blank(end, last_stop) else end
+        return stop if self._is_blank(offset, stop) else offset
 
-    def _blank(self, start: int, end: int) -> bool:
+    def _is_blank(self, start: int, end: int) -> bool:
         """Whether a span has nothing but blanks and comments."""
         return not self._scan.shadow[start:end].strip()
 
     def _comments_in(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The comments that begin in a span."""
         return [span for span in self._scan.comments if start <= span[0] < end]
 
-    def _behind_comments(self, start: int, end: int) -> int:
-        spans = self._comments_in(start, end)
-        return spans[-1][1] if spans else start
+    def _after_comments(self, start: int, end: int) -> int:
+        """The end of the last comment that begins in a span; else the start of the span."""
+        comments = self._comments_in(start, end)
+        return comments[-1][1] if comments else start
 
 
 def _json(value: Any, **style: Any) -> str:
-    """The value as JSON, raw but for half of a surrogate pair, which UTF-8 cannot hold."""
+    """The value as JSON; escapes only lone surrogates, which UTF-8 cannot hold."""
     text = json.dumps(value, ensure_ascii=False, **style)
     return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
 
@@ -577,13 +625,15 @@ def _names(members: Tree) -> list[str]:
     return list(map(itemgetter(0), members))
 
 
-def _edited(tree: Tree, path: Path, new: Tree | Missing) -> Tree:
-    """The same edit on the tree: an independent word on what the text must say afterwards."""
+def _edit_tree(tree: Tree, path: Path, new: Tree | Missing) -> Tree:
+    """Make the same edit on the tree, to cross-check the text edit."""
     key, below = path[0], path[1:]
     if isinstance(key, int):
-        value = new if not below else _edited(tree[key], below, new)
-        return [*tree[:key], *([] if value is MISSING else [value]), *tree[key + 1 :]]
+        value = _edit_tree(tree[key], below, new) if below else new
+        elements = [] if value is MISSING else [value]
+        return [*tree[:key], *elements, *tree[key + 1 :]]
     names = _names(tree)
     index = names.index(key) if key in names else len(tree)
-    value = new if not below else _edited(tree[index][1], below, new)
-    return (*tree[:index], *(() if value is MISSING else ((key, value),)), *tree[index + 1 :])
+    value = _edit_tree(tree[index][1], below, new) if below else new
+    members = () if value is MISSING else ((key, value),)
+    return (*tree[:index], *members, *tree[index + 1 :])

@@ -1,14 +1,13 @@
-"""A plugin file of ours: JSON settings inside fixed code, edited as a settings file is.
+"""The OpenCode plugin file: JSON settings inside fixed code, edited like a settings file.
 
-The settings are a JSON document of their own, and the code around them comes from templates/. A file whose code is not
-ours word for word is refused: it is another program's, or somebody's own work by now.
+The settings are a JSON document of their own, and the code around them comes from templates/. A
+file whose code differs is refused: it is another program's, or somebody has edited it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from itertools import takewhile
 from typing import Any
 
 from hookctl.documents import Path
@@ -20,43 +19,51 @@ from hookctl.system.folders import asset
 
 # The settings stand between these two lines, in every version.
 _START = "\nconst settings =\n"
-_END = "// From here on every file of this version is the same; hookctl does not touch one that differs.\n"
+_END = (
+    "// From here on every file of this version is the same;"
+    " hookctl does not touch one that differs.\n"
+)
 
-# The SHA-256 of the code (what stands before the settings and behind them) of earlier versions, which the next install
-# brings up to date.
+# The SHA-256 of the code (before and after the settings) of earlier versions, which the next
+# install replaces.
 _EARLIER: tuple[str, ...] = ()
 
 
 class PluginDocument:
-    """An immutable plugin file; each edit gives a new one, and one without settings is no file at all."""
+    """An immutable plugin file; each edit gives a new one. Without settings it has no bytes."""
 
     fault = None  # JavaScript has comments and trailing commas
 
     def __init__(self, settings: JsonDocument, code: tuple[str, str]) -> None:
-        self._settings = settings  # behind as many empty lines as the file has before them, so that errors name its own
+        # An empty line stands for each line of code above, so that errors name the file's lines.
+        self._settings = settings
         self._code = code
         self.where = settings.where
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "") -> PluginDocument:
-        """Read the bytes of a file; errors name `where`, line and column (not_utf8, unparsable, foreign_file)."""
+        """Parse a file's bytes; errors (not_utf8, unparsable, foreign_file) name the position."""
         text = decode(data, where)
         if not text.strip():
-            return cls._around(text, _code(), where)
-        before, settings, behind = _parts(text)
-        if (before, behind) != _code() and _digest(before + behind) not in _EARLIER:
-            raise _foreign(text, where)
-        return cls._around(settings, (before, behind), where)
+            return cls._from_parts(text, _current_code(), where)
+        before, settings, after = _split(text)
+        if (before, after) != _current_code() and _digest(before + after) not in _EARLIER:
+            raise _foreign_file(text, where)
+        return cls._from_parts(settings, (before, after), where)
 
     @classmethod
-    def _around(cls, settings: str, code: tuple[str, str], where: str) -> PluginDocument:
+    def _from_parts(cls, settings: str, code: tuple[str, str], where: str) -> PluginDocument:
         above = "\n" * code[0].count("\n")
         return cls(JsonDocument.parse((above + settings).encode(), where=where), code)
 
     @property
     def data(self) -> bytes:
-        """The bytes of the file; none where there are no settings left."""
-        return self._file(self._own(self._settings)).encode()
+        """The bytes of the file; none if there are no settings left."""
+        settings = self._settings_text(self._settings)
+        if not settings.strip():
+            return settings.encode()
+        before, after = self._code
+        return (before + settings + after).encode()
 
     @property
     def value(self) -> Any:
@@ -64,7 +71,7 @@ class PluginDocument:
         return self._settings.value
 
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
-        """Refuse nothing: the host reads whatever JavaScript allows."""
+        """Refuse nothing: the host reads everything that JavaScript allows."""
 
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""
@@ -75,57 +82,51 @@ class PluginDocument:
         return self._settings.raw(path)
 
     def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value at path; of the nearest parent if there is none."""
+        """Line and column of the value at path, or of its nearest existing parent."""
         return self._settings.position(path)
 
     def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a key that its object has twice: the host reads the last one."""
+        """Refuse (duplicate_key) a path through a duplicate key: the host uses the last one."""
         self._settings.check_path(path)
 
     def set(self, path: Path, value: Any) -> PluginDocument:
-        """Replace the value at path, or insert it behind its siblings; missing parents are made."""
+        """Replace the value at path, or insert it after its siblings; creates missing parents."""
         return self._with(self._settings.set(path, value))
 
     def set_raw(self, path: Path, text: str) -> PluginDocument:
-        """The same with a source text that an earlier raw() gave."""
+        """Like set(), with a source text from an earlier raw()."""
         return self._with(self._settings.set_raw(path, text))
 
     def append(self, path: Path, value: Any) -> PluginDocument:
-        """Add an element to the end of the array at path; a missing array and its parents are made."""
+        """Add an element at the end of the array at path; creates the array if it is missing."""
         return self._with(self._settings.append(path, value))
 
     def remove(self, path: Path) -> PluginDocument:
-        """Take out the member or element at path; the same document if there is none.
+        """Remove the member or element at path; returns the same document if there is none.
 
-        With the last entry the whole file goes, unless there is a remark in it.
+        Removing the last entry removes the whole file, unless somebody wrote a comment into it.
         """
-        rest = self._settings.remove(path)
-        if rest is self._settings or not _is_bare(rest.value):
-            return self._with(rest)
-        remarked = "".join(self._own(rest).split()) != _compact(rest.value)
-        return self._with(rest) if remarked else self._around("", self._code, self.where)
+        settings = self._settings.remove(path)
+        if settings is self._settings or not _is_empty(settings.value):
+            return self._with(settings)
+        has_comments = "".join(self._settings_text(settings).split()) != _compact(settings.value)
+        if has_comments:
+            return self._with(settings)
+        return self._from_parts("", self._code, self.where)
 
     def renewed(self) -> PluginDocument:
-        """The document with the code of this version; the same one where it has that."""
-        return (
-            self
-            if self._code == _code()
-            else self._around(self._own(self._settings), _code(), self.where)
-        )
+        """The document with this version's code; the same document if it has that code already."""
+        if self._code == _current_code():
+            return self
+        return self._from_parts(self._settings_text(self._settings), _current_code(), self.where)
 
     def _with(self, settings: JsonDocument) -> PluginDocument:
         return self if settings is self._settings else PluginDocument(settings, self._code)
 
-    def _own(self, settings: JsonDocument) -> str:
-        """The settings as they stand in the file."""
-        return settings.data.decode()[self._lines :]
-
-    @property
-    def _lines(self) -> int:
-        return self._code[0].count("\n")
-
-    def _file(self, settings: str) -> str:
-        return self._code[0] + settings + self._code[1] if settings.strip() else settings
+    def _settings_text(self, settings: JsonDocument) -> str:
+        """The settings as they stand in the file, without the empty lines for the code above."""
+        lines_above = self._code[0].count("\n")
+        return settings.data.decode()[lines_above:]
 
 
 def _template() -> str:
@@ -133,21 +134,24 @@ def _template() -> str:
         return stream.read()
 
 
-def _parts(text: str) -> tuple[str, str, str]:
-    """What stands before the settings, the settings, and what stands behind them; "" for parts that are not there."""
+def _split(text: str) -> tuple[str, str, str]:
+    """The code before the settings, the settings, and the code after them; "" for missing parts."""
     before, start, rest = text.partition(_START)
-    settings, end, behind = rest.rpartition(_END)
-    return before + start, settings, end + behind
+    settings, end, after = rest.rpartition(_END)
+    return before + start, settings, end + after
 
 
-def _code() -> tuple[str, str]:
-    before, _, behind = _parts(_template())
-    return before, behind
+def _current_code() -> tuple[str, str]:
+    """This version's code before and after the settings."""
+    before, _, after = _split(_template())
+    return before, after
 
 
-def _is_bare(value: Any) -> bool:
-    """Whether there is nothing in it but containers."""
-    return value == [] or (isinstance(value, dict) and all(map(_is_bare, value.values())))
+def _is_empty(value: Any) -> bool:
+    """Whether it has nothing in it but containers."""
+    if isinstance(value, dict):
+        return all(map(_is_empty, value.values()))
+    return value == []
 
 
 def _compact(value: Any) -> str:
@@ -158,18 +162,26 @@ def _digest(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()
 
 
-def _foreign(text: str, where: str) -> HookctlError:
-    """The refusal of a file whose code is not ours, with the first place where it differs."""
-    before, behind = _code()
-    found, _, found_behind = _parts(text)
-    at = _same(before, found)
-    if found == before:
-        at = len(text) - len(found_behind) + _same(behind, found_behind)
-    line, column = position_of(text, at)
+def _foreign_file(text: str, where: str) -> HookctlError:
+    """The error for a file with other code, at the first difference."""
+    expected_before, expected_after = _current_code()
+    before, _, after = _split(text)
+    if before == expected_before:
+        offset = len(text) - len(after) + _count_equal(expected_after, after)
+    else:
+        offset = _count_equal(expected_before, before)
+    line, column = position_of(text, offset)
     message = "this file is not as hookctl writes it"
-    hint = "If it is another program's, move it away; if its code was edited, remove it. Then run the command again."
+    hint = (
+        "If it is another program's, move it away; if its code was edited, remove it."
+        " Then run the command again."
+    )
     return HookctlError("foreign_file", message, path=where, line=line, column=column, hint=hint)
 
 
-def _same(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def _count_equal(expected: str, actual: str) -> int:
+    """How many characters are equal from the beginning on."""
+    count = 0
+    while expected[count : count + 1] and expected[count : count + 1] == actual[count : count + 1]:
+        count += 1
+    return count

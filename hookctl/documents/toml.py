@@ -1,8 +1,9 @@
-"""TOML without loss: an edit is a few splices into the text, and every other byte stays.
+"""Lossless editing of TOML: an edit is a few splices into the text; other bytes stay.
 
-New tables and groups of hooks are blocks of lines at the end, as TOML lets them stand behind anything. Each edit is
-verified: tomllib must read the new text as the old document with the same edit made on plain values, and no comment
-may be lost. So a wrong rule is a refusal, and never a lost setting.
+New tables and groups of hooks are blocks of lines at the end, where TOML allows them always. Each
+edit is verified: tomllib must read the new text as the old document with the same edit made on
+plain values, and no comment may be lost. So a wrong rule leads to a refusal, never to a lost
+setting.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
+from hookctl.documents.toml_layout import Layout
 from hookctl.documents.toml_scan import (
     ARRAY,
     DOTTED,
@@ -22,12 +24,12 @@ from hookctl.documents.toml_scan import (
     SCALAR,
     TABLES,
     Node,
+    Piece,
     Scan,
     comments_of,
     read,
     scan,
 )
-from hookctl.documents.toml_splices import Places
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
 from hookctl.errors import HookctlError
 
@@ -35,20 +37,22 @@ _ASSIGN = "v = "
 
 
 class _New(NamedTuple):
-    """A value to be written, as the only value of a text of its own."""
+    """A value to be written, parsed from a text of its own ("v = ...")."""
 
     text: str
     node: Node
     value: Any
-    remarked: bool  # it has comments, for which blocks have no place
+    has_comments: bool  # a block of tables has no room for them
 
     @property
     def source(self) -> str:
+        """The value's own source text."""
         return self.text[len(_ASSIGN) :]
 
     @property
     def is_block(self) -> bool:
-        return is_block(self.node) and not self.remarked
+        """Whether it is written as tables in lines of their own."""
+        return is_block(self.node) and not self.has_comments
 
 
 class TomlDocument:
@@ -57,15 +61,15 @@ class TomlDocument:
     def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
         self._text = text
         self._plain = read(text, where)
-        found = BREAK.search(text)
-        self._line_end = found[0] if found else line_end
+        line_break = BREAK.search(text)
+        self._line_end = line_break[0] if line_break else line_end
         self.where = where
 
     @classmethod
     def parse(
         cls, data: bytes, *, where: str = "", comments: bool = True, trailing_commas: bool = True
     ) -> TomlDocument:
-        """Read the bytes of a file; errors name `where`, line and column (not_utf8, unparsable)."""
+        """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
         return cls(decode(data, where), where)
 
     @property
@@ -80,7 +84,7 @@ class TomlDocument:
 
     @property
     def fault(self) -> None:
-        """Nothing: TOML has no part that only some hosts read."""
+        """None: every host reads all of TOML."""
 
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         """Refuse nothing: TOML has no dialects."""
@@ -92,78 +96,77 @@ class TomlDocument:
         """The parsed value at path, or MISSING."""
         value: Any = self._plain or MISSING
         for key in path:
-            if not isinstance(value, dict if isinstance(key, str) else list):
-                return MISSING
-            if not (key in value if isinstance(key, str) else 0 <= key < len(value)):
+            if isinstance(key, str):
+                is_present = isinstance(value, dict) and key in value
+            else:
+                is_present = isinstance(value, list) and 0 <= key < len(value)
+            if not is_present:
                 return MISSING
             value = value[key]
         return value if value is MISSING else deepcopy(value)
 
     def raw(self, path: Path) -> str:
-        """The source text of the value at path, of a table as an inline one; KeyError if there is none."""
+        """The source text of the value at path, a table as an inline one; KeyError if none."""
         node = self._find(path)
         if node is None or not self._plain:
             raise KeyError(path)
         return source(self._text, node)
 
     def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value or header at path; of the nearest parent if there is none."""
+        """Line and column of the value or header at path, or of its nearest existing parent."""
         return position_of(self._text, self.offset(path))
 
     def offset(self, path: Path) -> int:
-        """Where the value or header at path begins; the nearest parent's if there is none."""
-        nodes = (self._find(path[:length]) for length in range(len(path), 0, -1))
-        node = next((node for node in nodes if node), None)
-        if node is None:
-            return 0
-        if node.start >= 0:
-            return node.start
-        return min(piece.start for piece in node.all_pieces())
+        """Where the value or header at path begins, or its nearest existing parent."""
+        for length in range(len(path), 0, -1):
+            node = self._find(path[:length])
+            if node and node.start >= 0:
+                return node.start
+            if node:
+                return min(piece.start for piece in node.all_pieces())
+        return 0
 
     def set(self, path: Path, value: Any) -> TomlDocument:
-        """Replace the value at path, or insert it behind its siblings; missing parents are made."""
-        return (
-            self
-            if _tree(self.get(path)) == _tree(value)
-            else self._put(path, self._new(path, value))
-        )
+        """Replace the value at path, or insert it after its siblings; creates missing parents."""
+        if _tree(self.get(path)) == _tree(value):
+            return self
+        return self._put(path, self._new(path, value))
 
     def set_raw(self, path: Path, text: str) -> TomlDocument:
-        """The same with a source text that an earlier raw() gave."""
-        return self._put(path, self._read(path, text))
+        """Like set(), with a source text from an earlier raw()."""
+        return self._put(path, self._parse_value(path, text))
 
     def append(self, path: Path, value: Any) -> TomlDocument:
-        """Add an element to the end of the array at path; a missing array and its parents are made."""
+        """Add an element at the end of the array at path; creates the array if it is missing."""
         node = self._find(path)
         if node is None:
             return self._put(path, self._new(path, [value]))
-        if node.kind not in (ARRAY, TABLES) or (
-            node.kind == TABLES and not isinstance(value, dict)
-        ):
-            raise wrong_shape(
-                self, path, "an array of tables" if node.kind == TABLES else "an array"
-            )
-        new, element = self._new(path, value), (*path, len(node.children))
-        splices = (
-            self._places.item(node, new.source) if node.kind == ARRAY else self._block(element, new)
-        )
+        if node.kind not in (ARRAY, TABLES):
+            raise wrong_shape(self, path, "an array")
+        if node.kind == TABLES and not isinstance(value, dict):
+            raise wrong_shape(self, path, "an array of tables")
+        new = self._new(path, value)
+        element = (*path, len(node.children))
+        if node.kind == ARRAY:
+            splices = self._layout.insert_item(node, new.source)
+        else:
+            splices = self._insert_block(element, new)
         return self._verified(splices, element, new.value)
 
     def remove(self, path: Path) -> TomlDocument:
-        """Take out the value, table or element at path; the same document if there is none."""
+        """Remove the value, table or element at path; the same document if there is none."""
         node = self._find(path)
         if not path or node is None:
             return self
         pieces = sorted(node.all_pieces(), key=lambda piece: piece.start)
-        in_brackets = pieces[0].home and pieces[0].home.kind in (ARRAY, INLINE)
-        splices = list(
-            self._places.without_items(pieces)
-            if in_brackets
-            else self._places.without_lines(pieces)
-        )
-        after = self._edited(splices, path)
+        home = pieces[0].home
+        if home and home.kind in (ARRAY, INLINE):
+            splices = list(self._layout.remove_items(pieces))
+        else:
+            splices = list(self._layout.remove_lines(pieces))
+        after = self._spliced(splices, path)
         if len(path) > 1 and after.get(path[:-1]) is MISSING:
-            # It was all that there was of its parent, which does not go with it.
+            # The parent consisted of this value only; it stays, as an empty one.
             after = after.set(path[:-1], {} if isinstance(path[-1], str) else [])
         return self._verified(splices, path, MISSING, after)
 
@@ -174,26 +177,25 @@ class TomlDocument:
         return scan(self._text)
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(self._text, self._scan, self._line_end)
+    def _layout(self) -> Layout:
+        return Layout(self._text, self._scan, self._line_end)
 
     def _find(self, path: Path) -> Node | None:
         node: Node | None = self._scan.root
         for key in path:
-            node = node.inner(key) if node else None
+            node = node.child(key) if node else None
         return node
 
     # Editing
 
     def _new(self, path: Path, value: Any) -> _New:
         try:
-            return self._read(path, inline(value))
+            return self._parse_value(path, inline(value))
         except (TypeError, ValueError) as error:
-            raise unexpected(
-                self, path, f"the new value cannot be written as TOML ({error})"
-            ) from None
+            message = f"the new value cannot be written as TOML ({error})"
+            raise unexpected(self, path, message) from None
 
-    def _read(self, path: Path, text: str) -> _New:
+    def _parse_value(self, path: Path, text: str) -> _New:
         """A source text as a new value, with the line ends of this file."""
         text = _ASSIGN + BREAK.sub(lambda _: self._line_end, text)
         try:
@@ -210,89 +212,125 @@ class TomlDocument:
     def _put(self, path: Path, new: _New) -> TomlDocument:
         node = self._find(path)
         if node is None:
-            length = next(size for size in range(len(path) - 1, -1, -1) if self._find(path[:size]))
-            return self._verified(self._insertion(path, length, new), path, new.value)
+            return self._verified(self._insertion(path, new), path, new.value)
         if node.kind in (SCALAR, ARRAY, INLINE):
             return self._verified([Splice(node.start, node.end, new.source)], path, new.value)
         if _tree(self.get(path)) == _tree(new.value):
             return self
         if node.kind == TABLES or not isinstance(new.value, dict):
             raise wrong_shape(self, path, "a value in one place")
+        return self._replace_table(node, path, new)
+
+    def _replace_table(self, node: Node, path: Path, new: _New) -> TomlDocument:
+        """Set each member that differs, and remove those that the new table does not have."""
         document = self
-        for name, inner in new.node.children.items():
+        for name, child in new.node.children.items():
             if _tree(self.get((*path, name))) != _tree(new.value[name]):
-                document = document._put((*path, name), self._read(path, source(new.text, inner)))
-        for name in [name for name in node.children if name not in new.value]:
-            document = document.remove((*path, name))
+                member = self._parse_value((*path, name), source(new.text, child))
+                document = document._put((*path, name), member)
+        for name in node.children:
+            if name not in new.value:
+                document = document.remove((*path, name))
         return document
 
-    def _insertion(self, path: Path, length: int, new: _New) -> list[Splice]:
-        """Insert below the deepest parent that is there; those that are missing come with the value."""
-        holder, names = (
-            self._find(path[:length]),
-            [key for key in path[length:] if isinstance(key, str)],
-        )
-        assert holder
+    def _insertion(self, path: Path, new: _New) -> list[Splice]:
+        """Insert below the deepest existing parent; the value brings the missing ones."""
+        holder, length = self._nearest(path)
+        names = _names(path[length:])
         if holder.kind in (SCALAR, ARRAY, TABLES) or len(names) != len(path) - length:
             needed = "a table" if isinstance(path[length], str) else "an array with that element"
             raise wrong_shape(self, path[:length], needed)
-        home, member = holder.home or holder, keys_text((*holder.prefix, names[0]))
+        home = holder.home or holder
+        member_key = keys_text((*holder.prefix, names[0]))
         if home.kind == INLINE:
             text = new.source
             for name in reversed(names[1:]):
                 text = f"{{ {key_text(name)} = {text} }}"
-            return self._places.item(home, f"{member} = {text}")
+            return self._layout.insert_item(home, f"{member_key} = {text}")
         if len(names) > 1 or new.is_block:
-            return self._block(path, new)
+            return self._insert_block(path, new)
         if home is self._scan.root or home.pieces:
-            own = (
-                home.body
-                if holder is home
-                else [piece for piece in holder.all_pieces() if piece.home is home]
-            )
-            return self._places.line(own[-1:] or home.pieces, f"{member} = {new.source}")
-        parents = [self._find(path[:size]) for size in range(1, length + 1)]
-        if any(parent.pieces or parent.kind == DOTTED for parent in parents if parent):
-            return self._block(path, new)
-        # Only the tables below make this one. A header of its own would stay when the key goes, so it gets none.
-        return self._places.line(
-            self._scan.root.body[-1:], f"{keys_text(map(str, path))} = {new.source}"
-        )
+            pieces = _pieces_in(home, holder)
+            text = f"{member_key} = {new.source}"
+            return self._layout.insert_line(pieces[-1:] or home.pieces, text)
+        if self._has_written_parent(path[:length]):
+            return self._insert_block(path, new)
+        # Only the tables below make this one. A header of its own would outlive the key, so it
+        # gets none.
+        text = f"{keys_text(map(str, path))} = {new.source}"
+        return self._layout.insert_line(self._scan.root.body[-1:], text)
 
-    def _block(self, path: Path, new: _New) -> list[Splice]:
-        names = tuple(key for key in path if isinstance(key, str))
+    def _nearest(self, path: Path) -> tuple[Node, int]:
+        """The deepest existing parent of a missing value, and the length of its path."""
+        for length in range(len(path) - 1, 0, -1):
+            node = self._find(path[:length])
+            if node:
+                return node, length
+        return self._scan.root, 0
+
+    def _has_written_parent(self, path: Path) -> bool:
+        """Whether a table on this path has a header or a dotted key of its own."""
+        for length in range(1, len(path) + 1):
+            node = self._find(path[:length])
+            if node and (node.pieces or node.kind == DOTTED):
+                return True
+        return False
+
+    def _insert_block(self, path: Path, new: _New) -> list[Splice]:
+        """Insert the value as a table, or in one, within the array element on its path."""
+        names = _names(path)
         if new.is_block:
             lines = block(names, new.text, new.node, is_element=isinstance(path[-1], int))
         else:
             lines = [f"[{keys_text(names[:-1])}]", f"{key_text(names[-1])} = {new.source}"]
-        elements = (path[: at + 1] for at, key in enumerate(path) if isinstance(key, int))
-        owners = [owner for owner in map(self._find, elements) if owner]
-        return self._places.block(lines, owners[-1] if owners else None)
+        owner = None
+        for index, key in enumerate(path):
+            if isinstance(key, int):
+                owner = self._find(path[: index + 1]) or owner
+        return self._layout.insert_block(lines, owner)
 
-    def _edited(self, splices: list[Splice], path: Path) -> TomlDocument:
+    def _spliced(self, splices: list[Splice], path: Path) -> TomlDocument:
         try:
             return TomlDocument(spliced(self._text, splices), self.where, self._line_end)
         except HookctlError as error:
-            raise unexpected(
-                self, path, f"the edit would not have given TOML ({error.message})"
-            ) from None
+            message = f"the edit would not have given TOML ({error.message})"
+            raise unexpected(self, path, message) from None
 
     def _verified(
         self, splices: list[Splice], path: Path, new: Any, after: TomlDocument | None = None
     ) -> TomlDocument:
-        """The edited document, if it says exactly what was wanted and has all comments but those in what is gone."""
-        after = after or self._edited(splices, path)
+        """The edited document, if it says exactly what was wanted and keeps the other comments."""
+        after = after or self._spliced(splices, path)
         if after._text == self._text:
             return self
-        comments = [comment for splice in splices for comment in _comments(splice.text)]
-        gone = splices if self._find(path) else []
-        for start, end in self._scan.comments:
-            if not any(splice.start <= start < splice.end for splice in gone):
-                comments.append(self._text[start:end])
-        wanted = _tree(_changed(self._plain, path, new))
-        if _tree(after._plain) != wanted or Counter(_comments(after._text)) != Counter(comments):
+        comments = Counter(self._comments_after(splices, is_replaced=bool(self._find(path))))
+        wanted = _tree(_edit_plain(self._plain, path, new))
+        if _tree(after._plain) != wanted or Counter(_comments(after._text)) != comments:
             raise unexpected(self, path, "the edit would not have given the wanted document")
         return after
+
+    def _comments_after(self, splices: list[Splice], *, is_replaced: bool) -> list[str]:
+        """The comments that must be there after an edit: the new ones, and those not replaced."""
+        comments = []
+        for splice in splices:
+            comments += _comments(splice.text)
+        for start, end in self._scan.comments:
+            is_in_splice = any(splice.start <= start < splice.end for splice in splices)
+            if not (is_replaced and is_in_splice):
+                comments.append(self._text[start:end])
+        return comments
+
+
+def _names(path: Path) -> tuple[str, ...]:
+    """The keys of a path without its indexes."""
+    return tuple(key for key in path if isinstance(key, str))
+
+
+def _pieces_in(home: Node, holder: Node) -> list[Piece]:
+    """The keys of a table, or of a dotted table, that stand directly below the header of `home`."""
+    if holder is home:
+        return home.body
+    return [piece for piece in holder.all_pieces() if piece.home is home]
 
 
 def _comments(text: str) -> list[str]:
@@ -300,7 +338,7 @@ def _comments(text: str) -> list[str]:
 
 
 def _tree(value: Any) -> Any:
-    """What can be compared: 1, 1.0 and true differ, and nan is itself."""
+    """The value in a form to compare: 1, 1.0 and true differ, and nan equals itself."""
     if isinstance(value, dict):
         return {key: _tree(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -308,18 +346,18 @@ def _tree(value: Any) -> Any:
     return type(value), repr(value)
 
 
-def _changed(value: Any, path: Path, new: Any) -> Any:
-    """The same edit on plain values: an independent word on what the text must say afterwards."""
+def _edit_plain(value: Any, path: Path, new: Any) -> Any:
+    """Make the same edit on plain values, to cross-check the text edit."""
     if not path:
         return new
     key, below = path[0], path[1:]
+    is_removal = new is MISSING and not below
     if isinstance(value, list):
-        inner = (
-            []
-            if new is MISSING and not below
-            else [_changed(value[key] if key < len(value) else {}, below, new)]
-        )
-        return [*value[:key], *inner, *value[key + 1 :]]
-    if new is MISSING and not below:
+        assert isinstance(key, int)
+        if is_removal:
+            return [*value[:key], *value[key + 1 :]]
+        old = value[key] if key < len(value) else {}
+        return [*value[:key], _edit_plain(old, below, new), *value[key + 1 :]]
+    if is_removal:
         return {name: inner for name, inner in value.items() if name != key}
-    return {**value, key: _changed(value.get(key, {}), below, new)}
+    return {**value, key: _edit_plain(value.get(key, {}), below, new)}

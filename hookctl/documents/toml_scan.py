@@ -1,7 +1,7 @@
-"""Reading TOML: tomllib says what a text means, and the scan where everything stands in it.
+"""Reading TOML: tomllib gives the values, and the scan gives the offset of everything.
 
-The scan takes a text that tomllib has read, so it judges nothing; and what tomllib says of the result of an edit
-decides whether the places were the right ones.
+The scan takes a text that tomllib has read, so it checks nothing. After an edit tomllib reads the
+result, which shows whether the offsets were right.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{
 _COMMENT = re.compile(STRING + r"|(?P<comment>#[^\r\n]*)")
 _GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
 
-_DEPTH = 100  # levels; it keeps every walk over a document away from the end of the stack
-# tomllib takes a square of the time for a long dotted key.
+_DEPTH = 100  # levels, so that no walk over a document exhausts the stack
+# tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{_DEPTH}}})"
 _NAN = float("nan")  # always the same one, so that documents with it can be compared
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
@@ -43,7 +43,7 @@ _TWICE = (
     "Duplicate inline table key",
 )
 
-# What a node is. A dotted table is one that only keys such as a.b = 1 make; it has no header and no brackets.
+# The kinds of nodes. Only keys such as a.b = 1 make a dotted table: no header, no brackets.
 TABLE, TABLES, DOTTED, INLINE, ARRAY, SCALAR = (
     "table",
     "tables",
@@ -55,10 +55,10 @@ TABLE, TABLES, DOTTED, INLINE, ARRAY, SCALAR = (
 
 
 def read(text: str, where: str) -> dict[str, Any]:
-    """What a text means; unparsable with its place where it is not TOML."""
-    long = re.search(_LONG, text)
-    if long:
-        line, column = position_of(text, long.start("key"))
+    """The values of a text; unparsable, with the position, if it is not TOML."""
+    long_key = re.search(_LONG, text)
+    if long_key:
+        line, column = position_of(text, long_key.start("key"))
         message, hint = "this key has too many parts", "Is it the right file?"
         raise HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
     try:
@@ -77,63 +77,58 @@ def _float(text: str) -> float:
 
 
 def _depth(plain: Any) -> int:
-    """How many levels a value has; counted in a loop, since a long dotted key makes more than the stack holds."""
-    levels, inner = 0, [plain]
-    while inner := [value for value in inner if isinstance(value, dict | list)]:
+    """The number of levels of a value; in a loop, since a dotted key can exceed the stack."""
+    levels = 0
+    containers = [plain]
+    while containers:
         levels += 1
-        inner = [
-            below
-            for value in inner
-            for below in (value.values() if isinstance(value, dict) else value)
-        ]
+        below: list[Any] = []
+        for container in containers:
+            below += container.values() if isinstance(container, dict) else container
+        containers = [value for value in below if isinstance(value, dict | list)]
     return levels
 
 
-def _unparsable(text: str, where: str, said: str) -> HookctlError:
-    """What is wrong, in plain words and with the likeliest cause."""
-    found, conflict = re.search(_PLACE, said), re.search(CONFLICT, text, re.MULTILINE)
+def _unparsable(text: str, where: str, reason: str) -> HookctlError:
+    """The error for tomllib's `reason`, in plain words and with the likeliest cause."""
+    place = re.search(_PLACE, reason)
+    reason = re.sub(_PLACE, "", reason)
     line, column = position_of(text, len(text))
-    if found and found["line"]:
-        line, column = int(found["line"]), int(found["column"])
-    message, hint = (
-        f"not valid TOML: {re.sub(_PLACE, '', said)}",
-        "Fix it, then run the command again.",
-    )
+    if place and place["line"]:
+        line, column = int(place["line"]), int(place["column"])
+    message, hint = f"not valid TOML: {reason}", "Fix it, then run the command again."
+    conflict = re.search(CONFLICT, text, re.MULTILINE)
     if conflict:
         line, column = position_of(text, conflict.start())
-        message, hint = (
-            "the file has merge-conflict marks",
-            "Resolve the conflict, then run the command again.",
-        )
+        message = "the file has merge-conflict marks"
+        hint = "Resolve the conflict, then run the command again."
     elif "\0" in text:
         line, column = position_of(text, text.index("\0"))
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
         hint = "Restore it, or save it as UTF-8."
-    elif said.startswith(_TWICE):
-        message = f"a key or table stands here a second time, which TOML does not allow ({re.sub(_PLACE, '', said)})"
-    elif found and not found["line"]:
-        message, hint = (
-            "the file ends in the middle",
-            "Restore what is missing, then run the command again.",
-        )
+    elif reason.startswith(_TWICE):
+        message = f"a key or table stands here a second time, which TOML does not allow ({reason})"
+    elif place and not place["line"]:
+        message = "the file ends in the middle"
+        hint = "Restore what is missing, then run the command again."
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
 
 
 class Piece:
-    """A header, a key with its value, or an element of an array: what an edit can take out as one."""
+    """A header, a key with its value, or an array element: what an edit can remove as one."""
 
     def __init__(
         self, start: int, end: int, home: Node | None, names: Keys, key: tuple[int, int] | None
     ) -> None:
         self.start, self.end = start, end
-        self.home = home  # the table or the brackets that it stands in; None: it is a header
+        self.home = home  # the table or the brackets around it; None for a header
         self.names = names  # all names from the root on, without the indexes of arrays
-        self.key = key  # where the key's own text is
-        self.comma = -1  # behind it, where there is one
+        self.key = key  # the span of the key's own text
+        self.comma = -1  # the offset of the comma after it
 
 
 class Node:
-    """A value or a table of any kind, and what is in it."""
+    """A value or a table of any kind, and its children."""
 
     def __init__(
         self, kind: str, start: int = -1, *, home: Node | None = None, prefix: Keys = ()
@@ -141,32 +136,30 @@ class Node:
         self.kind = kind
         self.start = self.end = start  # of a value
         self.children: Any = [] if kind in (TABLES, ARRAY) else {}
-        self.pieces: list[
-            Piece
-        ] = []  # what makes it: its headers, or the one key or element that it is the value of
-        self.body: list[
-            Piece
-        ] = []  # what stands directly below its header, or between its brackets
-        self.home, self.prefix = (
-            home,
-            prefix,
-        )  # of a dotted table: where its keys stand, and how they begin
+        self.pieces: list[Piece] = []  # its headers, or the one key or element whose value it is
+        self.body: list[Piece] = []  # what stands directly below its header or in its brackets
+        self.home = home  # of a dotted table: the table that its keys stand in
+        self.prefix = prefix  # of a dotted table: the names that its keys begin with
 
-    def inner(self, key: str | int) -> Node | None:
+    def child(self, key: str | int) -> Node | None:
         """The child of that name or at that index."""
-        if isinstance(self.children, dict):
-            return self.children.get(key) if isinstance(key, str) else None
-        return (
-            self.children[key] if isinstance(key, int) and 0 <= key < len(self.children) else None
-        )
+        if isinstance(key, str):
+            return self.children.get(key) if isinstance(self.children, dict) else None
+        if isinstance(self.children, list) and 0 <= key < len(self.children):
+            return self.children[key]
+        return None
 
     def all_pieces(self) -> list[Piece]:
         """Its own pieces and those of the tables below."""
-        found = list(self.pieces)
-        if self.kind in (TABLE, TABLES, DOTTED):
-            for child in self.children.values() if self.kind != TABLES else self.children:
-                found += child.all_pieces()
-        return found
+        pieces = list(self.pieces)
+        children = []
+        if self.kind in (TABLE, DOTTED):
+            children = list(self.children.values())
+        elif self.kind == TABLES:
+            children = self.children
+        for child in children:
+            pieces += child.all_pieces()
+        return pieces
 
 
 class Scan(NamedTuple):
@@ -194,25 +187,26 @@ def names_of(source: str) -> Keys:
 
 
 def scan(text: str) -> Scan:
-    """Find everything in a text that tomllib has read."""
+    """The offsets of everything in a text that tomllib has read."""
     root, statements = Node(TABLE), []
-    section, above = root, ()
-    at = _gap(text, int(text.startswith("\ufeff")))
-    while at < len(text):
-        header = _HEADER.match(text, at)
+    section = root
+    section_names: Keys = ()
+    offset = _skip_gap(text, int(text.startswith("\ufeff")))
+    while offset < len(text):
+        header = _HEADER.match(text, offset)
         if header:
-            above = names_of(header["keys"])
-            piece = Piece(at, header.end(), None, above, header.span("keys"))
-            section = _opened(root, above, is_array=bool(header["array"]))
+            section_names = names_of(header["keys"])
+            piece = Piece(offset, header.end(), None, section_names, header.span("keys"))
+            section = _open_table(root, section_names, is_array=bool(header["array"]))
             section.pieces.append(piece)
         else:
-            piece = _member(text, at, section, section, above)
+            piece = _read_member(text, offset, section, section_names)
         statements.append(piece)
-        at = _gap(text, piece.end)
+        offset = _skip_gap(text, piece.end)
     return Scan(root, statements, comments_of(text))
 
 
-def _opened(root: Node, names: Keys, *, is_array: bool) -> Node:
+def _open_table(root: Node, names: Keys, *, is_array: bool) -> Node:
     """The table that a header opens."""
     holder = root
     for name in names[:-1]:
@@ -225,13 +219,14 @@ def _opened(root: Node, names: Keys, *, is_array: bool) -> Node:
     return array.children[-1]
 
 
-def _member(text: str, at: int, holder: Node, home: Node, above: Keys) -> Piece:
+def _read_member(text: str, offset: int, home: Node, home_names: Keys) -> Piece:
     """Read a key and its value, below a header or in an inline table."""
-    match = _NAME.match(text, at)
-    assert match, "this is no key"
+    match = _NAME.match(text, offset)
+    assert match  # tomllib found a key there
     names = names_of(match["keys"])
-    value = _value(text, match.end(), above + names)
-    piece = Piece(at, value.end, home, above + names, match.span("keys"))
+    value = _read_value(text, match.end(), home_names + names)
+    piece = Piece(offset, value.end, home, home_names + names, match.span("keys"))
+    holder = home
     for length, name in enumerate(names[:-1], 1):
         holder = holder.children.setdefault(name, Node(DOTTED, home=home, prefix=names[:length]))
     holder.children[names[-1]] = value
@@ -240,30 +235,37 @@ def _member(text: str, at: int, holder: Node, home: Node, above: Keys) -> Piece:
     return piece
 
 
-def _value(text: str, start: int, names: Keys) -> Node:
+def _read_value(text: str, start: int, names: Keys) -> Node:
     if text[start] not in "[{":
         node = Node(SCALAR, start)
-        node.end = _SCALAR.match(text, start).end()  # type: ignore[union-attr]  # tomllib found a value there
+        scalar = _SCALAR.match(text, start)
+        assert scalar  # tomllib found a value there
+        node.end = scalar.end()
         return node
     node = Node(INLINE if text[start] == "{" else ARRAY, start)
-    at = _gap(text, start + 1)
-    while text[at] not in "]}":
+    offset = _skip_gap(text, start + 1)
+    while text[offset] not in "]}":
         if node.kind == INLINE:
-            piece = _member(text, at, node, node, names)
+            piece = _read_member(text, offset, node, names)
         else:
-            element = _value(text, at, names)
-            piece = Piece(at, element.end, node, names, None)
-            element.pieces.append(piece)
-            node.children.append(element)
-            node.body.append(piece)
-        at = _gap(text, piece.end)
-        if text[at] == ",":
-            piece.comma = at
-            at = _gap(text, at + 1)
-    node.end = at + 1
+            piece = _read_element(text, offset, node, names)
+        offset = _skip_gap(text, piece.end)
+        if text[offset] == ",":
+            piece.comma = offset
+            offset = _skip_gap(text, offset + 1)
+    node.end = offset + 1
     return node
 
 
-def _gap(text: str, at: int) -> int:
+def _read_element(text: str, offset: int, array: Node, names: Keys) -> Piece:
+    element = _read_value(text, offset, names)
+    piece = Piece(offset, element.end, array, names, None)
+    element.pieces.append(piece)
+    array.children.append(element)
+    array.body.append(piece)
+    return piece
+
+
+def _skip_gap(text: str, offset: int) -> int:
     """The next offset that is neither blank nor in a comment."""
-    return _GAP.match(text, at).end()  # type: ignore[union-attr]  # it matches everywhere
+    return _GAP.match(text, offset).end()  # type: ignore[union-attr]  # it matches everywhere

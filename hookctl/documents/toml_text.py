@@ -9,7 +9,7 @@ from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, TABLE, TABLES, No
 
 
 def key_text(name: str) -> str:
-    """A name as a key: bare where it can be."""
+    """A name as a key, without quotes where TOML allows that."""
     import tomlkit
 
     return tomlkit.key(name).as_string()
@@ -21,54 +21,61 @@ def keys_text(names: Iterable[str]) -> str:
 
 
 def inline(value: Any) -> str:
-    """A plain value on one line; TypeError for one that TOML does not have, ValueError for half of a surrogate pair."""
+    """A plain value on one line.
+
+    Raises TypeError for a type that TOML does not have, ValueError for a lone surrogate.
+    """
     import tomlkit
 
     if isinstance(value, list):
-        return f"[{', '.join(map(inline, value))}]"
+        return _array_text(map(inline, value))
     if isinstance(value, dict):
-        return _table(f"{key_text(name)} = {inline(inner)}" for name, inner in value.items())
+        return _table_text((name, inline(inner)) for name, inner in value.items())
     if not isinstance(value, str | bool | int | float):
-        raise TypeError(f"{type(value).__name__} is no type of it")
+        raise TypeError(f"TOML has no {type(value).__name__}")
     str(value).encode("utf-8")
     return tomlkit.item(value).as_string()
 
 
 def source(text: str, node: Node) -> str:
-    """The source text of a node, of a table as an inline one."""
+    """The source text of a node; a table's as an inline one."""
     if node.kind in (TABLE, DOTTED):
-        return _table(
-            f"{key_text(name)} = {source(text, inner)}" for name, inner in node.children.items()
-        )
+        return _table_text((name, source(text, child)) for name, child in node.children.items())
     if node.kind == TABLES:
-        return f"[{', '.join(source(text, inner) for inner in node.children)}]"
+        return _array_text(source(text, child) for child in node.children)
     return text[node.start : node.end]
 
 
 def is_block(node: Node) -> bool:
-    """Whether a new value is written as tables: it is one, or an array of nothing else."""
-    return node.kind == INLINE or (
-        node.kind == ARRAY
-        and bool(node.children)
-        and all(inner.kind == INLINE for inner in node.children)
-    )
+    """Whether a new value is written as tables: it is a table, or an array of tables only."""
+    if node.kind == INLINE:
+        return True
+    if node.kind != ARRAY or not node.children:
+        return False
+    return all(child.kind == INLINE for child in node.children)
 
 
 def block(names: tuple[str, ...], text: str, node: Node, *, is_element: bool = False) -> list[str]:
-    """The lines of a new value as tables: a header, what stands below it, then the tables below."""
+    """The lines of a new value as tables: a header, its scalar members, then the tables below."""
     if node.kind == ARRAY:
-        return [
-            line for inner in node.children for line in block(names, text, inner, is_element=True)
-        ]
-    lines, below = [f"[[{keys_text(names)}]]" if is_element else f"[{keys_text(names)}]"], []
-    for name, inner in node.children.items():
-        if is_block(inner) and inner.children:
-            below += block((*names, name), text, inner)
+        elements = []
+        for child in node.children:
+            elements += block(names, text, child, is_element=True)
+        return elements
+    header = f"[[{keys_text(names)}]]" if is_element else f"[{keys_text(names)}]"
+    lines, tables = [header], []
+    for name, child in node.children.items():
+        if is_block(child) and child.children:
+            tables += block((*names, name), text, child)
         else:
-            lines.append(f"{key_text(name)} = {source(text, inner)}")
-    return lines + below
+            lines.append(f"{key_text(name)} = {source(text, child)}")
+    return lines + tables
 
 
-def _table(members: Iterable[str]) -> str:
-    inner = ", ".join(members)
-    return f"{{ {inner} }}" if inner else "{}"
+def _array_text(elements: Iterable[str]) -> str:
+    return f"[{', '.join(elements)}]"
+
+
+def _table_text(members: Iterable[tuple[str, str]]) -> str:
+    text = ", ".join(f"{key_text(name)} = {value}" for name, value in members)
+    return f"{{ {text} }}" if text else "{}"

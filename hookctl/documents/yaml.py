@@ -1,9 +1,9 @@
-"""YAML without loss: an edit is a few splices into the text, and every other byte stays.
+"""Lossless editing of YAML: an edit is a few splices into the text; other bytes stay.
 
-New members are lines of our own in the file's layout; a removal takes out exactly a member's lines. Each edit is
-verified: the new text is read again, and must say what the old one said with the same edit made on its nodes. What
-cannot be edited so (an alias, a merge key, an odd layout) is refused with its place. The reader is PyYAML, as the
-host's is; it is an optional extra.
+New members are lines of their own in the file's layout; a removal removes exactly a member's
+lines. Each edit is verified: the new text is read again, and its nodes must be the old nodes with
+the same edit. What cannot be edited so (an alias, a merge key, an unusual layout) is refused with
+its position. The reader is PyYAML, like the hosts'; it is an optional extra.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 from hookctl.documents import MISSING, Path, unexpected, wrong_shape
 from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
-from hookctl.documents.yaml_edits import Edits, Found, Step
+from hookctl.documents.yaml_edits import Edits, Located, Step
 from hookctl.documents.yaml_nodes import Node, Reading, Tree, load, read
-from hookctl.documents.yaml_text import Source, flow, is_merge, tree_of
+from hookctl.documents.yaml_text import Source, common_indent, flow, indent_of, is_merge, tree_of
 from hookctl.errors import HookctlError
 
 _Pair = tuple[Tree, Tree]  # a key, None in a sequence, and a value
@@ -39,10 +39,10 @@ class YamlDocument:
     def parse(
         cls, data: bytes, *, where: str = "", comments: bool = True, trailing_commas: bool = True
     ) -> YamlDocument:
-        """Read the bytes of a file; errors name `where`, line and column (not_utf8, unparsable, extra_missing)."""
+        """Parse a file's bytes; errors (not_utf8, unparsable, extra_missing) name the position."""
         text = decode(data, where)
         document = cls(text, where, read(text, where))
-        _ = document.value  # what the host's reader does not take is refused here
+        _ = document.value  # refuses what the host's reader cannot read
         return document
 
     @property
@@ -56,7 +56,7 @@ class YamlDocument:
         return MISSING if self._reading.root is None else load(self._text, self.where)
 
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
-        """Nothing to refuse: these flags are about JSON."""
+        """Refuse nothing: these flags are about JSON."""
 
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""
@@ -71,11 +71,11 @@ class YamlDocument:
         return value
 
     def raw(self, path: Path) -> str:
-        """The source text of the value at path, its lines moved to the left margin; KeyError if there is none."""
-        found = self._find(path)
-        if found is None:
+        """The source text of the value at path, moved to the left margin; KeyError if none."""
+        located = self._find(path)
+        if located is None:
             raise KeyError(path)
-        node = found.node
+        node = located.node
         text = self._outdented(node)
         with contextlib.suppress(HookctlError):
             if node.start == node.end or self._reading_of(text).tree() == node.tree():
@@ -83,119 +83,134 @@ class YamlDocument:
         try:
             return flow(self.get(path))
         except TypeError:
-            raise self._edits.odd(node.start) from None
+            raise self._edits.unsupported(node.start) from None
 
     def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value at path; of the nearest parent if there is none."""
+        """Line and column of the value at path, or of its nearest existing parent."""
         return position_of(self._text, self._nearest(path))
 
     def check_path(self, path: Path) -> None:
-        """Refuse a path through a doubled key (the host reads the last one), an alias, or a mapping that merges."""
+        """Refuse a path through a duplicate key, an alias, or a mapping that merges another."""
         for length in range(len(path)):
-            found = self._find(path[:length])
-            if found is None or found.node.kind == "scalar":
+            located = self._find(path[:length])
+            if located is None or located.node.kind == "scalar":
                 return
-            self._check_holder(path[:length], found.node)
-            same = found.node.find(path[length])
-            if len(same) > 1:
-                key = found.node.children[same[1]].key
-                assert key is not None
-                hint = "The host uses only the last one: remove one of the two, then run the command again."
-                message = f"the key {path[length]!r} stands here a second time"
-                raise self._error("duplicate_key", message, key.start, hint)
+            self._check_holder(path[:length], located.node)
+            indexes = located.node.find(path[length])
+            if len(indexes) > 1:
+                second_key = located.node.children[indexes[1]].key
+                assert second_key
+                raise self._duplicate_key(path[length], second_key)
+
+    def _duplicate_key(self, name: str | int, key: Node) -> HookctlError:
+        message = f"the key {name!r} stands here a second time"
+        hint = "The host uses only the last one: remove one of the two, then run the command again."
+        return self._error("duplicate_key", message, key.start, hint)
 
     def set(self, path: Path, value: Any) -> YamlDocument:
-        """Replace the value at path, or insert it behind its siblings; missing parents are made."""
+        """Replace the value at path, or insert it after its siblings; creates missing parents."""
         return self._put(path, value)
 
     def set_raw(self, path: Path, text: str) -> YamlDocument:
-        """The same with a source text that an earlier raw() gave."""
+        """Like set(), with a source text from an earlier raw()."""
         try:
             root = self._reading_of(text).root
         except HookctlError as error:
-            raise unexpected(
-                self, path, f"the source text cannot be read ({error.message})"
-            ) from None
+            message = f"the source text cannot be read ({error.message})"
+            raise unexpected(self, path, message) from None
         if root is None:
             root = Node("scalar", 0, 0, "tag:yaml.org,2002:null")
         return self._put(path, Source(text, root))
 
     def append(self, path: Path, value: Any) -> YamlDocument:
-        """Add an element to the end of the array at path; a missing array and its parents are made."""
+        """Add an element at the end of the array at path; creates the array if it is missing."""
         self.check_path(path)
-        found = self._find(path)
-        if found is None:
+        located = self._find(path)
+        if located is None:
             return self._put(path, [value])
-        self._check_holder(path, found.node)
-        if found.node.kind != "seq":
+        self._check_holder(path, located.node)
+        if located.node.kind != "seq":
             raise wrong_shape(self, path, "an array")
         pair = (None, self._tree(path, value))
-        step = Step(found.node, len(found.node.children))
-        return self._verified(self._edits.insertion(found, None, value), found.way, step, pair)
+        step = Step(located.node, len(located.node.children))
+        splices = self._edits.insert(located, None, value)
+        return self._verified(splices, located.steps, step, pair)
 
     def remove(self, path: Path) -> YamlDocument:
-        """Take out the member or element at path; the same document if there is none."""
+        """Remove the member or element at path; returns the same document if there is none."""
         self.check_path(path)
-        found = self._find(path)
-        if not path or found is None:
+        located = self._find(path)
+        if not path or located is None:
             return self
-        *above, step = found.way
-        return self._verified(self._edits.removal(above, step), above, step, None)
+        *above, step = located.steps
+        return self._verified(self._edits.remove(above, step), above, step, None)
 
     # Finding
 
-    def _find(self, path: Path) -> Found | None:
-        """The value at path as the host reads it: aliases and merge keys followed, the last of a doubled key."""
+    def _find(self, path: Path) -> Located | None:
+        """The value at path as the host reads it.
+
+        Aliases and merge keys are followed; of a duplicate key the last one counts.
+        """
         if self._reading.root is None:
             return None
-        node, way = self._reading.root, []
+        node = self._reading.root
+        steps: list[Step] = []
         for key in path:
             step = self._step(self._reading.target(node), key)
             if step is None:
                 return None
-            way.append(step)
+            steps.append(step)
             node = step.child.value
-        return Found(node, tuple(way))
+        return Located(node, tuple(steps))
 
     def _step(self, holder: Node, key: str | int, seen: tuple[Node, ...] = ()) -> Step | None:
-        places = holder.find(key)
-        if places:
-            return Step(holder, places[-1])
-        for name, value in holder.children:
-            source = self._reading.target(value)
-            for mapping in (
-                [child.value for child in source.children] if source.kind == "seq" else [source]
-            ):
-                merged = self._reading.target(mapping)
-                if is_merge(name) and merged not in seen:
-                    step = self._step(merged, key, (*seen, holder))
-                    if step:
-                        return step
+        """The step to a child, also through merge keys; `seen` stops circular merges."""
+        indexes = holder.find(key)
+        if indexes:
+            return Step(holder, indexes[-1])
+        for merged in self._merged_mappings(holder):
+            if merged not in seen:
+                step = self._step(merged, key, (*seen, holder))
+                if step:
+                    return step
         return None
+
+    def _merged_mappings(self, holder: Node) -> list[Node]:
+        """The mappings that the merge keys (<<) of a mapping name."""
+        mappings: list[Node] = []
+        for name, value in holder.children:
+            if not is_merge(name):
+                continue
+            source = self._reading.target(value)
+            if source.kind == "seq":
+                mappings += [self._reading.target(child.value) for child in source.children]
+            else:
+                mappings.append(source)
+        return mappings
 
     def _outdented(self, node: Node) -> str:
         """A node's text as it would stand at the left margin."""
         first, *lines = BREAK.split(self._text[node.start : self._edits.content_end(node)])
-        depths = [len(line) - len(line.lstrip(" ")) for line in lines if line.strip()]
-        block = node.children and not node.flow
-        margin = self._edits.column(node.start) if block else max(0, min(depths, default=0) - 2)
-        return "\n".join(
-            [first, *(line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines)]
-        )
+        if node.children and not node.flow:
+            margin = self._edits.column(node.start)
+        else:
+            margin = max(0, common_indent(lines) - 2)
+        return "\n".join([first, *(line[min(margin, indent_of(line)) :] for line in lines)])
 
     def _reading_of(self, source: str) -> Reading:
-        """A value's own source text, read as if it stood in this document."""
+        """A value's own source text, read as a part of this document."""
         return read(source + "\n", self.where, self._reading.anchors)
 
     def _nearest(self, path: Path) -> int:
         for length in range(len(path), -1, -1):
-            found = self._find(path[:length])
-            if found:
-                return found.node.start
+            located = self._find(path[:length])
+            if located:
+                return located.node.start
         return 0
 
     def _check_holder(self, path: Path, node: Node) -> None:
-        """Refuse to edit inside what stands for more than one place."""
+        """Refuse to edit inside an alias, an anchor in use, or a mapping that merges another."""
         name = ".".join(map(str, path)) or "the document"
         hint = "Write it out there, then run the command again."
         if node.kind == "alias":
@@ -206,12 +221,13 @@ class YamlDocument:
                 f"{name} is used elsewhere as *{node.anchor}, so an edit would change that too"
             )
             raise self._error("unsupported_yaml", message, node.start, hint)
-        merge = next((key for key, _ in node.children if is_merge(key)), None)
-        if merge:
-            message = (
-                f"{name} takes members of another mapping in here (<<), which an edit could hide"
-            )
-            raise self._error("unsupported_yaml", message, merge.start, hint)
+        for key, _ in node.children:
+            if key and is_merge(key):
+                message = (
+                    f"{name} takes members of another mapping in here (<<),"
+                    " which an edit could hide"
+                )
+                raise self._error("unsupported_yaml", message, key.start, hint)
 
     def _error(self, code: str, message: str, offset: int, hint: str) -> HookctlError:
         line, column = position_of(self._text, offset)
@@ -223,22 +239,21 @@ class YamlDocument:
         try:
             return tree_of(value)
         except (KeyError, TypeError, ValueError) as error:
-            raise unexpected(
-                self, path, f"the new value cannot be written as YAML ({error!r})"
-            ) from None
+            message = f"the new value cannot be written as YAML ({error!r})"
+            raise unexpected(self, path, message) from None
 
     def _put(self, path: Path, value: Any) -> YamlDocument:
         self.check_path(path)
         new = self._tree(path, value)
-        found = self._find(path)
-        if found and found.node.tree() == new:
+        located = self._find(path)
+        if located and located.node.tree() == new:
             return self
-        if found and not path:
+        if located and not path:
             raise wrong_shape(self, path, "a part of the document")
-        if found:
-            *above, step = found.way
-            pair = (step.child.key and step.child.key.tree(), new)
-            return self._verified(self._edits.replacement(step, value), above, step, pair)
+        if located:
+            *above, step = located.steps
+            pair = (_key_tree(step), new)
+            return self._verified(self._edits.replace(step, value), above, step, pair)
         for length in range(len(path) - 1, -1, -1):
             holder = self._find(path[:length])
             if holder:
@@ -248,8 +263,8 @@ class YamlDocument:
             raise wrong_shape(self, (), "an object")
         return self._verified(self._edits.fill(value), (), None, (None, tree_of(value)))
 
-    def _insert(self, path: Path, length: int, holder: Found, value: Any) -> YamlDocument:
-        """Insert below the deepest parent that is there; those that are missing come with the value."""
+    def _insert(self, path: Path, length: int, holder: Located, value: Any) -> YamlDocument:
+        """Insert below the deepest existing parent; the value brings the missing ones."""
         key = path[length]
         if holder.node.kind != "map" or not isinstance(key, str):
             needed = "an object" if isinstance(key, str) else "an array with that element"
@@ -257,10 +272,11 @@ class YamlDocument:
         value = self._wrapped(path[length + 1 :], value)
         pair = (tree_of(key), tree_of(value))
         step = Step(holder.node, len(holder.node.children))
-        return self._verified(self._edits.insertion(holder, key, value), holder.way, step, pair)
+        splices = self._edits.insert(holder, key, value)
+        return self._verified(splices, holder.steps, step, pair)
 
     def _wrapped(self, keys: Path, value: Any) -> Any:
-        """The value inside those of its parents that are missing."""
+        """The value wrapped in its missing parents."""
         for key in reversed(keys):
             if not isinstance(key, str):
                 raise wrong_shape(self, keys, "an array that is there already")
@@ -272,31 +288,40 @@ class YamlDocument:
     ) -> YamlDocument:
         """The spliced document, if it says exactly what was wanted."""
         text = spliced(self._text, splices)
-        wanted = _edited(above, step, new) if step else new and new[1]
-        spot = min(splice.start for splice in splices)
+        wanted = _edit_tree(above, step, new) if step else new and new[1]
+        first_change = min(splice.start for splice in splices)
         try:
             reading = read(text, self.where)
         except HookctlError:
-            raise self._edits.odd(spot) from None
+            raise self._edits.unsupported(first_change) from None
         if reading.tree() != wanted:
-            raise self._edits.odd(spot)
+            raise self._edits.unsupported(first_change)
         return YamlDocument(text, self.where, reading)
 
 
-def _edited(above: Sequence[Step], step: Step, new: _Pair | None) -> Tree:
-    """The same edit on the nodes: an independent word on what the text must say afterwards."""
-    kind, anchor, tag, children = step.holder.tree()
-    children = (*children[: step.at], *([] if new is None else [new]), *children[step.at + 1 :])
+def _edit_tree(above: Sequence[Step], step: Step, new: _Pair | None) -> Tree:
+    """Make the same edit on the trees of the nodes, to cross-check the text edit."""
+    tree = _with_child(step, new)
+    _, _, _, children = tree
     if not above and not children and not step.holder.flow:
         return None  # without its last member the document is empty
-    tree = (kind, anchor, tag, children)
     for outer in reversed(above):
-        kind, anchor, tag, children = outer.holder.tree()
-        key = outer.child.key
-        tree = (
-            kind,
-            anchor,
-            tag,
-            (*children[: outer.at], (key and key.tree(), tree), *children[outer.at + 1 :]),
-        )
+        tree = _with_child(outer, (_key_tree(outer), tree))
     return tree
+
+
+def _with_child(step: Step, pair: _Pair | None) -> Tree:
+    """The holder's tree with another pair at the step's index, or without that child."""
+    kind, anchor, tag, children = step.holder.tree()
+    pairs = [] if pair is None else [pair]
+    return (
+        kind,
+        anchor,
+        tag,
+        (*children[: step.child_index], *pairs, *children[step.child_index + 1 :]),
+    )
+
+
+def _key_tree(step: Step) -> Tree:
+    """The tree of a child's key; None in a sequence."""
+    return step.child.key and step.child.key.tree()

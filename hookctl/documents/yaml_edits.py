@@ -1,6 +1,6 @@
-"""Which splices into a YAML text make an edit: lines of our own in the file's layout, and exactly a member's lines.
+"""The splices that make an edit of a YAML text, in the file's layout.
 
-Nothing here decides whether an edit is right: the document reads what came of it.
+Nothing here checks that an edit is right: YamlDocument reads the result and checks it.
 """
 
 from __future__ import annotations
@@ -12,28 +12,37 @@ from typing import Any, NamedTuple
 
 from hookctl.documents.text import BREAK, Splice, line_start, line_stop, position_of
 from hookctl.documents.yaml_nodes import Child, Node
-from hookctl.documents.yaml_text import Source, Style, block, flow, indented, key_text, member
+from hookctl.documents.yaml_text import (
+    Source,
+    Style,
+    block,
+    flow,
+    indented,
+    inline_lines,
+    key_text,
+    member,
+)
 from hookctl.errors import HookctlError
 
 _COMMENT = r"(?:(?<=[ \t\r\n])|^)#[^\r\n]*"
 
 
 class Step(NamedTuple):
-    """A collection on the way to a value, and which of its children the way goes through."""
+    """A collection on the path to a value, and the index of the child on that path."""
 
     holder: Node
-    at: int
+    child_index: int
 
     @property
     def child(self) -> Child:
-        return self.holder.children[self.at]
+        return self.holder.children[self.child_index]
 
 
-class Found(NamedTuple):
-    """A value, and the way to it from the root."""
+class Located(NamedTuple):
+    """A value, and the steps to it from the root."""
 
     node: Node
-    way: tuple[Step, ...]
+    steps: tuple[Step, ...]
 
 
 class Edits:
@@ -45,68 +54,65 @@ class Edits:
         self._root = root
 
     def fill(self, value: dict[str, Any]) -> list[Splice]:
-        """An empty document: the value goes behind what is there."""
+        """Fill an empty document: the value goes after its comments."""
         end = len(self._text)
-        lines = self._style.line_end.join(block(value, 0, self._style))
-        begun = end > line_start(self._text, end) and self._text[-1] != "\ufeff"
-        return [
-            Splice(
-                end, end, self._style.line_end + lines if begun else lines + self._style.line_end
-            )
-        ]
+        line_end = self._style.line_end
+        lines = line_end.join(block(value, 0, self._style))
+        has_open_line = end > line_start(self._text, end) and self._text[-1] != "\ufeff"
+        if has_open_line:
+            return [Splice(end, end, line_end + lines)]
+        return [Splice(end, end, lines + line_end)]
 
-    def insertion(self, found: Found, key: str | None, value: Any) -> list[Splice]:
-        """A new member behind the last one of a collection."""
-        holder = found.node
+    def insert(self, located: Located, key: str | None, value: Any) -> list[Splice]:
+        """Insert a member after the last one of a collection."""
+        holder = located.node
         if holder.flow:
-            step = found.way[-1] if found.way else None
-            return self._unfolded(step, key, value) or self._flow_insertion(holder, key, value)
+            step = located.steps[-1] if located.steps else None
+            below = self._insert_below(step, key, value)
+            return below or self._insert_in_flow(holder, key, value)
         first = holder.children[0].key
         column = self.column(first.start if first else holder.start)
-        margin = self._indent(found.way[-1]) if found.way else -1
-        at = self._behind_comments(holder.children[-1].value.end, margin)
-        return [self._new_lines(at, member(key, value, column, self._style))]
+        margin = self._indent(located.steps[-1]) if located.steps else -1
+        offset = self._after_comments(holder.children[-1].value.end, margin)
+        return [self._new_lines(offset, member(key, value, column, self._style))]
 
-    def _behind_comments(self, at: int, margin: int) -> int:
-        """Behind the comments that follow further in than `margin`: they go with what is there."""
-        comment = re.compile(r"[ \t]*(#)[^\r\n]*")
-        while line := self._line_after(at):
-            found = comment.match(self._text, line)
-            if found is None or found.start(1) - line <= margin:
+    def _after_comments(self, offset: int, margin: int) -> int:
+        """After the comments that follow with more indentation than `margin`."""
+        pattern = re.compile(r"[ \t]*(#)[^\r\n]*")
+        while line := self._line_after(offset):
+            comment = pattern.match(self._text, line)
+            if comment is None or comment.start(1) - line <= margin:
                 break
-            at = found.end()
-        return at
+            offset = comment.end()
+        return offset
 
-    def _new_lines(self, at: int, lines: list[str]) -> Splice:
-        """Lines of ours behind the line that ends the text before `at`, with its comment."""
+    def _new_lines(self, offset: int, lines: list[str]) -> Splice:
+        """Insert lines after the line that ends before `offset`, and after its comment."""
         line_end = self._style.line_end
-        if at == line_start(self._text, at) and at:
-            return Splice(at, at, "".join(line + line_end for line in lines))
-        stop = line_stop(self._text, at)
-        if self._rest(at) is None:
-            raise self.odd(at)
+        if offset == line_start(self._text, offset) and offset:
+            return Splice(offset, offset, "".join(line + line_end for line in lines))
+        if self._comment_after(offset) is None:
+            raise self.unsupported(offset)
+        stop = line_stop(self._text, offset)
         return Splice(stop, stop, "".join(line_end + line for line in lines))
 
-    def _unfolded(self, step: Step | None, key: str | None, value: Any) -> list[Splice] | None:
-        """Where an empty `{}` or `[]` stands right behind its key, the new member goes below in lines of its own."""
-        colon = self._colon(step) if step and not step.holder.flow else None
-        if (
-            step is None
-            or colon is None
-            or self._text[colon : step.child.value.end] not in (" {}", " []")
-        ):
+    def _insert_below(self, step: Step | None, key: str | None, value: Any) -> list[Splice] | None:
+        """Replace an empty `{}` or `[]` right after its key with lines below that key."""
+        if step is None or step.holder.flow:
+            return None
+        colon = self._colon(step)
+        end = step.child.value.end
+        if colon is None or self._text[colon:end] not in (" {}", " []"):
             return None
         assert step.child.key is not None
-        further = self._style.dash if key is None else self._style.unit
-        lines = member(key, value, self.column(step.child.key.start) + further, self._style)
-        return [
-            Splice(colon, step.child.value.end, ""),
-            self._new_lines(step.child.value.end, lines),
-        ]
+        depth = self._style.dash if key is None else self._style.unit
+        lines = member(key, value, self.column(step.child.key.start) + depth, self._style)
+        return [Splice(colon, end, ""), self._new_lines(end, lines)]
 
-    def _flow_insertion(self, holder: Node, key: str | None, value: Any) -> list[Splice]:
+    def _insert_in_flow(self, holder: Node, key: str | None, value: Any) -> list[Splice]:
+        """Insert a member after the last one in brackets."""
         if isinstance(value, Source) and (value.stands_alone or value.node.block):
-            raise self.odd(holder.start)
+            raise self.unsupported(holder.start)
         new = flow(value) if key is None else f"{key_text(key)}: {flow(value)}"
         if not holder.children:
             return [Splice(holder.start + 1, holder.start + 1, new)]
@@ -116,110 +122,102 @@ class Edits:
             return [Splice(last, last, f", {new}")]
         return [Splice(comma + 1, comma + 1, f" {new},")]
 
-    def replacement(self, step: Step, value: Any) -> list[Splice]:
-        """Another value in a child's place; a comment behind it stays."""
-        old, end, style = step.child.value, self.content_end(step.child.value), self._style
-        alone = isinstance(value, Source) and value.stands_alone
-        below = bool(old.children) and not old.flow and step.child.key is not None
-        if alone and step.child.key is None:
+    def replace(self, step: Step, value: Any) -> list[Splice]:
+        """Replace a child's value; a comment after it stays."""
+        old, style = step.child.value, self._style
+        end = self.content_end(old)
+        if isinstance(value, Source) and value.stands_alone:
+            if step.child.key:
+                return self._replace_below_key(step, value, end)
             lines = block(value, self.column(old.start), style)
             return [Splice(old.start, end, style.line_end.join(lines).lstrip(" "))]
-        if alone:
-            return self._below_its_key(step, value, end)
-        first, *more = value.lines if isinstance(value, Source) else [flow(value)]
+        first, *more = inline_lines(value)
         text = style.line_end.join([first, *indented(more, self._indent(step) + style.unit)])
-        if below:
+        if step.child.key and _is_in_lines(old):
             colon = self._indicator_end(step)
             return [Splice(colon, colon, " " + text), *self._cut(old.start, end, None)]
-        lead = (
-            " "
-            if old.start == old.end and self._text[old.start - 1 : old.start] not in (" ", "")
-            else ""
-        )
-        return [Splice(old.start, end, lead + text)]
+        is_empty = old.start == old.end
+        if is_empty and self._text[old.start - 1 : old.start] not in (" ", ""):
+            text = " " + text
+        return [Splice(old.start, end, text)]
 
-    def _below_its_key(self, step: Step, value: Source, end: int) -> list[Splice]:
-        """A block collection that is put back in lines below its key."""
+    def _replace_below_key(self, step: Step, value: Source, end: int) -> list[Splice]:
+        """Replace a member's value with a block collection in lines below its key."""
         old, colon = step.child.value, self._indicator_end(step)
-        further = self._style.dash if value.node.kind == "seq" else self._style.unit
-        there = bool(old.children) and not old.flow
-        column = (
-            self.column(old.start)
-            if there and old.kind == value.node.kind
-            else self._indent(step) + further
-        )
+        if _is_in_lines(old) and old.kind == value.node.kind:
+            column = self.column(old.start)
+        else:
+            depth = self._style.dash if value.node.kind == "seq" else self._style.unit
+            column = self._indent(step) + depth
         lines = block(value, column, self._style)
-        if there:
+        if _is_in_lines(old):
             return [self._new_lines(colon, lines), *self._cut(old.start, end, None)]
         return [Splice(colon, end, ""), self._new_lines(end, lines)]
 
-    def removal(self, above: Sequence[Step], step: Step) -> list[Splice]:
-        """A child taken out; a collection that it leaves empty becomes a pair of brackets."""
+    def remove(self, above: Sequence[Step], step: Step) -> list[Splice]:
+        """Remove a child; a collection without any other becomes a pair of brackets."""
         holder = step.holder
         if holder.flow:
-            return self._flow_removal(step)
+            return self._remove_from_flow(step)
         start, end = self._start(step), self.content_end(step.child.value)
-        if len(holder.children) > 1:
-            following = (
-                self._start(Step(holder, step.at + 1))
-                if step.at + 1 < len(holder.children)
-                else None
-            )
-            return self._cut(start, end, following)
-        if not above:
+        if step.child_index + 1 < len(holder.children):
+            return self._cut(start, end, self._start(Step(holder, step.child_index + 1)))
+        if len(holder.children) > 1 or not above:
             return self._cut(start, end, None)
         empty = "{}" if holder.kind == "map" else "[]"
-        behind = self._indicator_end(above[-1])
-        if line_start(self._text, start) == line_start(self._text, behind):
+        indicator_end = self._indicator_end(above[-1])
+        if line_start(self._text, start) == line_start(self._text, indicator_end):
             return [Splice(start, end, empty)]
-        return [Splice(behind, behind, " " + empty), *self._cut(start, end, None)]
+        empty_value = Splice(indicator_end, indicator_end, " " + empty)
+        return [empty_value, *self._cut(start, end, None)]
 
-    def _flow_removal(self, step: Step) -> list[Splice]:
-        holder, at = step.holder, step.at
-        child = holder.children[at]
+    def _remove_from_flow(self, step: Step) -> list[Splice]:
+        """Remove a child in brackets, with the comma after it, or else the one before it."""
+        children, child = step.holder.children, step.child
         start, end = child.start, child.value.end
-        is_last = at == len(holder.children) - 1
-        following = holder.end - 1 if is_last else holder.children[at + 1].start
-        own = self._comma(end, following)
-        if own is not None and not is_last and "#" not in self._text[end:following]:
-            return [Splice(start, following, "")]
-        if at == 0 or not is_last:
-            comma = [] if own is None else [Splice(own, own + 1, "")]
-            return [Splice(start, end, ""), *comma]
-        before = holder.children[at - 1].value.end
-        comma = self._comma(before, start)
+        if step.child_index + 1 < len(children):
+            following = children[step.child_index + 1].start
+            comma = self._comma(end, following)
+            if comma is not None and "#" not in self._text[end:following]:
+                return [Splice(start, following, "")]
+            return [Splice(start, end, ""), *_remove_comma(comma)]
+        if step.child_index == 0:
+            return [Splice(start, end, ""), *_remove_comma(self._comma(end, step.holder.end - 1))]
+        comma = self._comma(children[step.child_index - 1].value.end, start)
         if comma is None:
-            raise self.odd(start)
+            raise self.unsupported(start)
         if "#" in self._text[comma:start]:
-            return [Splice(comma, comma + 1, ""), Splice(start, end, "")]
+            return [*_remove_comma(comma), Splice(start, end, "")]
         return [Splice(comma, end, "")]
 
     def _cut(self, start: int, end: int, following: int | None) -> list[Splice]:
-        """Take a span out with its lines; a comment behind it stays."""
-        first, rest = line_start(self._text, start), self._rest(end)
-        if rest is None:
-            raise self.odd(start)
-        if self._text[first:start].strip(" \ufeff"):  # something stands before it: `- key: value`
+        """Remove a span with its lines; a comment after it stays."""
+        first, comment = line_start(self._text, start), self._comment_after(end)
+        if comment is None:
+            raise self.unsupported(start)
+        has_text_before = self._text[first:start].strip(" \ufeff")  # the dash in `- key: value`
+        if has_text_before:
             if following is None:
-                raise self.odd(start)
+                raise self.unsupported(start)
             if "#" not in self._text[end:following]:
                 return [Splice(start, following, "")]
-        elif not rest:
-            return [self._lines(first, end)]
-        return [Splice(start, line_stop(self._text, end) - len(rest), "")]
+        elif not comment:
+            return [self._cut_lines(first, end)]
+        return [Splice(start, line_stop(self._text, end) - len(comment), "")]
 
-    def _lines(self, first: int, end: int) -> Splice:
-        """Whole lines taken out; the last line of a file without a final line break takes the break before along."""
-        stop = BREAK.match(self._text, line_stop(self._text, end))
+    def _cut_lines(self, first: int, end: int) -> Splice:
+        """Remove whole lines; if the last one has no line break, the one before them goes."""
+        stop = line_stop(self._text, end)
         first += self._text.startswith("\ufeff", first)
-        if stop:
-            return Splice(first, stop.end(), "")
-        before = re.compile(r"(?:\r\n|\r|\n)?\Z").search(self._text, 0, first)
-        assert before is not None
-        return Splice(before.start(), line_stop(self._text, end), "")
+        line_break = BREAK.match(self._text, stop)
+        if line_break:
+            return Splice(first, line_break.end(), "")
+        break_before = re.compile(r"(?:\r\n|\r|\n)?\Z").search(self._text, 0, first)
+        assert break_before is not None
+        return Splice(break_before.start(), stop, "")
 
-    def odd(self, offset: int) -> HookctlError:
-        """The refusal of what no splice of ours would fit."""
+    def unsupported(self, offset: int) -> HookctlError:
+        """The error for a layout that no splice fits."""
         message = "this part of the file is written in a way that cannot be edited without loss"
         hint = "Write it in plain lines (key: value, - item), then run the command again."
         line, column = position_of(self._text, offset)
@@ -231,35 +229,38 @@ class Edits:
 
     @cached_property
     def _style(self) -> Style:
-        """Taken from the first that shows it."""
-        found = BREAK.search(self._text)
-        unit = dash = None
+        """The line end and the indentations of the first lines that show them."""
+        line_break = BREAK.search(self._text)
+        units: list[int] = []
+        dashes: list[int] = []
         pending = [self._root] if self._root else []
-        while pending and (unit is None or dash is None):
+        while pending and not (units and dashes):
             holder = pending.pop()
             pending += [value for _, value in reversed(holder.children)]
-            for key, value in holder.children if not holder.flow else ():
-                if (
-                    key
-                    and value.children
-                    and not value.flow
-                    and line_start(self._text, value.start) > key.start
-                ):
-                    further = self.column(value.start) - self.column(key.start)
-                    if value.kind == "map":
-                        unit = unit or further
-                    else:
-                        dash = further if dash is None else dash
-        return Style(found[0] if found else "\n", unit or 2, 2 if dash is None else dash)
+            for child in holder.children:
+                if not holder.flow and self._is_below_key(child):
+                    depth = self.column(child.value.start) - self.column(child.start)
+                    if child.value.kind != "map":
+                        dashes.append(depth)
+                    elif depth:  # none behind an explicit `? key`
+                        units.append(depth)
+        line_end = line_break[0] if line_break else "\n"
+        return Style(line_end, units[0] if units else 2, dashes[0] if dashes else 2)
 
-    # Places in the text
+    def _is_below_key(self, child: Child) -> bool:
+        """Whether a member's value is a collection in lines below its key."""
+        if child.key is None or not _is_in_lines(child.value):
+            return False
+        return line_start(self._text, child.value.start) > child.key.start
+
+    # Positions in the text
 
     def _line_after(self, offset: int) -> int:
-        """Where the next line begins; 0 if there is none. An offset at the start of a line ended the one before."""
+        """Where the next line begins, 0 for none; the offset itself if it begins a line."""
         if offset and offset == line_start(self._text, offset):
             return offset
-        found = BREAK.match(self._text, line_stop(self._text, offset))
-        return found.end() if found else 0
+        line_break = BREAK.match(self._text, line_stop(self._text, offset))
+        return line_break.end() if line_break else 0
 
     def column(self, offset: int) -> int:
         """How many characters stand before an offset on its line."""
@@ -269,57 +270,67 @@ class Edits:
         """The column of the child that a value belongs to."""
         return self.column(step.child.key.start if step.child.key else step.holder.start)
 
-    def _rest(self, offset: int) -> str | None:
-        """The comment behind an offset on its line, or nothing; None if something else stands there."""
+    def _comment_after(self, offset: int) -> str | None:
+        """The comment after an offset on its line, or ""; None if something else stands there."""
         rest = self._text[offset : line_stop(self._text, offset)]
         if not rest.strip(" \t"):
             return ""
         return rest.lstrip(" \t") if re.match(r"[ \t]+#", rest) else None
 
     def content_end(self, node: Node) -> int:
-        """Behind the last character of a node; a block scalar's own end is where the next line begins."""
+        """The end of a node's last character; a block scalar's `end` is the next line."""
         last = node
         while not last.flow and last.children:
             last = last.children[-1].value
-        return (
-            node.start + len(self._text[node.start : node.end].rstrip(" \t\r\n"))
-            if last.block
-            else node.end
-        )
+        if not last.block:
+            return node.end
+        return node.start + len(self._text[node.start : node.end].rstrip(" \t\r\n"))
 
     def _start(self, step: Step) -> int:
         """Where a child of a block collection begins: its key, or its dash."""
         key = step.child.key
         if key:
             if self._colon(step) is None:
-                raise self.odd(key.start)
+                raise self.unsupported(key.start)
             return key.start
-        start = step.holder.start if step.at == 0 else step.holder.children[step.at - 1].value.end
+        start = step.holder.start
+        if step.child_index > 0:
+            start = step.holder.children[step.child_index - 1].value.end
         while not self._text.startswith("-", start):
             gap = re.compile(rf"[ \t\r\n]+|{_COMMENT}").match(self._text, start)
             if gap is None:
-                raise self.odd(step.child.value.start)
+                raise self.unsupported(step.child.value.start)
             start = gap.end()
         return start
 
     def _indicator_end(self, step: Step) -> int:
-        """Behind the colon or the dash of a child of a block collection."""
+        """The end of the colon or the dash of a child of a block collection."""
         start = self._start(step)
         colon = self._colon(step) if step.child.key else start + 1
         assert colon is not None
         return colon
 
     def _colon(self, step: Step) -> int | None:
-        """Behind the colon of a member whose key stands before it on the same line, and not behind a `?`."""
+        """The end of the colon on a member's key line; None for items and for `? key`."""
         key = step.child.key
-        if key is None or self._text[
-            line_start(self._text, key.start) : key.start
-        ].rstrip().endswith("?"):
+        if key is None:
             return None
-        found = re.compile(r"[ \t]*:").match(self._text, key.end)
-        return found.end() if found else None
+        before_key = self._text[line_start(self._text, key.start) : key.start]
+        if before_key.rstrip().endswith("?"):
+            return None
+        colon = re.compile(r"[ \t]*:").match(self._text, key.end)
+        return colon.end() if colon else None
 
     def _comma(self, start: int, end: int) -> int | None:
-        """The comma between two places of a flow collection."""
+        """The comma between two offsets of a flow collection, comments left out."""
         gap = re.sub(_COMMENT, lambda match: " " * len(match[0]), self._text[start:end])
         return start + gap.index(",") if "," in gap else None
+
+
+def _is_in_lines(node: Node) -> bool:
+    """Whether a node is a block collection."""
+    return bool(node.children) and not node.flow
+
+
+def _remove_comma(comma: int | None) -> list[Splice]:
+    return [] if comma is None else [Splice(comma, comma + 1, "")]

@@ -1,7 +1,7 @@
-"""Reading YAML with exact offsets: the nodes of a text, and what they say, by the reader that the hosts have too.
+"""Reading YAML with exact offsets: the nodes of a text, by the same reader that the hosts use.
 
-PyYAML's events carry the offset of everything, so a text can be edited in place. It is an optional extra, imported
-when the first file is read.
+PyYAML's events carry the offset of everything, so a text can be edited in place. PyYAML is an
+optional extra, imported when the first file is read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -19,16 +19,17 @@ from hookctl.documents.scan import CONFLICT, too_deep
 from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
 
-DEPTH = 200  # levels; the reader's own recursion ends in a crash, and no settings file is that deep
+DEPTH = 200  # levels; deeper recursion crashes the reader, and no settings file is that deep
 BOM = "\ufeff"
 STRING = "tag:yaml.org,2002:str"
 MERGE = "tag:yaml.org,2002:merge"
-# What YAML 1.1 lets stand in a file.
+# Characters that YAML 1.1 does not allow in a file.
 _UNPRINTABLE = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 _AGAIN = "Fix it, then run the command again."
 
-# The comparison tree: a mapping is a tuple of pairs, so that order and duplicates count; a scalar is its tag and its
-# text, so that 1.0, 0x10 and "10" stay themselves; an alias is its name. Tags and anchors count everywhere.
+# The comparison tree: a mapping is a tuple of pairs, so that order and duplicates count; a scalar
+# is its tag and its text, so that 1.0, 0x10 and "10" stay themselves; an alias is its name. Tags
+# and anchors count everywhere.
 Tree = Any
 
 
@@ -45,11 +46,11 @@ class Child(NamedTuple):
 
 @dataclass(eq=False)
 class Node:
-    """A value of the text and where it stands, its anchor and tag included."""
+    """A value and its span in the text, its anchor and tag included."""
 
     kind: str  # map | seq | scalar | alias
     start: int
-    end: int = -1  # of its last character; behind the last child of a block collection
+    end: int = -1  # of its last character; of a block collection the end of the last child
     tag: str = ""
     text: str = ""  # a scalar's value; an alias's name
     anchor: str = ""
@@ -58,17 +59,18 @@ class Node:
     children: list[Child] = field(default_factory=list)
 
     def find(self, key: str | int) -> list[int]:
-        """The places of the children under a key; it may stand more than once in a mapping."""
+        """The indexes of the children under a key; more than one for a duplicate key."""
         if isinstance(key, int):
-            return [key] if self.kind == "seq" and 0 <= key < len(self.children) else []
-        return [
-            at
-            for at, (name, _) in enumerate(self.children)
-            if name and (name.tag, name.text) == (STRING, key)
-        ]
+            is_inside = self.kind == "seq" and 0 <= key < len(self.children)
+            return [key] if is_inside else []
+        indexes = []
+        for index, (name, _) in enumerate(self.children):
+            if name and name.tag == STRING and name.text == key:
+                indexes.append(index)
+        return indexes
 
     def tree(self) -> Tree:
-        """What the node says, to be compared."""
+        """The node's values in a form to compare."""
         if self.kind == "alias":
             return ("alias", self.text)
         if self.kind == "scalar":
@@ -78,7 +80,7 @@ class Node:
 
 
 class Reading(NamedTuple):
-    """A text that was read: its root, None in an empty document, and what its aliases mean."""
+    """A text that was read: its root (None in an empty document) and its anchors."""
 
     root: Node | None
     anchors: dict[str, Node]
@@ -89,26 +91,32 @@ class Reading(NamedTuple):
         return self.anchors[node.text] if node.kind == "alias" else node
 
     def tree(self) -> Tree:
-        """What the document says; None where it is empty."""
+        """The document's tree; None if it is empty."""
         return self.root and self.root.tree()
 
 
 @cache
 def reader(where: str = "") -> Any:
-    """PyYAML, or the refusal that says how to get it."""
+    """PyYAML, or the error that says how to install it."""
     try:
         import yaml
     except ImportError:
-        message = "settings here are YAML, and reading YAML is an optional part of hookctl that is not installed"
+        message = (
+            "settings here are YAML, and reading YAML is an optional part of hookctl"
+            " that is not installed"
+        )
         python = shlex.quote(sys.executable)
-        hint = f"Run `{python} -m pip install PyYAML`, or pip install 'hookctl[yaml]', then the command again."
+        hint = (
+            f"Run `{python} -m pip install PyYAML`, or pip install 'hookctl[yaml]',"
+            " then the command again."
+        )
         raise HookctlError("extra_missing", message, path=where, hint=hint) from None
     return yaml
 
 
 @cache
 def _loader() -> Any:
-    """The safe loader, in C where there is one, as the hosts have it; whatever fails in it names its place."""
+    """The safe loader, in C if there is one, like the hosts'; its errors name the position."""
     yaml = reader()
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -125,7 +133,7 @@ def _loader() -> Any:
 
 
 def load(text: str, where: str) -> Any:
-    """The document's plain value, as the host reads it; unparsable where it does not."""
+    """The document's plain value, as the host reads it; unparsable if the host cannot."""
     yaml = reader(where)
     try:
         return yaml.load(text.removeprefix(BOM), _loader())
@@ -136,87 +144,99 @@ def load(text: str, where: str) -> Any:
 
 
 def read(text: str, where: str, known: Mapping[str, Node] = MappingProxyType({})) -> Reading:
-    """The nodes of a text of one document; unparsable with its place where it is none. Aliases may mean `known`."""
+    """The nodes of a text; unparsable, with the position, if it is not one document.
+
+    Aliases may name anchors in `known`.
+    """
     yaml = reader(where)
+    builder = _Builder(text, where, dict(known))
     try:
-        reading = _read(text, where, yaml, dict(known))
+        for event in yaml.parse(text.removeprefix(BOM), _loader()):
+            builder.take(event, yaml)
     except yaml.YAMLError as error:
         raise _unparsable(text, where, error) from None
-    root = reading.root
-    empty = root and root.kind == "scalar" and root.start == root.end and not root.anchor
-    return reading._replace(root=None) if empty else reading
+    root = builder.root
+    if root and root.kind == "scalar" and root.start == root.end and not root.anchor:
+        root = None
+    return Reading(root, builder.anchors, frozenset(builder.aliased))
 
 
-def _read(text: str, where: str, yaml: Any, anchors: dict[str, Node]) -> Reading:
-    root, aliased = None, set()
-    documents = 0
-    stack: list[Node] = []
-    keys: list[Node | None] = []  # of each open mapping: the key whose value comes next
-    for event, node in _nodes(text, yaml):
-        if isinstance(event, yaml.DocumentStartEvent):
-            documents += 1
-            if documents > 1:
-                start = event.start_mark.index + text.startswith(BOM)
-                raise _error(
-                    text, where, start, "a second document begins here", "Make it one document."
-                )
-        elif isinstance(event, yaml.CollectionEndEvent):
-            _close(stack.pop(), event.end_mark.index + text.startswith(BOM))
-            keys.pop()
-        if node is None:
-            continue
-        if node.kind == "alias":
-            if node.text not in anchors:
-                raise _error(text, where, node.start, f"there is no anchor &{node.text}", _AGAIN)
-            aliased.add(node.text)
-        elif node.anchor:
-            anchors[node.anchor] = node
-        if not stack:
-            root = node
-        elif stack[-1].kind == "map" and keys[-1] is None:
-            keys[-1] = node
-        else:
-            stack[-1].children.append(Child(keys[-1], node))
-            keys[-1] = None
-        if node.kind in ("map", "seq"):
-            stack.append(node)
-            keys.append(None)
-            if len(stack) > DEPTH:
-                raise too_deep(text, where)
-    return Reading(root, anchors, frozenset(aliased))
+class _Builder:
+    """Builds the nodes of one document from the reader's events."""
 
+    def __init__(self, text: str, where: str, anchors: dict[str, Node]) -> None:
+        self.root: Node | None = None
+        self.anchors = anchors
+        self.aliased: set[str] = set()
+        self._text = text
+        self._where = where
+        self._shift = int(text.startswith(BOM))  # the reader counts without it
+        self._documents = 0
+        self._open: list[Node] = []  # the collections around the next node
+        self._keys: list[Node | None] = []  # of each open mapping: the key of the next value
 
-def _nodes(text: str, yaml: Any) -> Iterator[tuple[Any, Node | None]]:
-    """The events, and the nodes that they begin."""
-    resolve = yaml.resolver.Resolver().resolve
-    shift = int(text.startswith(BOM))
-    for event in yaml.parse(text[shift:], _loader()):
-        start, end = event.start_mark.index + shift, event.end_mark.index + shift
-        node = None
+    def take(self, event: Any, yaml: Any) -> None:
+        start, end = event.start_mark.index + self._shift, event.end_mark.index + self._shift
         if isinstance(event, yaml.AliasEvent):
-            node = Node("alias", start, end, text=event.anchor)
+            self._add_alias(Node("alias", start, end, text=event.anchor))
         elif isinstance(event, yaml.ScalarEvent):
-            tag = event.tag
-            if tag in (None, "!"):
-                tag = resolve(yaml.ScalarNode, event.value, event.implicit)
-            block = event.style in ("|", ">")
-            node = Node("scalar", start, end, tag, event.value, event.anchor or "", block=block)
+            is_block = event.style in ("|", ">")
+            anchor = event.anchor or ""
+            tag = _resolved_tag(event, yaml)
+            self._add(Node("scalar", start, end, tag, event.value, anchor, block=is_block))
         elif isinstance(event, yaml.CollectionStartEvent):
             kind = "map" if isinstance(event, yaml.MappingStartEvent) else "seq"
-            node = Node(
-                kind,
-                start,
-                -1,
-                event.tag or "",
-                anchor=event.anchor or "",
-                flow=bool(event.flow_style),
-            )
-        yield event, node
+            anchor, flow = event.anchor or "", bool(event.flow_style)
+            self._add(Node(kind, start, tag=event.tag or "", anchor=anchor, flow=flow))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._close_collection(end)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            if self._documents > 1:
+                message, hint = "a second document begins here", "Make it one document."
+                raise _error(self._text, self._where, start, message, hint)
+
+    def _add_alias(self, node: Node) -> None:
+        if node.text not in self.anchors:
+            message = f"there is no anchor &{node.text}"
+            raise _error(self._text, self._where, node.start, message, _AGAIN)
+        self.aliased.add(node.text)
+        self._add(node)
+
+    def _add(self, node: Node) -> None:
+        """Add a node to the innermost open collection, as a key or as a value."""
+        if node.anchor:
+            self.anchors[node.anchor] = node
+        if not self._open:
+            self.root = node
+        elif self._open[-1].kind == "map" and self._keys[-1] is None:
+            self._keys[-1] = node
+        else:
+            self._open[-1].children.append(Child(self._keys[-1], node))
+            self._keys[-1] = None
+        if node.kind in ("map", "seq"):
+            self._open.append(node)
+            self._keys.append(None)
+            if len(self._open) > DEPTH:
+                raise too_deep(self._text, self._where)
+
+    def _close_collection(self, end: int) -> None:
+        """End the innermost collection; a block one ends with its last child, not at its event."""
+        node = self._open.pop()
+        self._keys.pop()
+        node.end = end if node.flow or not node.children else node.children[-1].value.end
 
 
-def _close(node: Node, end: int) -> None:
-    """A flow collection ends with its bracket; a block's last event lies where the next thing begins."""
-    node.end = end if node.flow or not node.children else node.children[-1].value.end
+@cache
+def _resolver() -> Any:
+    return reader().resolver.Resolver()
+
+
+def _resolved_tag(event: Any, yaml: Any) -> str:
+    """A scalar's tag: the written one, else the one that the reader finds from its text."""
+    if event.tag in (None, "!"):
+        return _resolver().resolve(yaml.ScalarNode, event.value, event.implicit)
+    return event.tag
 
 
 def _error(text: str, where: str, offset: int, message: str, hint: str) -> HookctlError:
@@ -225,27 +245,23 @@ def _error(text: str, where: str, offset: int, message: str, hint: str) -> Hookc
 
 
 def _unparsable(text: str, where: str, error: Any) -> HookctlError:
-    """What is wrong, in the reader's words, with the likeliest cause."""
+    """The error for the reader's, in its words and with the likeliest cause."""
     conflict = re.search(CONFLICT, text, re.MULTILINE)
     if conflict:
         hint = "Resolve the conflict, then run the command again."
         return _error(text, where, conflict.start(), "the file has merge-conflict marks", hint)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    if mark is None:  # a character that may not stand in a file; where, the reader says in bytes
-        found = re.compile(_UNPRINTABLE).search(text, int(text.startswith(BOM)))
-        offset = found.start() if found else 0
+    if mark is None:  # a forbidden character; the reader gives its position in bytes
+        character = re.compile(_UNPRINTABLE).search(text, int(text.startswith(BOM)))
+        offset = character.start() if character else 0
         message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
         return _error(text, where, offset, message, _AGAIN)
     offset = mark.index + text.startswith(BOM)
-    said = error.problem or error.context or "it cannot be read"
-    kind = (
-        "no reader takes this"
-        if isinstance(error, reader().constructor.ConstructorError)
-        else "not valid YAML"
-    )
-    hint = (
-        "Indent with blanks, then run the command again."
-        if text[offset : offset + 1] == "\t"
-        else _AGAIN
-    )
-    return _error(text, where, offset, f"{kind}: {said}", hint)
+    kind = "not valid YAML"
+    if isinstance(error, reader().constructor.ConstructorError):
+        kind = "no reader takes this"
+    hint = _AGAIN
+    if text.startswith("\t", offset):
+        hint = "Indent with blanks, then run the command again."
+    reason = error.problem or error.context or "it cannot be read"
+    return _error(text, where, offset, f"{kind}: {reason}", hint)

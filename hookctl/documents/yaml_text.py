@@ -1,4 +1,4 @@
-"""Writing values as YAML: quoted as JSON is, which every YAML reader takes too, and laid out as the file is."""
+"""Writing values as YAML: quoted like JSON, which every YAML reader accepts."""
 
 from __future__ import annotations
 
@@ -11,52 +11,59 @@ from hookctl.documents.yaml_nodes import MERGE, STRING, Node, Tree
 
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_KEY = r"(?!(?i:y|n|yes|no|on|off|true|false|null)$)[A-Za-z_][A-Za-z0-9_-]*"
-# What JSON lets stand in a string and YAML does not, or takes for a line break.
+# Characters that JSON allows in a string and YAML forbids, or reads as a line break.
 _ESCAPED = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
 
 
 class Style(NamedTuple):
-    """How a file is laid out."""
+    """The layout of a file."""
 
     line_end: str = "\n"
     unit: int = 2  # blanks by which a mapping inside a mapping is indented
-    dash: int = (
-        2  # blanks by which a list inside a mapping is indented; some write it below its key
-    )
+    dash: int = 2  # blanks by which a list inside a mapping is indented; 0 in some files
 
 
 class Source(NamedTuple):
-    """A source text that an earlier raw() gave, to be put back."""
+    """A source text from an earlier raw(), to be written again."""
 
     text: str
     node: Node
 
     @property
     def lines(self) -> list[str]:
-        """Its lines; those behind the first are indented from the column of the first on, or not at all."""
+        """Its lines; those of a value on its key's line lose their common indentation."""
         first, *more = BREAK.split(self.text)
-        depth = min((len(line) - len(line.lstrip(" ")) for line in more if line.strip()), default=0)
-        return [first, *(line if self.stands_alone else line[depth:] for line in more)]
+        if self.stands_alone:
+            return [first, *more]
+        depth = common_indent(more)
+        return [first, *(line[depth:] for line in more)]
 
     @property
     def stands_alone(self) -> bool:
-        """Whether it cannot stand behind its key on the same line."""
+        """Whether it needs lines below its key."""
         return self.node.kind in ("map", "seq") and not self.node.flow
 
 
+def indent_of(line: str) -> int:
+    """The number of blanks that a line begins with."""
+    return len(line) - len(line.lstrip(" "))
+
+
+def common_indent(lines: list[str]) -> int:
+    """The smallest indentation of these lines, blank ones left out."""
+    return min((indent_of(line) for line in lines if line.strip()), default=0)
+
+
 def tree_of(value: Any) -> Tree:
-    """What a value says as a node; TypeError or ValueError for what YAML does not have."""
+    """A value as a node's tree; KeyError or ValueError for what YAML does not have."""
     if isinstance(value, Source):
         return value.node.tree()
     if isinstance(value, dict):
-        return (
-            "map",
-            "",
-            "",
-            tuple((tree_of(key), tree_of(inner)) for key, inner in value.items()),
-        )
+        pairs = tuple((tree_of(key), tree_of(inner)) for key, inner in value.items())
+        return ("map", "", "", pairs)
     if isinstance(value, list | tuple):
-        return ("seq", "", "", tuple((None, tree_of(inner)) for inner in value))
+        items = tuple((None, tree_of(inner)) for inner in value)
+        return ("seq", "", "", items)
     if isinstance(value, str):
         return ("scalar", "", STRING, value)
     kinds = {bool: "bool", int: "int", float: "float", type(None): "null"}
@@ -67,12 +74,12 @@ def scalar(value: Any) -> str:
     """A scalar's text."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if isinstance(value, float) and "e" in text and "." not in text:
-        return text.replace("e", ".0e")  # without a point YAML 1.1 takes it for a word
+        return text.replace("e", ".0e")  # without a point it is a string in YAML 1.1
     return re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def key_text(key: str) -> str:
-    """A key's text, bare where no reader can take it for something else."""
+    """A key's text, without quotes if every reader reads it as a string."""
     return key if re.fullmatch(_PLAIN_KEY, key) else scalar(key)
 
 
@@ -81,52 +88,66 @@ def flow(value: Any) -> str:
     if isinstance(value, Source):
         return value.text
     if isinstance(value, dict):
-        return (
-            "{" + ", ".join(f"{key_text(key)}: {flow(inner)}" for key, inner in value.items()) + "}"
-        )
+        members = [f"{key_text(key)}: {flow(inner)}" for key, inner in value.items()]
+        return "{" + ", ".join(members) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(flow, value)) + "]"
     return scalar(value)
 
 
 def block(value: Any, column: int, style: Style) -> list[str]:
-    """The lines of a collection with something in it, each with its indentation."""
+    """The lines of a collection that is not empty, each with its indentation."""
     if isinstance(value, Source):
         return indented(value.lines, column)
     lines = []
-    for key, inner in (
-        value.items() if isinstance(value, dict) else ((None, inner) for inner in value)
-    ):
-        lines += member(key, inner, column, style)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            lines += member(key, inner, column, style)
+    else:
+        for inner in value:
+            lines += member(None, inner, column, style)
     return lines
 
 
 def member(key: str | None, value: Any, column: int, style: Style) -> list[str]:
     """The lines of a mapping's member, or of a sequence's item."""
     pad = " " * column
-    alone = (
-        value.stands_alone
-        if isinstance(value, Source)
-        else isinstance(value, dict | list | tuple) and value
-    )
-    if key is None and alone:
-        lines = block(value, column + 2, style)
-        return [f"{pad}- {lines[0].lstrip(' ')}", *lines[1:]]
-    head = pad + ("-" if key is None else key_text(key) + ":")
-    if alone:
-        is_list = (
-            value.node.kind == "seq" if isinstance(value, Source) else not isinstance(value, dict)
-        )
-        return [head, *block(value, column + (style.dash if is_list else style.unit), style)]
-    first, *more = value.lines if isinstance(value, Source) else [flow(value)]
+    needs_lines = _needs_lines(value)
+    if key is None and needs_lines:
+        first, *more = block(value, column + 2, style)
+        return [f"{pad}- {first.lstrip(' ')}", *more]
+    head = f"{pad}-" if key is None else f"{pad}{key_text(key)}:"
+    if needs_lines:
+        depth = style.dash if _is_list(value) else style.unit
+        return [head, *block(value, column + depth, style)]
+    first, *more = inline_lines(value)
     return [f"{head} {first}", *indented(more, column + style.unit)]
 
 
+def inline_lines(value: Any) -> list[str]:
+    """The lines of a value that begins on its key's line."""
+    if isinstance(value, Source):
+        return value.lines
+    return [flow(value)]
+
+
+def _needs_lines(value: Any) -> bool:
+    if isinstance(value, Source):
+        return value.stands_alone
+    return isinstance(value, dict | list | tuple) and bool(value)
+
+
+def _is_list(value: Any) -> bool:
+    if isinstance(value, Source):
+        return value.node.kind == "seq"
+    return not isinstance(value, dict)
+
+
 def indented(lines: list[str], column: int) -> list[str]:
-    """Lines further in, blank ones left alone."""
+    """Lines with more indentation, blank ones as they are."""
     return [" " * column + line if line.strip() else line for line in lines]
 
 
 def is_merge(node: Node | None) -> bool:
-    """Whether a key takes the members of another mapping in."""
+    """Whether a key merges another mapping into this one (<<)."""
     return node is not None and node.tag == MERGE
