@@ -378,10 +378,10 @@ def _render(
     json: _Json = False,
 ) -> int:
     from hookctl.packs import load
-    from hookctl.verbs.render import Request, only, render
+    from hookctl.verbs.render import Request, render, require_one_host
 
     content = load(pack)
-    chosen = _chosen("render", [only(host or [], scope)], "user", json)[0]
+    chosen = _chosen("render", [require_one_host(host or [], scope)], "user", json)[0]
     request = Request(
         scope, hook_dir, python, _settings(mode, preset, assign, nudge, nudge_env, dispatch)
     )

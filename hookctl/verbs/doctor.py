@@ -63,7 +63,7 @@ def _collect(
 
 
 def _make_result(findings: list[Finding], strict: bool) -> Result:
-    failing_levels = ("error", "warning") if strict else ("error",)
+    failing_levels = _COUNTED if strict else ("error",)
     has_failed = any(finding.level in failing_levels for finding in findings)
     exit_code = errors.FAILED if has_failed else errors.OK
     data = {"findings": [finding._asdict() for finding in findings]}
@@ -115,11 +115,14 @@ def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
         return []
     actions: list[dict[str, object]] = []
     for step in journal.steps:
+        host, scope = "", "user"
         record = journal.records.get(step.path)
+        if record:
+            host, scope = record.host, record.scope
         actions.append(
             {
-                "host": record.host if record else "",
-                "scope": record.scope if record else "user",
+                "host": host,
+                "scope": scope,
                 "file": step.path,
                 "path": [],
                 "kind": "file",

@@ -91,7 +91,8 @@ def _warnings(folders: Folders, run_files: _RunFiles, request: Request) -> Itera
         )
     if not _installed_guards(folders, run_files.project):
         yield (
-            "the ledger knows of no guard, so nothing may read this: `hookctl install --host claude`"
+            "the ledger knows of no guard, so nothing may read this: "
+            "`hookctl install --host claude`"
         )
 
 
@@ -111,7 +112,7 @@ def _find_run_files(folders: Folders, request: Request) -> _RunFiles:
 
 
 def _find_project(folders: Folders, request: Request) -> str:
-    """The project that was named, else the one that a host's variable or the working folder is in."""
+    """The named project, else the one of a host's variable or of the working folder."""
     if request.project:
         return project.named(request.project)
     for name in hosts.names():
@@ -123,7 +124,7 @@ def _find_project(folders: Folders, request: Request) -> str:
 
 
 def _installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
-    """The guard in each settings file: first this project's, then those that this environment uses."""
+    """The guard in each settings file: this project's first, then this environment's."""
     try:
         records = _read_records(folders, root)
         user_keys = set()
@@ -152,7 +153,7 @@ def _read_guard_settings(folders: Folders, root: str) -> dict[str, str]:
     """The text settings of the installed guard, as its config.json says them now."""
     guards = _installed_guards(folders, root)
     # A guard that a repository brings counts only if nobody installed one for themselves.
-    personal = [guard_there for guard_there in guards if guard_there[0].scope != "project"]
+    personal = [installed for installed in guards if installed[0].scope != "project"]
     for record, pack_record in personal or guards:
         config = guard.live_configuration(pack_record)
         if config:

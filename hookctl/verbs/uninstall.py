@@ -79,7 +79,7 @@ def _load_packs(request: Request) -> dict[str, Pack]:
 def _list_leavings(
     folders: Folders, request: Request, targets: list[Target], projects: list[str]
 ) -> list[Callable[[], Leaving]]:
-    """A function for each settings file, which says what leaves it; it raises for an unknown host."""
+    """For each settings file a function that says what leaves it, or raises for an unknown host."""
     if not request.everywhere:
         return [partial(Leaving, target, (request.name,)) for target in targets]
     records = committed.read(folders, projects)
