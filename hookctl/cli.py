@@ -304,14 +304,15 @@ def _uninstall(
     from hookctl.planner.run import finish_pending
     from hookctl.report import say
     from hookctl.system.folders import here
-    from hookctl.verbs.uninstall import What, question, uninstall
+    from hookctl.verbs.uninstall import Request, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
     hosts = _chosen("uninstall", host or every, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
-    what = What(name, all_, content, tuple(one.name for one in hosts) if host else (), scope)
-    if all_ and not (dry_run or json or yes) and not _agreed(question(here(), what)):
+    named_hosts = tuple(one.name for one in hosts) if host else ()
+    request = Request(name, all_, content, named_hosts, scope)
+    if all_ and not (dry_run or json or yes) and not _agreed(question(here(), request)):
         message, hint = (
             "--all asks first, and there is no terminal",
             "With --yes it does not ask, nor with --json.",
@@ -322,7 +323,7 @@ def _uninstall(
         if not dry_run:
             finish_pending(folders, say)
         targets = [] if all_ else _places(folders, hosts, scope or "user", project)
-        return uninstall(folders, what, targets, dry_run=dry_run)
+        return uninstall(folders, request, targets, dry_run=dry_run)
 
     return _show("uninstall", verb, json)
 
@@ -377,10 +378,10 @@ def _render(
     json: _Json = False,
 ) -> int:
     from hookctl.packs import load
-    from hookctl.verbs.render import Request, only, render
+    from hookctl.verbs.render import Request, render, require_one_host
 
     content = load(pack)
-    chosen = _chosen("render", [only(host or [], scope)], "user", json)[0]
+    chosen = _chosen("render", [require_one_host(host or [], scope)], "user", json)[0]
     request = Request(
         scope, hook_dir, python, _settings(mode, preset, assign, nudge, nudge_env, dispatch)
     )

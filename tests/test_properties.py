@@ -26,7 +26,8 @@ from hookctl.settings.sources import Sources
 from hookctl.system import backups, interpreter
 from hookctl.system.folders import Folders
 from hookctl.verbs.install import install
-from hookctl.verbs.uninstall import What, uninstall
+from hookctl.verbs.uninstall import Request as Removal
+from hookctl.verbs.uninstall import uninstall
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, Kind
 from tests.plain import bare
@@ -54,7 +55,7 @@ class Place:
         assert result.exit_code == 0
 
     def uninstall(self) -> None:
-        uninstall(self.folders, What("guard"), self.places, dry_run=False)
+        uninstall(self.folders, Removal("guard"), self.places, dry_run=False)
 
     def document(self) -> Any:
         return json.loads(self.settings.read_bytes().decode("utf-8-sig"))

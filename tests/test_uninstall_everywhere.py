@@ -10,7 +10,7 @@ import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.system import folders, interpreter
-from hookctl.verbs.uninstall import What, question
+from hookctl.verbs.uninstall import Request, question
 
 from .conftest import Hookctl, put
 from .trees import tree
@@ -41,25 +41,25 @@ def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("what", "scopes"),
+    ("removal", "scopes"),
     [
-        (What("", True), ["user", "local", "project"]),
-        (What("guard", True), ["user", "local", "project"]),
-        (What("one", True), ["user"]),
-        (What("", True, scope="local"), ["local"]),
-        (What("one", True, scope="local"), []),
-        (What("", True, hosts=("claude",)), ["user", "local", "project"]),
-        (What("", True, hosts=("codex",)), []),
+        (Request("", True), ["user", "local", "project"]),
+        (Request("guard", True), ["user", "local", "project"]),
+        (Request("one", True), ["user"]),
+        (Request("", True, scope="local"), ["local"]),
+        (Request("one", True, scope="local"), []),
+        (Request("", True, hosts=("claude",)), ["user", "local", "project"]),
+        (Request("", True, hosts=("codex",)), []),
     ],
     ids=["all", "the guard", "another pack", "a scope", "a pack and a scope", "a host", "another host"],
 )
 def test_the_question_names_what_the_answer_takes(
-    hookctl: Hookctl, places: dict[str, str], what: What, scopes: list[str]
+    hookctl: Hookctl, places: dict[str, str], removal: Request, scopes: list[str]
 ) -> None:
-    named = question(folders.here(), what).removeprefix(f"Uninstall {what.name or 'every pack'} from ").rstrip("?")
+    named = question(folders.here(), removal).removeprefix(f"Uninstall {removal.name or 'every pack'} from ").rstrip("?")
     assert sorted(named.split(", ")) == sorted(places[scope] for scope in scopes) or (named, scopes) == ("", [])
-    options = [*filter(None, [what.name]), *(("--scope", what.scope) if what.scope else ())]
-    if "codex" not in what.hosts:
+    options = [*filter(None, [removal.name]), *(("--scope", removal.scope) if removal.scope else ())]
+    if "codex" not in removal.hosts:
         plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data
         assert {action["scope"] for action in plan["actions"]} == set(scopes)
 
@@ -72,14 +72,14 @@ def test_a_file_that_moved_behind_a_link_is_named_as_it_is_reached_now(
     put(moved, settings.read_bytes())
     settings.unlink()
     settings.symlink_to(moved)
-    assert question(folders.here(), What("", True)) == f"Uninstall every pack from {settings}?"
+    assert question(folders.here(), Request("", True)) == f"Uninstall every pack from {settings}?"
     settings.unlink()  # the page's own name leads nowhere any more; what is recorded stands for itself
-    assert question(folders.here(), What("", True)) == f"Uninstall every pack from {settings}?"
+    assert question(folders.here(), Request("", True)) == f"Uninstall every pack from {settings}?"
 
 
 def test_a_pack_that_is_installed_nowhere_is_an_error_before_any_question(places: dict[str, str]) -> None:
     with pytest.raises(HookctlError, match=r"unknown pack 'two'.*Installed are: guard, one"):
-        question(folders.here(), What("two", True))
+        question(folders.here(), Request("two", True))
 
 
 def torn(isolated: Path, settings: Path) -> tuple[Path, str]:

@@ -20,7 +20,7 @@ from hookctl.packs.wrapping import wraps
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
 from hookctl.settings.targets import GUARD, Target, require_inside
-from hookctl.system import files, interpreter, project
+from hookctl.system import backups, files, interpreter, project
 
 
 def file_facts(machine: Machine, target: Target) -> FileFacts:

@@ -1,4 +1,4 @@
-"""hookctl completion: typer's script for a shell, which asks hookctl at each TAB; and what it is told then."""
+"""hookctl completion: the completion script for a shell, and the values that it offers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from hookctl.model import Result
 
 SHELLS = ("bash", "zsh", "fish")
 ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "status")
-# zsh runs a file of $fpath at the first TAB as the function itself; typer's script only defines another one then.
+# At the first TAB zsh runs a file of $fpath as the function itself. Typer's script only defines
+# the function then, so this line also calls it.
 _AUTOLOADED = "if [[ $funcstack[1] == _hookctl ]]; then _hookctl_completion; fi"
-VARIABLE = "_HOOKCTL_COMPLETE"  # by its name the scripts tell typer that a shell is asking
+VARIABLE = "_HOOKCTL_COMPLETE"  # set by the scripts when a shell asks for completions
 
 
 def completion(shell: str) -> Result:
-    """The script for one shell."""
+    """The completion script for one shell."""
     if shell not in SHELLS:
         raise HookctlError(
             "usage",
@@ -32,7 +33,7 @@ def completion(shell: str) -> Result:
 
 
 def values(name: str) -> Sequence[str]:
-    """What may stand for an option or argument of this name."""
+    """The possible values of an option or argument."""
     from hookctl import events, hosts, packs
     from hookctl.packs.choices import MODES
     from hookctl.packs.presets import PRESETS

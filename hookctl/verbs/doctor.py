@@ -1,4 +1,4 @@
-"""hookctl doctor: does what is installed really work here? It reads, and with --fix repairs what is ours."""
+"""hookctl doctor: check that what is installed works here; with --fix, repair what is ours."""
 
 from __future__ import annotations
 
@@ -17,92 +17,117 @@ if TYPE_CHECKING:
     from hookctl.planner.plan import Plan
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
+_COUNTED = ("error", "warning")
 
 
 def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = False) -> Result:
-    """Every finding about these hosts, the errors first; with `strict`, warnings count as errors.
+    """All findings about the named hosts, or about the hosts in use here; errors come first.
 
-    Where none is named, those that are in use here are meant. With `fix` it repairs before it looks, and says what
-    was repaired.
+    With `strict`, warnings count as errors. With `fix`, it repairs first and lists the repairs.
     """
-    interrupted = _pending(folders) if fix else []
-    failed = _finish_pending(folders) if fix else []
-    survey = Survey(folders)
-    wanted = named or survey.hosts_in_use()
-    plan = None
-    if fix and not failed:
-        plan, failed = _fix(folders, wanted)
-        survey = Survey(folders)
-    findings = [*failed, *survey.findings(wanted)]
-    if not wanted:
-        fix_it = "`hookctl hosts` shows those that hookctl knows."
-        findings.append(codes.finding("not_installed", "no host is in use here", fix=fix_it))
-    findings.sort(key=lambda finding: _ORDER[finding.level])
-    bad = [f for f in findings if f.level == "error" or (strict and f.level == "warning")]
-    data = {"findings": [finding._asdict() for finding in findings]}
-    text = _lines(findings)
     if fix:
-        data["fixed"] = (
-            [*interrupted, *report.plan_data(plan, dry_run=False)["actions"]] if plan else []
-        )
-        text = [*(_repaired(plan, interrupted) if plan else ()), *text]
-    return Result(data, tuple(text), exit_code=errors.FAILED if bad else errors.OK)
+        return _fix_and_look(folders, named, strict)
+    survey = Survey(folders)
+    findings = _collect(survey, named or survey.hosts_in_use())
+    return _make_result(findings, strict)
 
 
-def _finish_pending(folders: Folders) -> list[Finding]:
-    """Carry an interrupted run to its end; why that could not be done."""
+def _fix_and_look(folders: Folders, named: list[Host], strict: bool) -> Result:
+    finished = _list_interrupted(folders)
+    failures = _finish_interrupted(folders)
+    survey = Survey(folders)
+    hosts = named or survey.hosts_in_use()
+    plan = None
+    if not failures:
+        plan, failures = _repair(folders, hosts)
+        survey = Survey(folders)
+    result = _make_result(_collect(survey, hosts, failures), strict)
+    fixed: list[object] = []
+    lines: list[str] = []
+    if plan:
+        fixed = [*finished, *report.plan_data(plan, dry_run=False)["actions"]]
+        lines = _describe_repairs(plan, finished)
+    data = {**result.data, "fixed": fixed}
+    return result._replace(data=data, text=(*lines, *result.text))
+
+
+def _collect(
+    survey: Survey, hosts: list[Host], failures: list[Finding] | None = None
+) -> list[Finding]:
+    """The findings about these hosts and the failed repairs, errors first."""
+    findings = [*(failures or []), *survey.findings(hosts)]
+    if not hosts:
+        fix = "`hookctl hosts` shows those that hookctl knows."
+        findings.append(codes.finding("not_installed", "no host is in use here", fix=fix))
+    return sorted(findings, key=lambda finding: _ORDER[finding.level])
+
+
+def _make_result(findings: list[Finding], strict: bool) -> Result:
+    failing_levels = _COUNTED if strict else ("error",)
+    has_failed = any(finding.level in failing_levels for finding in findings)
+    exit_code = errors.FAILED if has_failed else errors.OK
+    data = {"findings": [finding._asdict() for finding in findings]}
+    return Result(data, tuple(_describe(findings)), exit_code=exit_code)
+
+
+def _finish_interrupted(folders: Folders) -> list[Finding]:
+    """Finish an interrupted run; the finding if that fails."""
     from hookctl.planner.run import finish_pending
 
     try:
         finish_pending(folders, report.say)
     except HookctlError as error:
-        return [_not_repaired(error)]
+        return [_make_failure(error)]
     return []
 
 
-def _not_repaired(error: HookctlError) -> Finding:
-    return codes.finding(
-        "fix_failed", f"nothing could be repaired: {error.message}", "", error.path, error.hint
-    )
+def _make_failure(error: HookctlError) -> Finding:
+    message = f"nothing could be repaired: {error.message}"
+    return codes.finding("fix_failed", message, "", error.path, error.hint)
 
 
-def _fix(folders: Folders, wanted: list[Host]) -> tuple[Plan | None, list[Finding]]:
-    """What was repaired, and why it could not be."""
+def _repair(folders: Folders, hosts: list[Host]) -> tuple[Plan | None, list[Finding]]:
+    """Repair what is ours; the plan that was carried out, or the finding if that fails."""
     from hookctl.planner.repair import plan_repair
     from hookctl.planner.run import carry_out
     from hookctl.settings.sources import Sources  # only a repair needs them
 
     sources = Sources(folders)
 
-    def plan() -> Plan:
+    def make_plan() -> Plan:
         survey = Survey(folders)
-        return plan_repair(sources, [target for host in wanted for target in survey.targets(host)])
+        targets = [target for host in hosts for target in survey.targets(host)]
+        return plan_repair(sources, targets)
 
     try:
-        return carry_out(sources, plan, report.say), []
+        return carry_out(sources, make_plan, report.say), []
     except HookctlError as error:
-        return None, [_not_repaired(error)]
+        return None, [_make_failure(error)]
 
 
-def _pending(folders: Folders) -> list[dict[str, object]]:
-    """The files of an interrupted run, as actions of carrying it to its end."""
+def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
+    """An action for each file of an interrupted run, as `--json` shows it."""
     try:
         journal = transaction.pending(folders)
     except HookctlError:
         return []
-    actions = []
-    for step in journal.steps if journal else ():
-        page = journal.records.get(step.path) if journal else None
-        word = "replace-file" if step.sha_after else "remove-file"
+    if journal is None:
+        return []
+    actions: list[dict[str, object]] = []
+    for step in journal.steps:
+        host, scope = "", "user"
+        record = journal.records.get(step.path)
+        if record:
+            host, scope = record.host, record.scope
         actions.append(
             {
-                "host": page.host if page else "",
-                "scope": page.scope if page else "user",
+                "host": host,
+                "scope": scope,
                 "file": step.path,
                 "path": [],
                 "kind": "file",
                 "id": "",
-                "action": word,
+                "action": "replace-file" if step.sha_after else "remove-file",
                 "from": "",
                 "to": "",
                 "reason": "an interrupted run was carried to its end",
@@ -112,25 +137,25 @@ def _pending(folders: Folders) -> list[dict[str, object]]:
     return actions
 
 
-def _repaired(plan: Plan, interrupted: list[dict[str, object]]) -> list[str]:
-    lines = [f"{report.tilde(str(action['file']))}: {action['reason']}" for action in interrupted]
+def _describe_repairs(plan: Plan, finished: list[dict[str, object]]) -> list[str]:
+    lines = [f"{report.tilde(str(action['file']))}: {action['reason']}" for action in finished]
     if plan.empty:
         return lines or ["nothing to repair"]
     return [*lines, *report.plan_text(plan, dry_run=False, done="")]
 
 
-def _lines(findings: list[Finding]) -> list[str]:
+def _describe(findings: list[Finding]) -> list[str]:
+    """Each finding with its fix, and the counts in the last line."""
     lines = []
     for finding in findings:
-        where = f"{finding.path}: " if finding.path else ""
-        lines.append(f"{finding.level:8} {where}{finding.message} [{finding.code}]")
+        path = f"{finding.path}: " if finding.path else ""
+        lines.append(f"{finding.level:8} {path}{finding.message} [{finding.code}]")
         if finding.fix and finding.level != "info":
             lines.append(f"         {finding.fix}")
-    counts = [sum(finding.level == level for finding in findings) for level in ("error", "warning")]
-    if not any(counts):
+    counts = []
+    for level in _COUNTED:
+        count = sum(finding.level == level for finding in findings)
+        counts.append(f"{count} {level}" if count == 1 else f"{count} {level}s")
+    if counts == ["0 errors", "0 warnings"]:
         return [*lines, "no errors, no warnings"]
-    words = (
-        f"{n} {word}{'' if n == 1 else 's'}"
-        for n, word in zip(counts, ("error", "warning"), strict=True)
-    )
-    return [*lines, ", ".join(words)]
+    return [*lines, ", ".join(counts)]

@@ -1,4 +1,4 @@
-"""hookctl hosts: what every host can do, how sure that is, and which are in use here."""
+"""hookctl hosts: what every host can do, how sure that is, and which hosts are in use here."""
 
 from __future__ import annotations
 
@@ -12,95 +12,112 @@ from hookctl.packs.abilities import shortcomings
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
+_LEGEND = (
+    "proven: a run of the client in the test-suite; read: its source; "
+    "docs: documents only; -: there is none"
+)
 
 
 def hosts(folders: Folders) -> Result:
-    """The matrix of hosts and events, and of each host its files, its cap, its gate and what it cannot do."""
-    pages = [_page(known.load(name), folders) for name in known.names()]
-    return Result(
-        {"hosts": pages}, (*_matrix(pages), *(line for page in pages for line in _lines(page)))
-    )
+    """A table of hosts and events; for each host its files, cap, approval and shortcomings."""
+    facts = [_gather_facts(known.load(name), folders) for name in known.names()]
+    lines = _make_table(facts)
+    for facts_of_host in facts:
+        lines += _describe(facts_of_host)
+    return Result({"hosts": facts}, tuple(lines))
 
 
-def _page(host: Host, folders: Folders) -> dict[str, Any]:
-    events = [
-        {"event": event, "name": name, "sure": _sure(host, event)}
-        for event, name in host.events.items()
-    ]
+def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
+    """The facts about a host, as `--json` shows them."""
+    events = []
+    for event, name in host.events.items():
+        events.append({"event": event, "name": name, "sure": _sureness(host, event)})
     return {
         "host": host.name,
         "title": host.title,
-        "client_seen": host.client.seen,
-        "sure": host.sure,
+        "client_seen": host.data["client"]["seen"],
+        "sure": host.data["sure"],
         "format": host.format,
         "comments": host.comments,
-        "files": {
-            scope: known.settings_path(host, scope, folders.environ, _PROJECT)
-            for scope in host.scopes
-        },
-        "also": _also(host, folders),
+        "files": _settings_paths(host, folders),
+        "also": _other_paths(host, folders),
         "scopes_supported": [*host.scopes],
         "events": events,
         "cap": host.cap or None,
-        "trust": host.data.get("trust"),  # as its file has it
-        "env_channel": host.environment.channel,
+        "trust": host.data.get("trust"),
+        "env_channel": host.data["environment"]["channel"],
         "cannot": shortcomings(host),
         "detected": known.detected(host, folders.environ),
     }
 
 
-def _also(host: Host, folders: Folders) -> list[str]:
-    """Other files of the same scopes, in which hooks are registered where the host reads them from there."""
-    usual = {known.settings_path(host, scope, folders.environ, _PROJECT) for scope in host.scopes}
-    found = (
-        known.settings_path(other, scope, folders.environ, _PROJECT)
-        for _, other in known.variants(host)
-        for scope in host.scopes
-    )
-    return [path for path in dict.fromkeys(found) if path not in usual]
+def _settings_paths(host: Host, folders: Folders) -> dict[str, str]:
+    """The settings file of each scope."""
+    paths = {}
+    for scope in host.scopes:
+        paths[scope] = known.settings_path(host, scope, folders.environ, _PROJECT)
+    return paths
 
 
-def _sure(host: Host, event: str) -> str:
-    return host.sure_events.get(event, host.sure)
+def _other_paths(host: Host, folders: Folders) -> list[str]:
+    """Other files of the same scopes; hooks go there where the host reads its hooks from them."""
+    usual = _settings_paths(host, folders).values()
+    paths: list[str] = []
+    for _, variant in known.variants(host):
+        for scope in host.scopes:
+            path = known.settings_path(variant, scope, folders.environ, _PROJECT)
+            if path not in usual and path not in paths:
+                paths.append(path)
+    return paths
 
 
-def _matrix(pages: list[dict[str, Any]]) -> list[str]:
-    """A row a host, a column an event; a cell says how sure the event is there."""
-    sure = {page["host"]: {one["event"]: one["sure"] for one in page["events"]} for page in pages}
-    columns = [event for event in known.EVENTS if any(event in events for events in sure.values())]
-    rows = [
-        ["HOST", *columns],
-        *([host, *(events.get(event, "-") for event in columns)] for host, events in sure.items()),
-    ]
-    legend = "proven: a run of the client in the test-suite; read: its source; docs: documents only; -: there is none"
-    return [*report.table(rows), legend]
+def _sureness(host: Host, event: str) -> str:
+    return host.data.get("sure_events", {}).get(event, host.data["sure"])
 
 
-def _lines(page: dict[str, Any]) -> list[str]:
-    comments = " with comments" if page["comments"] else ", no comments"
-    form = page["format"] + (comments if page["format"] == "json" else "")
-    names = ", ".join(f"{one['event']}={one['name']}" for one in page["events"])
-    return [
-        "",
-        f"{page['host']}: {page['title']}, facts seen on version {page['client_seen']}",
-        *(
-            f"  {scope:9} {report.tilde(page['files'][scope])} ({form})"
-            for scope in page["scopes_supported"]
-        ),
-        *(
-            f"  or        {report.tilde(path)}, where hooks count from there"
-            for path in page["also"]
-        ),
-        f"  detected  {report.tilde(page['detected']) or 'no'}",
-        f"  cap       {_cap(page['cap'])}",
-        f"  events    {names}",
-        *([f"  gate      {page['trust']['gate']}"] if page["trust"] else []),
-        *(f"  cannot    {said}" for said in page["cannot"]),
-    ]
+def _make_table(facts: list[dict[str, Any]]) -> list[str]:
+    """A row for each host and a column for each event; a cell says how sure the event is."""
+    cells = {}
+    for facts_of_host in facts:
+        events = facts_of_host["events"]
+        cells[facts_of_host["host"]] = {event["event"]: event["sure"] for event in events}
+    columns = []
+    for event in known.EVENTS:
+        if any(event in row for row in cells.values()):
+            columns.append(event)
+    rows = [["HOST", *columns]]
+    for name, row in cells.items():
+        rows.append([name, *(row.get(event, "-") for event in columns)])
+    return [*report.table(rows), _LEGEND]
 
 
-def _cap(cap: dict[str, Any] | None) -> str:
+def _describe(facts: dict[str, Any]) -> list[str]:
+    """The lines about one host, below the table."""
+    lines = ["", f"{facts['host']}: {facts['title']}, facts seen on version {facts['client_seen']}"]
+    format_name = _describe_format(facts)
+    for scope in facts["scopes_supported"]:
+        lines.append(f"  {scope:9} {report.tilde(facts['files'][scope])} ({format_name})")
+    for path in facts["also"]:
+        lines.append(f"  or        {report.tilde(path)}, where hooks count from there")
+    names = ", ".join(f"{event['event']}={event['name']}" for event in facts["events"])
+    lines.append(f"  detected  {report.tilde(facts['detected']) or 'no'}")
+    lines.append(f"  cap       {_describe_cap(facts['cap'])}")
+    lines.append(f"  events    {names}")
+    if facts["trust"]:
+        lines.append(f"  gate      {facts['trust']['gate']}")
+    for shortcoming in facts["cannot"]:
+        lines.append(f"  cannot    {shortcoming}")
+    return lines
+
+
+def _describe_format(facts: dict[str, Any]) -> str:
+    if facts["format"] != "json":
+        return facts["format"]
+    return "json with comments" if facts["comments"] else "json, no comments"
+
+
+def _describe_cap(cap: dict[str, Any] | None) -> str:
     if cap is None:
         return "none: it takes as many blocks as come"
-    named = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ()))
-    return f"{named or 'fixed'}, default {cap['default']} blocks in a row"
+    name = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ())) or "fixed"
+    return f"{name}, default {cap['default']} blocks in a row"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from functools import partial
 
 from hookctl import errors, report
@@ -15,14 +16,14 @@ from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Choice
 from hookctl.planner.install import check_request, plan_install
-from hookctl.planner.plan import Plan
+from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.folders import Folders
 
-_SILENT = 1.0  # seconds before somebody who waits is told what goes on
-# mode: what an operator does first, and what that means
+_SILENT = 1.0  # seconds until progress is shown
+# The first command for each mode, and what it does
 _FIRST_STEPS = {
     "breaker": "run remaining 3  in a project: three pieces of work are left there",
     "keepalive": "run start        in a project: arms it for 12 hours; --for 8h says otherwise",
@@ -32,117 +33,116 @@ _FIRST_STEPS = {
 def install(
     folders: Folders, pack: Pack, targets: list[Target], choice: Choice, *, dry_run: bool
 ) -> Result:
-    """Install the pack at these places, or with `dry_run` only say what would change."""
-
+    """Install the pack at these targets, or with `dry_run` only say what would change."""
     check_request(pack, choice.settings)
-    begin, sources = time.monotonic(), Sources(folders)
-
-    def looking(target: Target) -> None:
-        if time.monotonic() - begin > _SILENT:
-            report.progress(f"{targets.index(target) + 1} of {len(targets)}: {target.host.title}")
-
-    make_plan = partial(
-        plan_install, sources, pack, targets, choice, looking if len(targets) > 1 else None
-    )
+    sources = Sources(folders)
+    show_progress = _progress_reporter(targets) if len(targets) > 1 else None
+    make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
     try:
         plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
     except HookctlError as error:
         attempts = [partial(plan_install, sources, pack, [target], choice) for target in targets]
         problems = errors.problems_of(error, attempts)
-        return Result(
-            {}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code
-        )
+        error_list = tuple(problem.as_dict() for problem in problems)
+        return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
     if plan.conflicts:
-        return _refused(plan, messages)
-    done = "" if dry_run else _installed(plan, pack, targets)
+        return _refuse(plan, messages)
+    done = "" if dry_run else _describe_success(plan, pack, targets)
     text = report.plan_text(plan, dry_run=dry_run, done=done)
-    summary = (
-        _summary(plan, targets, "would change" if dry_run else "changed")
-        if len(targets) > 1
-        else []
-    )
-    return Result(report.plan_data(plan, dry_run=dry_run), (*text, *summary), messages)
+    if len(targets) > 1:
+        text += _summarize(plan, targets, "would change" if dry_run else "changed")
+    return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), messages)
 
 
-def _summary(plan: Plan, targets: list[Target], changed: str) -> list[str]:
-    """A row a host: its file, what became of it, and what is left to do there."""
-    by_path = {file.target.path: file for file in plan.files}
+def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:
+    """A function that names each target on stderr, once planning has taken a while."""
+    begin = time.monotonic()
+
+    def show_progress(target: Target) -> None:
+        if time.monotonic() - begin > _SILENT:
+            report.progress(f"{targets.index(target) + 1} of {len(targets)}: {target.host.title}")
+
+    return show_progress
+
+
+def _summarize(plan: Plan, targets: list[Target], changed: str) -> list[str]:
+    """A row for each host: its file, the result, and what is left to do."""
+    planned = {file.target.path: file for file in plan.files}
     rows = [["HOST", "FILE", "RESULT", "LEFT TO DO"]]
     for target in targets:
-        file = by_path[target.path]
-        became = changed if file.settings or file.runtime else "as it was"
-        gate = target.host.trust
-        step = (
-            gate.action
-            if gate.gate and file.messages and gate.gate in " ".join(file.messages)
-            else ""
-        )
-        kept = f", kept {len(file.decision.kept)} of yours" if file.decision.kept else ""
-        rows.append([target.host.title, report.tilde(target.path), became + kept, step])
+        file = planned[target.path]
+        outcome = changed if file.settings or file.runtime else "as it was"
+        if file.decision.kept:
+            outcome += f", kept {len(file.decision.kept)} of yours"
+        path = report.tilde(target.path)
+        rows.append([target.host.title, path, outcome, _next_action(target, file)])
     return ["", *report.table(rows)]
 
 
-def _installed(plan: Plan, pack: Pack, targets: list[Target]) -> str:
-    title, hookctl = ", ".join(target.host.title for target in targets), report.program()
+def _next_action(target: Target, file: FilePlan) -> str:
+    """How to approve the hooks, if the host wants that and the plan says so; else ''."""
+    trust = target.host.data.get("trust", {})
+    if file.messages and trust.get("gate", "-") in " ".join(file.messages):
+        return trust.get("action", "")
+    return ""
+
+
+def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> str:
+    title, program = ", ".join(target.host.title for target in targets), report.program()
+    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
-        scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
-        out = f"`{hookctl} uninstall {pack.name}{scope}` takes it out."
-        return "\n".join(
-            [f"{pack.name} {pack.version} is installed for {title}. {out}", *_commit(targets)]
-        )
+        undo = f"`{program} uninstall {pack.name}{scope}` takes it out."
+        line = f"{pack.name} {pack.version} is installed for {title}. {undo}"
+        return "\n".join([line, *_advise_on_commit(targets)])
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
-    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if not settings.events:
-        back = f"`{hookctl} install --host {targets[0].host.name}{scope} --mode breaker`"
-        return f"{pack.name} is off: it registers no hook of its own. {back} puts it back."
-    return "\n".join(
-        [
-            f"{pack.name} is installed for {title}. Next:",
-            *_commit(targets),
-            f"  {hookctl} doctor           checks that it works",
-            *(
-                [f"  {hookctl} {_FIRST_STEPS[settings.mode]}"]
-                if settings.mode in _FIRST_STEPS
-                else []
-            ),
-        ]
-    )
+        command = f"`{program} install --host {targets[0].host.name}{scope} --mode breaker`"
+        return f"{pack.name} is off: it registers no hook of its own. {command} puts it back."
+    lines = [
+        f"{pack.name} is installed for {title}. Next:",
+        *_advise_on_commit(targets),
+        f"  {program} doctor           checks that it works",
+    ]
+    if settings.mode in _FIRST_STEPS:
+        lines.append(f"  {program} {_FIRST_STEPS[settings.mode]}")
+    return "\n".join(lines)
 
 
-def _commit(targets: list[Target]) -> list[str]:
-    """What is to be done with the files of a project."""
-    names = " ".join(
-        os.path.relpath(target.path, target.project) for target in targets if target.project
-    )
+def _advise_on_commit(targets: list[Target]) -> list[str]:
+    """Whether to commit the project's files."""
+    paths = [os.path.relpath(target.path, target.project) for target in targets if target.project]
+    names = " ".join(paths)
     if targets[0].shared:
         return [f"  commit {names} and .hookctl, so that every clone has it"]
-    return (
-        [f"  keep {names} out of version control: it names paths of this machine"] if names else []
-    )
+    if names:
+        return [f"  keep {names} out of version control: it names paths of this machine"]
+    return []
 
 
-def _refused(plan: Plan, messages: tuple[str, ...]) -> Result:
-    error_list = tuple(
-        _conflict_error(file.path, c).as_dict()
-        for file in plan.files
-        for c in file.decision.conflicts
-    )
+def _refuse(plan: Plan, messages: tuple[str, ...]) -> Result:
+    """The result when packs want different values."""
+    error_list = []
+    for file in plan.files:
+        for conflict in file.decision.conflicts:
+            error_list.append(_conflict_error(file.path, conflict).as_dict())
     data = {**report.plan_data(plan, dry_run=False), "actions": [], "files": []}
-    return Result(data, (), messages, error_list, errors.FAILED)
+    return Result(data, (), messages, tuple(error_list), errors.FAILED)
 
 
 def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
     key = str(conflict.path[-1])
-    quoted = {
-        pack: json.dumps(masked(value, key), ensure_ascii=False)
-        for pack, value in conflict.claims.items()
-    }
-    claims = ", ".join(f"{pack} wants {text}" for pack, text in quoted.items())
-    message = f"{'.'.join(map(str, conflict.path))}: {claims}"
-    same = "give both the same value"
+    claims = []
+    for pack, value in conflict.claims.items():
+        text = json.dumps(masked(value, key), ensure_ascii=False)
+        claims.append(f"{pack} wants {text}")
+    message = f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}"
+    agree = "give both the same value"
     if GUARD in conflict.claims and key == LIMIT_KEY:
-        same = f"want the same value (the guard's: --set {key}=N)"
-    hint = f"Take it over with --force, {same} or merge rule in their pack files, or uninstall one of the packs."
+        agree = f"want the same value (the guard's: --set {key}=N)"
+    hint = (
+        f"Take it over with --force, {agree} or merge rule in their pack files, "
+        "or uninstall one of the packs."
+    )
     return errors.HookctlError("conflict", message, path=path, hint=hint, exit_code=errors.FAILED)

@@ -15,10 +15,11 @@ from hookctl.system import project
 from hookctl.system.folders import Folders
 
 _PAUSE = 0.5  # seconds between two looks when following
+_COUNTED = {"blocks": "block", "attempts": "stop"}
 
 
 class Filter(NamedTuple):
-    """Which decisions are asked for, still as text; what is empty leaves out none."""
+    """Which decisions to show, still as text; an empty field filters nothing."""
 
     session: str = ""  # its id, or its hash
     since: str = ""
@@ -29,92 +30,109 @@ class Filter(NamedTuple):
 
 def log(folders: Folders, wanted: Filter) -> Result:
     """The guard's decisions in every project, the oldest first."""
-    found = list(_wanted(folders, wanted))
-    nothing = "the guard has decided nothing" + (" yet" if wanted == Filter() else " of that kind")
-    width = _width(found)
-    text = [_line(event, width) for event in found] or [nothing]
-    return Result({"events": found}, tuple(text))
+    decisions = list(_select(folders, wanted))
+    if not decisions:
+        suffix = " yet" if wanted == Filter() else " of that kind"
+        return Result({"events": []}, (f"the guard has decided nothing{suffix}",))
+    width = _host_width(decisions)
+    text = [_make_line(event, width) for event in decisions]
+    return Result({"events": decisions}, tuple(text))
 
 
 def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
-    """Print the decisions and go on printing what comes, until interrupted or nobody reads it."""
+    """Print the decisions and every new one, until interrupted or nobody reads the output."""
     shown: Counter[str] = Counter()
-    seen: object = None
+    last_marks: object = None
     while True:
         marks = events.marks(folders.state)
-        now: Counter[str] = Counter()
-        found = list(_wanted(folders, wanted)) if marks != seen else []
-        width = _width(found)
-        for event in found:
-            line = json.dumps(event)
-            now[line] += 1  # two stops in the same second may leave equal lines
-            if now[line] > shown[line] and not report.emit(
-                line if as_json else _line(event, width)
-            ):
-                return OK  # nobody reads it any more
-        shown |= now  # what a rotation took away for a moment is not shown again
-        seen = marks
+        current: Counter[str] = Counter()
+        decisions = list(_select(folders, wanted)) if marks != last_marks else []
+        width = _host_width(decisions)
+        for event in decisions:
+            key = json.dumps(event)
+            current[key] += 1  # two stops in the same second may leave equal lines
+            if current[key] <= shown[key]:
+                continue
+            is_read = report.emit(key if as_json else _make_line(event, width))
+            if not is_read:
+                return OK
+        shown |= current  # a rotation may hide a line for a moment; it is not shown again
+        last_marks = marks
         if report.is_unread(_PAUSE):
             return OK
 
 
-def _wanted(folders: Folders, wanted: Filter) -> Iterator[dict[str, Any]]:
-    after = (
-        clock.moment(wanted.since, clock.now(folders.environ)) if wanted.since else float("-inf")
-    )
-    sessions = (wanted.session, project.session_hash(wanted.session)) if wanted.session else ()
-    _check("code", wanted.codes, events.CODES)
-    _check("decision", wanted.decisions, events.DECISIONS)
-    folder = (
-        project.state_folder(folders.state, project.named(wanted.project)) if wanted.project else ""
-    )
-    places = (os.path.basename(folder),) if folder else ()
-    asked = {
-        "session": sessions,
-        "code": wanted.codes,
-        "decision": wanted.decisions,
-        "project": places,
-    }
+def _select(folders: Folders, wanted: Filter) -> Iterator[dict[str, Any]]:
+    """The decisions that the filter lets through."""
+    earliest = float("-inf")
+    if wanted.since:
+        earliest = clock.moment(wanted.since, clock.now(folders.environ))
+    _require_known("code", wanted.codes, events.CODES)
+    _require_known("decision", wanted.decisions, events.DECISIONS)
+    accepted = _accepted_values(folders, wanted)
     for event in events.read(folders.state):
-        if event["t"] >= after and all(
-            not words or event.get(name) in words for name, words in asked.items()
-        ):
+        if event["t"] >= earliest and _is_accepted(event, accepted):
             yield event
 
 
-def _check(what: str, words: tuple[str, ...], known: tuple[str, ...] | dict[str, str]) -> None:
+def _accepted_values(folders: Folders, wanted: Filter) -> dict[str, tuple[str, ...]]:
+    """The accepted values of each field that is filtered."""
+    accepted: dict[str, tuple[str, ...]] = {}
+    if wanted.session:
+        accepted["session"] = (wanted.session, project.session_hash(wanted.session))
+    if wanted.codes:
+        accepted["code"] = wanted.codes
+    if wanted.decisions:
+        accepted["decision"] = wanted.decisions
+    if wanted.project:
+        folder = project.state_folder(folders.state, project.named(wanted.project))
+        accepted["project"] = (os.path.basename(folder),)
+    return accepted
+
+
+def _is_accepted(event: dict[str, Any], accepted: dict[str, tuple[str, ...]]) -> bool:
+    return all(event.get(field) in values for field, values in accepted.items())
+
+
+def _require_known(
+    field: str, words: tuple[str, ...], known: tuple[str, ...] | dict[str, str]
+) -> None:
     for word in words:
         if word not in known:
             hint = f"Known: {', '.join(known)}."
-            raise HookctlError("usage", f"unknown {what} {word!r}", hint=hint, exit_code=USAGE)
+            raise HookctlError("usage", f"unknown {field} {word!r}", hint=hint, exit_code=USAGE)
 
 
-_COUNTED = {"blocks": "block", "attempts": "stop"}
+def _host_width(decisions: list[dict[str, Any]]) -> int:
+    """The width of the host column; 0 if all decisions are about one host."""
+    hosts = {event.get("host", "") for event in decisions}
+    if len(hosts) < 2:
+        return 0
+    return max(map(len, hosts))
 
 
-def _width(found: list[dict[str, Any]]) -> int:
-    """Of the column with the host; 0 where all are of one, which then goes without saying."""
-    hosts = {event.get("host", "") for event in found}
-    return max(map(len, hosts)) if len(hosts) > 1 else 0
-
-
-def _line(event: dict[str, Any], width: int) -> str:
+def _make_line(event: dict[str, Any], width: int) -> str:
     session = str(event.get("session") or "-")
-    code = event.get("code", "")
-    counts = ", ".join(_counts(event))
-    reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
-    why = " ".join(filter(None, (reasons.get(code, ""), f"({counts})" if counts else "")))
     host = f"{event.get('host', ''):{width}}  " if width else ""
-    return (
+    line = (
         f"{clock.local(event['t'])}  {host}{session:16}  {event.get('event', ''):8}  "
-        f"{event.get('decision', ''):7}  {code:16}  {why}"
-    ).rstrip()
+        f"{event.get('decision', ''):7}  {event.get('code', ''):16}  {_explain(event)}"
+    )
+    return line.rstrip()
+
+
+def _explain(event: dict[str, Any]) -> str:
+    """The reason of a decision, and its counts in brackets."""
+    reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
+    reason = reasons.get(event.get("code", ""), "")
+    counts = ", ".join(_counts(event))
+    return f"{reason} ({counts})".lstrip() if counts else reason
 
 
 def _counts(event: dict[str, Any]) -> Iterator[str]:
-    for name, word in _COUNTED.items():
-        count = event.get(name)
+    for field, word in _COUNTED.items():
+        count = event.get(field)
         if count is not None:
-            yield f"{count} {word}{'' if count == 1 else 's'}"
+            yield f"{count} {word}" if count == 1 else f"{count} {word}s"
     if event.get("progress"):
         yield f"{event['progress']} progress"

@@ -1,4 +1,4 @@
-"""hookctl render: the settings text alone, for those who ship settings by other means; it writes nothing."""
+"""hookctl render: print the settings text, for those who ship settings by other means."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hookctl.settings.targets import GUARD, SCOPES, Target, in_sh, pack_folder, 
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders, asset
 
-# For everybody on a machine: no user's own folder, where that user could change what runs.
+# For all users of a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"
 
 
@@ -39,95 +39,76 @@ class Request(NamedTuple):
     settings: Chosen = Chosen()
 
 
-def only(names: list[str], scope: str) -> str:
-    """The one host that was named; none, several and `all` are refused, with the names of those that can be."""
+def require_one_host(names: list[str], scope: str) -> str:
+    """The named host; it refuses none, several and `all`, and lists those that have the scope."""
     if len(names) == 1 and names[0] != "all":
         return names[0]
-    _require_known(scope)
-    can = [name for name in known.names() if known.load(name).has_files(scope)]
-    hint = f"Name it with --host; those that have {scope} settings are: {', '.join(can)}."
-    raise HookctlError(
-        "usage", "which host? render prints the text of one", hint=hint, exit_code=USAGE
-    )
+    _require_known_scope(scope)
+    able = [name for name in known.names() if scope in known.load(name).data["files"]]
+    hint = f"Name it with --host; those that have {scope} settings are: {', '.join(able)}."
+    raise _usage("which host? render prints the text of one", hint)
 
 
-def _require_known(scope: str) -> None:
-    if scope not in (*SCOPES, "managed"):
-        hint = f"Scopes: {', '.join((*SCOPES, 'managed'))}."
-        raise HookctlError("usage", f"unknown scope {scope!r}", hint=hint, exit_code=USAGE)
+def _require_known_scope(scope: str) -> None:
+    scopes = (*SCOPES, "managed")
+    if scope not in scopes:
+        raise _usage(f"unknown scope {scope!r}", f"Scopes: {', '.join(scopes)}.")
 
 
 def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
     """The text that an install into an empty settings file of this scope would write."""
-    _require_known(request.scope)
+    _require_known_scope(request.scope)
     if request.scope != "managed":
         require_scope(host, request.scope)
     target = Target(host, request.scope, "", "/" if request.scope == "project" else "")
-    folder = _folder(folders, target, pack, request)
+    folder = _choose_folder(folders, target, pack, request)
     if request.python and not os.path.isabs(request.python):
         hint = "Give its absolute path: the command must hold wherever the agent is started."
-        raise HookctlError(
-            "usage", f"--python {request.python} is relative", hint=hint, exit_code=USAGE
-        )
-    settings = _settings(pack, target, request)
-    wants, messages = _wants(folders, target, pack, folder, settings)
+        raise _usage(f"--python {request.python} is relative", hint)
+    settings = _choose_settings(pack, target, request)
+    wants, notes = _list_wants(folders, target, pack, folder, settings)
     decision = engine.install((), Current({}, {}, ()), pack.name, pack.version, wants)
     document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
     text = document.data.decode()
-    names = template_files() if pack.name == GUARD else pack.files
-    sources = {os.path.join(folder, name): _source(pack, name) for name in names}
-    notes = [*messages, _where(folders, host, request.scope)]
-    notes += [
-        f"put {source} at {_shown(target, copy)}" for copy, source in _told(pack, sources).items()
-    ]
-    copies = [{"from": source, "to": _shown(target, copy)} for copy, source in sources.items()]
-    if pack.name == GUARD:
-        config = _configuration(settings, host)
-        config_path = _shown(target, os.path.join(folder, CONFIG))
-        notes.append(
-            f"put this at {config_path}: {json.dumps(json.loads(config), ensure_ascii=False)}"
-        )
-        copies.append({"text": config, "to": config_path})
+    copies, copy_notes = _list_copies(pack, target, folder, settings)
+    notes = [*notes, _name_settings_file(folders, host, request.scope), *copy_notes]
     data = {"text": text, "settings": document.value, "files": copies}
     return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
 
 
-def _folder(folders: Folders, target: Target, pack: Pack, request: Request) -> str:
-    if request.hook_dir:
-        if not os.path.isabs(request.hook_dir):
-            hint = "Give an absolute folder: the command must hold wherever the agent is started."
-            raise HookctlError(
-                "usage", f"--hook-dir {request.hook_dir} is relative", hint=hint, exit_code=USAGE
-            )
+def _choose_folder(folders: Folders, target: Target, pack: Pack, request: Request) -> str:
+    """The folder that the pack's files belong in."""
+    if request.hook_dir and os.path.isabs(request.hook_dir):
         return os.path.normpath(request.hook_dir)
+    if request.hook_dir:
+        hint = "Give an absolute folder: the command must hold wherever the agent is started."
+        raise _usage(f"--hook-dir {request.hook_dir} is relative", hint)
     if target.scope == "managed":
-        return os.path.join(
-            _SHARED, *((GUARD,) if pack.name == GUARD else ("packs", pack.name)), target.host.name
-        )
+        pack_path = GUARD if pack.name == GUARD else os.path.join("packs", pack.name)
+        return os.path.join(_SHARED, pack_path, target.host.name)
     if target.scope == "local":
         hint = "At local scope each project has its own: name the folder."
-        raise HookctlError("usage", "--hook-dir is missing", hint=hint, exit_code=USAGE)
+        raise _usage("--hook-dir is missing", hint)
     return pack_folder(folders, target, pack.name, {}, "")
 
 
-def _settings(pack: Pack, target: Target, request: Request) -> Settings:
-    """The guard's settings as they were chosen, read as install reads them."""
+def _choose_settings(pack: Pack, target: Target, request: Request) -> Settings:
+    """The chosen settings of the guard, checked as install checks them."""
     check_request(pack, request.settings)
     settings = choose(Settings(python=request.python), request.settings)
     if not settings.events:
         hint = "Leave it out; where the guard is registered already, remove that."
-        raise HookctlError(
-            "usage", "--mode off registers nothing, so there is no text", hint=hint, exit_code=USAGE
-        )
+        raise _usage("--mode off registers nothing, so there is no text", hint)
     if target.shared:
         require_portable(settings)
     return settings
 
 
-def _wants(
+def _list_wants(
     folders: Folders, target: Target, pack: Pack, folder: str, settings: Settings
 ) -> tuple[list[Wanted], list[str]]:
-    # A folder that was named for a project lies outside of it, and is the same for everyone.
+    """What the pack wants in the settings, and warnings."""
+    # A named folder lies outside the project, and is the same for everyone.
     if target.shared and not folder.startswith("/.hookctl/"):
         target = Target(target.host, "managed", target.path, target.project)
     if pack.name != GUARD:
@@ -136,47 +117,76 @@ def _wants(
     if not settings.python and not target.shared:
         python, warning = interpreter.choose(folders.environ)
         settings = settings.with_python(python)
-    return guard.wants(settings, target, pack, folder, guard.wanted_limit(settings)), [
-        warning
-    ] if warning else []
+    wants = guard.wants(settings, target, pack, folder, guard.wanted_limit(settings))
+    return wants, [warning] if warning else []
 
 
-def _configuration(settings: Settings, host: Host) -> str:
+def _list_copies(
+    pack: Pack, target: Target, folder: str, settings: Settings
+) -> tuple[list[dict[str, str]], list[str]]:
+    """The files to put in the folder, for machines and as notes for people."""
+    sources = {}
+    for name in template_files() if pack.name == GUARD else pack.files:
+        sources[os.path.join(folder, name)] = _find_source(pack, name)
+    notes = []
+    for copy, source in _fold_package(pack, sources).items():
+        notes.append(f"put {source} at {_shorten(target, copy)}")
+    copies = []
+    for copy, source in sources.items():
+        copies.append({"from": source, "to": _shorten(target, copy)})
+    if pack.name == GUARD:
+        config = _make_config(settings, target.host)
+        path = _shorten(target, os.path.join(folder, CONFIG))
+        notes.append(f"put this at {path}: {json.dumps(json.loads(config), ensure_ascii=False)}")
+        copies.append({"text": config, "to": path})
+    return copies, notes
+
+
+def _make_config(settings: Settings, host: Host) -> str:
     """The text of config.json."""
     wanted = guard.configuration(settings, "", host)
     return new_config(wanted, host).data.decode()
 
 
-def _told(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
-    """What is to be copied to where, the guard's package as one folder."""
+def _fold_package(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
+    """The source of each copy, with the guard's package as one folder."""
     if pack.name != GUARD:
         return sources
-    told = {}
-    top = min(map(os.path.dirname, sources), key=len)  # where the launcher lies
+    folded = {}
+    launcher_folder = min(map(os.path.dirname, sources), key=len)
     for copy, source in sources.items():
-        if os.path.dirname(copy) == top:
-            told[copy] = source
+        if os.path.dirname(copy) == launcher_folder:
+            folded[copy] = source
         else:
-            told[os.path.dirname(copy)] = os.path.dirname(source)
-    return told
+            folded[os.path.dirname(copy)] = os.path.dirname(source)
+    return folded
 
 
-def _where(folders: Folders, host: Host, scope: str) -> str:
+def _name_settings_file(folders: Folders, host: Host, scope: str) -> str:
     if scope != "managed":
-        return f"{host.title} reads it from {known.settings_path(host, scope, folders.environ, '<project>')}"
-    managed = host.managed_files.get(sys.platform, [])
-    if not managed:
-        return f"hookctl knows of no managed settings of {host.title} on this system, so nothing may read it"
-    return f"{host.title} reads it from {managed[0]}"
-
-
-def _source(pack: Pack, name: str) -> str:
+        path = known.settings_path(host, scope, folders.environ, "<project>")
+        return f"{host.title} reads it from {path}"
+    paths = host.data["files"].get("managed", {}).get(sys.platform, [])
+    if paths:
+        return f"{host.title} reads it from {paths[0]}"
     return (
-        os.path.join(os.path.dirname(pack.source), name)
-        if pack.source
-        else asset("templates", pack.name, name)
+        f"hookctl knows of no managed settings of {host.title} on this system, "
+        "so nothing may read it"
     )
 
 
-def _shown(target: Target, path: str) -> str:
-    return os.path.relpath(path, "/") if target.shared and path.startswith("/.hookctl/") else path
+def _find_source(pack: Pack, name: str) -> str:
+    if pack.source:
+        return os.path.join(os.path.dirname(pack.source), name)
+    return asset("templates", pack.name, name)
+
+
+def _shorten(target: Target, path: str) -> str:
+    """The path, relative to the project if it lies in our folder there."""
+    if target.shared and path.startswith("/.hookctl/"):
+        return os.path.relpath(path, "/")
+    return path
+
+
+def _usage(message: str, hint: str) -> HookctlError:
+    return HookctlError("usage", message, hint=hint, exit_code=USAGE)

@@ -1,4 +1,4 @@
-"""hookctl restore: a settings file as it was before hookctl's first write, or a later backup."""
+"""hookctl restore: put back a backup of a settings file, by default the one from before hookctl."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Request(NamedTuple):
     """What was asked on the command line."""
 
     file: str = ""
-    to: int = _FIRST  # as in the list; 1 is the text from before our first write
+    to: int = _FIRST  # as in the list; 1 is from before our first write
     list: bool = False
     prune: bool = False
     dry_run: bool = False
 
 
 def restore(folders: Folders, request: Request) -> Result:
-    """Put a backup in the file's place, list what backups there are, or prune them."""
+    """Put a backup in the file's place, list its backups, or prune them."""
     if request.prune:
         return _prune(folders, request.file, dry_run=request.dry_run)
     if not request.file:
@@ -40,99 +40,126 @@ def restore(folders: Folders, request: Request) -> Result:
         raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
     if not (request.list or request.dry_run):
         finish_pending(folders, report.say)
-    path, found = _backups(folders, request.file)
+    path, numbered = _find_backups(folders, request.file)
     if request.list:
-        return _list(path, found)
-    if request.to == _FIRST and _FIRST not in found:
+        return _list(path, numbered)
+    return _put_back(folders, request, path, _choose_backup(request, path, numbered))
+
+
+def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> Backup:
+    if request.to in numbered:
+        return numbered[request.to]
+    if request.to == _FIRST:
         message = (
             "there was no such file before hookctl's first write, so there is nothing to put back"
         )
-        hint = "`hookctl uninstall` takes out what is ours; `--list` shows later texts, and `--to N` puts one back."
-        raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
-    if request.to not in found:
-        message, hint = (
-            f"there is no backup {request.to}",
-            f"`hookctl restore {request.file} --list` shows them.",
+        hint = (
+            "`hookctl uninstall` takes out what is ours; "
+            "`--list` shows later texts, and `--to N` puts one back."
         )
-        raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
-    backup = found[request.to]
+        raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
+    message = f"there is no backup {request.to}"
+    hint = f"`hookctl restore {request.file} --list` shows them."
+    raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
 
+
+def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> Result:
     sources = Sources(folders)
 
-    def make() -> Plan:
+    def make_plan() -> Plan:
         return plan_restore(sources, path, backup)
 
-    plan = make() if request.dry_run else carry_out(sources, make, report.say)
+    plan = make_plan() if request.dry_run else carry_out(sources, make_plan, report.say)
     when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
-    done = f"{report.tilde(path)} is as it was {when}; what it was just now is the newest backup of it."
+    done = (
+        f"{report.tilde(path)} is as it was {when}; "
+        "what it was just now is the newest backup of it."
+    )
     text = report.plan_text(plan, dry_run=request.dry_run, done=done)
     messages = tuple(message for file in plan.files for message in file.messages)
     return Result(report.plan_data(plan, dry_run=request.dry_run), tuple(text), messages)
 
 
-def _backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
-    """The file as it is known, and its backups by number."""
+def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
+    """The absolute path of a file, and its backups by number."""
     path = os.path.abspath(os.path.join(folders.cwd, name))
-    key, _ = store.find_record(store.load(folders.ledger), path)
-    found = backups.read_backups(folders.state, key)
-    if not found:
-        known = "\n  ".join(map(report.tilde, backups.list_backed_up(folders.state)))
-        hint = f"Files with backups:\n  {known}" if known else "There are no backups at all."
-        if key in store.load(folders.ledger):
-            hint = "hookctl made it, or its backups were pruned; `hookctl uninstall` takes out what is ours."
-        raise HookctlError(
-            "no_backup", "there is no backup of this file", path=path, hint=hint, exit_code=FAILED
+    records = store.load(folders.ledger)
+    key, _ = store.find_record(records, path)
+    numbered = backups.read_backups(folders.state, key)
+    if numbered:
+        return path, backups.number_backups(numbered)
+    hint = "There are no backups at all."
+    known = backups.list_backed_up(folders.state)
+    if key in records:
+        hint = (
+            "hookctl made it, or its backups were pruned; "
+            "`hookctl uninstall` takes out what is ours."
         )
-    return path, backups.number_backups(found)
+    elif known:
+        hint = "\n  ".join(["Files with backups:", *map(report.tilde, known)])
+    message = "there is no backup of this file"
+    raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _list(path: str, found: dict[int, Backup]) -> Result:
-    now = files.read(path).data
-    rows, pages = [["N", "WHEN", "BYTES", ""]], []
-    for number, backup in found.items():
-        note = "before hookctl's first write" if backup.first else ""
-        note = ", ".join(filter(None, [note, "what is there now" if backup.data == now else ""]))
-        rows.append([str(number), clock.local(backup.at), str(len(backup.data)), note])
-        pages.append(_page(number, backup, now))
+def _list(path: str, numbered: dict[int, Backup]) -> Result:
+    current = files.read(path).data
+    rows = [["N", "WHEN", "BYTES", ""]]
+    facts = []
+    for number, backup in numbered.items():
+        size = str(len(backup.data))
+        rows.append([str(number), clock.local(backup.at), size, _make_note(backup, current)])
+        facts.append(_gather_facts(number, backup, current))
     lines = [report.tilde(path), *report.table(rows, indent="  ")]
-    return Result({"file": path, "backups": pages}, tuple(lines))
+    return Result({"file": path, "backups": facts}, tuple(lines))
 
 
-def _page(number: int, backup: Backup, now: bytes | None) -> dict[str, Any]:
+def _make_note(backup: Backup, current: bytes | None) -> str:
+    notes = []
+    if backup.first:
+        notes.append("before hookctl's first write")
+    if backup.data == current:
+        notes.append("what is there now")
+    return ", ".join(notes)
+
+
+def _gather_facts(number: int, backup: Backup, current: bytes | None) -> dict[str, Any]:
+    """A backup as `--json` shows it."""
     return {
         "n": number,
         "t": backup.at,
         "sha256": files.digest(backup.data),
         "bytes": len(backup.data),
         "first": backup.first,
-        "current": backup.data == now,
+        "current": backup.data == current,
     }
 
 
 def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
-    """Remove backups; those that an uninstall still needs for the very bytes stay."""
+    """Remove backups, but keep those that an uninstall needs to restore the exact bytes."""
     if dry_run:
-        return _pruned(folders, name, "would remove", backups.list_prunable)
+        return _report_pruned(folders, name, "would remove", backups.list_prunable)
     with transaction.locked(folders, lambda: report.say("waiting for another hookctl")):
-        return _pruned(folders, name, "removed", backups.remove_prunable)
+        return _report_pruned(folders, name, "removed", backups.remove_prunable)
 
 
-def _pruned(
-    folders: Folders, name: str, word: str, prune: Callable[[str, str, str], Sized]
+def _report_pruned(
+    folders: Folders, name: str, verb: str, prune: Callable[[str, str, str], Sized]
 ) -> Result:
     records = store.load(folders.ledger)
     paths = backups.list_backed_up(folders.state)
     if name:
-        paths = [store.find_record(records, os.path.abspath(os.path.join(folders.cwd, name)))[0]]
-    lines, pages = [], []
+        path = os.path.abspath(os.path.join(folders.cwd, name))
+        paths = [store.find_record(records, path)[0]]
+    lines, pruned = [], []
     for path in paths:
-        page = records.get(path)
-        needed = page.sha256_before if page else ""
-        gone = len(prune(folders.state, path, needed))
-        kept = "; the first one stays, since uninstall puts it back" if needed and gone else ""
-        if gone:
-            lines.append(
-                f"{report.tilde(path)}: {word} {gone} {'backup' if gone == 1 else 'backups'}{kept}"
-            )
-            pages.append({"file": path, "removed": gone, "kept_first": bool(needed)})
-    return Result({"pruned": pages}, tuple(lines or ["nothing to do"]))
+        record = records.get(path)
+        needed_digest = record.sha256_before if record else ""
+        count = len(prune(folders.state, path, needed_digest))
+        if not count:
+            continue
+        line = f"{report.tilde(path)}: {verb} {count} {'backup' if count == 1 else 'backups'}"
+        if needed_digest:
+            line += "; the first one stays, since uninstall puts it back"
+        lines.append(line)
+        pruned.append({"file": path, "removed": count, "kept_first": bool(needed_digest)})
+    return Result({"pruned": pruned}, tuple(lines or ["nothing to do"]))

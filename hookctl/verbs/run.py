@@ -1,4 +1,4 @@
-"""hookctl run: the work in hand, as the guard reads it from .hookctl/run in the project."""
+"""hookctl run: report progress to the guard: remaining work, a heartbeat, a stop."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ class Request(NamedTuple):
     project: str = ""
 
 
-class _Run(NamedTuple):
-    """The places of one project's run."""
+class _RunFiles(NamedTuple):
+    """Where the files of one project's run are."""
 
     project: str
     folder: str  # of STOP, CONCLUDE and OWNER
-    task: str  # task.json, as a rule in that folder
+    task: str  # task.json, by default in that folder
     state: str  # of ACTIVE and the breadcrumb
     now: float
 
 
 def run(folders: Folders, request: Request) -> Result:
-    """Do one action on the run of the project that the request, the host or the working folder names."""
+    """Do one action on the run of a project: the named one, the host's, or the working folder's."""
     actions = {
         "start": _start,
         "heartbeat": _heartbeat,
@@ -66,321 +66,376 @@ def run(folders: Folders, request: Request) -> Result:
     }
     if request.action not in actions:
         raise _usage(f"unknown action {request.action!r}", f"Actions: {', '.join(actions)}.")
+    _require_matching_options(request)
+    run_files = _find_run_files(folders, request)
+    warnings = tuple(_warnings(folders, run_files, request))
+    text = actions[request.action](folders, run_files, request)
+    return Result(_data(run_files), tuple(text), warnings)
+
+
+def _require_matching_options(request: Request) -> None:
     if request.count and request.action != "remaining":
         raise _usage(f"{request.action} takes no number", "Did you mean `hookctl run remaining N`?")
     if request.action != "start" and (request.remaining or request.owner or request.duration):
         raise _usage(
             "--remaining, --owner and --for go with `run start`", "See `hookctl run --help`."
         )
-    place = _place(folders, request)
-    messages = tuple(_surprises(folders, place, request))
-    text = actions[request.action](folders, place, request)
-    return Result(_data(place), tuple(text), messages)
 
 
-def _surprises(folders: Folders, place: _Run, request: Request) -> Iterator[str]:
-    """What the person may not expect of this place."""
-    marked = any(
-        os.path.lexists(os.path.join(place.project, mark)) for mark in (".git", ".hookctl")
-    )
-    if not marked and not request.project and request.action != "status":
-        yield f"{place.project} has neither .git nor .hookctl; from now on it counts as a project, with all below it"
-    if not _guards(folders, place.project):
-        yield "the ledger knows of no guard, so nothing may read this: `hookctl install --host claude`"
-
-
-def _place(folders: Folders, request: Request) -> _Run:
-    variables = [hosts.load(name).environment.project for name in hosts.names()]
-    named = next(
-        (at for v in variables if os.path.isdir(at := folders.environ.get(v, ""))), folders.cwd
-    )
-    root = (
-        project.named(request.project) if request.project else project.find(named, folders.environ)
-    )
-    knobs = _installed_knobs(folders, root)
-    folder = project.run_folder(root, folders.environ, knobs.get("run_dir", ""))
-    task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or knobs.get("task_file", "")
-    return _Run(
-        root,
-        folder,
-        os.path.join(root, task) if task else os.path.join(folder, "task.json"),
-        project.state_folder(folders.state, root),
-        clock.now(folders.environ),
-    )
-
-
-def _guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
-    """The guard as it is installed, once a settings file: first in this project, then where this environment leads."""
-    with contextlib.suppress(HookctlError):
-        try:
-            records = committed.read(folders, [root])
-        except HookctlError:  # a stranger's ledger that is none must not hide the guard of the user
-            records = committed.read(folders)
-        users = (
-            hosts.settings_path(hosts.load(name), "user", folders.environ) for name in hosts.names()
+def _warnings(folders: Folders, run_files: _RunFiles, request: Request) -> Iterator[str]:
+    """What the person may not expect of this project."""
+    if not (_is_marked(run_files.project) or request.project or request.action == "status"):
+        yield (
+            f"{run_files.project} has neither .git nor .hookctl; "
+            "from now on it counts as a project, with all below it"
         )
-        here = {store.find_record(records, path)[0] for path in users}
-        order = sorted(records, key=lambda path: (records[path].project != root, path not in here))
-        return [
-            (records[path], records[path].packs["guard"])
-            for path in order
-            if "guard" in records[path].packs
-        ]
-    return []
+    if not _installed_guards(folders, run_files.project):
+        yield (
+            "the ledger knows of no guard, so nothing may read this: "
+            "`hookctl install --host claude`"
+        )
 
 
-def _installed_knobs(folders: Folders, root: str) -> dict[str, str]:
-    """Where the installed guard looks for the work: its configuration, as the operator may have edited it."""
-    guards = _guards(folders, root)
-    # What a repository brings counts only where nobody installed the guard for themselves: that one must see it.
-    for record, page in [found for found in guards if found[0].scope != "project"] or guards:
-        value = guard.current_configuration(page)
-        if value:
-            knobs = {name: text.strip() for name, text in value.items() if isinstance(text, str)}
-            return _inside(root, knobs) if record.scope == "project" else knobs
+def _is_marked(folder: str) -> bool:
+    marks = (os.path.join(folder, name) for name in (".git", ".hookctl"))
+    return any(os.path.lexists(mark) for mark in marks)
+
+
+def _find_run_files(folders: Folders, request: Request) -> _RunFiles:
+    root = _find_project(folders, request)
+    settings = _read_guard_settings(folders, root)
+    folder = project.run_folder(root, folders.environ, settings.get("run_dir", ""))
+    task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or settings.get("task_file", "")
+    task_path = os.path.join(root, task) if task else os.path.join(folder, "task.json")
+    state = project.state_folder(folders.state, root)
+    return _RunFiles(root, folder, task_path, state, clock.now(folders.environ))
+
+
+def _find_project(folders: Folders, request: Request) -> str:
+    """The named project, else the one of a host's variable or of the working folder."""
+    if request.project:
+        return project.named(request.project)
+    for name in hosts.names():
+        variable = hosts.load(name).data["environment"].get("project", "")
+        folder = folders.environ.get(variable, "")
+        if os.path.isdir(folder):
+            return project.find(folder, folders.environ)
+    return project.find(folders.cwd, folders.environ)
+
+
+def _installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
+    """The guard in each settings file: this project's first, then this environment's."""
+    try:
+        records = _read_records(folders, root)
+        user_keys = set()
+        for name in hosts.names():
+            path = hosts.settings_path(hosts.load(name), "user", folders.environ)
+            user_keys.add(store.find_record(records, path)[0])
+    except HookctlError:
+        return []
+    order = sorted(records, key=lambda key: (records[key].project != root, key not in user_keys))
+    guards = []
+    for key in order:
+        record = records[key]
+        if "guard" in record.packs:
+            guards.append((record, record.packs["guard"]))
+    return guards
+
+
+def _read_records(folders: Folders, root: str) -> dict[str, Record]:
+    try:
+        return committed.read(folders, [root])
+    except HookctlError:  # a project's broken ledger must not hide the user's guard
+        return committed.read(folders)
+
+
+def _read_guard_settings(folders: Folders, root: str) -> dict[str, str]:
+    """The text settings of the installed guard, as its config.json says them now."""
+    guards = _installed_guards(folders, root)
+    # A guard that a repository brings counts only if nobody installed one for themselves.
+    personal = [installed for installed in guards if installed[0].scope != "project"]
+    for record, pack_record in personal or guards:
+        config = guard.current_configuration(pack_record)
+        if config:
+            texts = {key: text.strip() for key, text in config.items() if isinstance(text, str)}
+            return _drop_outside_paths(root, texts) if record.scope == "project" else texts
     return {}
 
 
-def _inside(root: str, knobs: dict[str, str]) -> dict[str, str]:
-    """What a repository's own configuration may say: it must not lead our writes out of our folder there."""
-    leaves = [
-        name
-        for name in ("run_dir", "task_file")
-        if not f"{os.path.normpath(os.path.join(root, knobs.get(name, '')))}/".startswith(
-            f"{top(root)}{OWN}/"
-        )
-    ]
-    return {name: text for name, text in knobs.items() if name not in leaves}
+def _drop_outside_paths(root: str, settings: dict[str, str]) -> dict[str, str]:
+    """A repository's settings without paths that lead our writes out of our folder there."""
+    kept = dict(settings)
+    for name in ("run_dir", "task_file"):
+        path = os.path.normpath(os.path.join(root, settings.get(name, "")))
+        if not f"{path}/".startswith(f"{top(root)}{OWN}/"):
+            kept.pop(name, None)
+    return kept
 
 
-def _start(folders: Folders, place: _Run, request: Request) -> list[str]:
+def _start(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
     span = clock.seconds(request.duration or DEFAULT_SPAN)
     if span <= 0:
         raise _usage(f"a run cannot last {request.duration}", "Give a time above 0, as --for 12h.")
-    end = place.now + span
+    end = run_files.now + span
     if request.remaining:
-        _set_task(place, "remaining", _count(request.remaining))
-    owner = (request.owner or _session(folders)).strip()
+        _set_task(run_files, "remaining", _parse_count(request.remaining))
+    owner = (request.owner or _find_session(folders)).strip()
     if len(os.fsencode(owner)) > _LONGEST_OWNER:
         raise _usage("the owner's id is too long", f"The guard reads {_LONGEST_OWNER} bytes of it.")
-    _refuse_links(place, os.path.join(place.folder, "STOP"))
-    for name in ("STOP", "CONCLUDE", *(() if owner else ("OWNER",))):
-        _clear(os.path.join(place.folder, name))
-    _clear(os.path.join(place.state, _BREADCRUMB))
+    _refuse_links(run_files, os.path.join(run_files.folder, "STOP"))
+    _clear(os.path.join(run_files.folder, "STOP"))
+    _clear(os.path.join(run_files.folder, "CONCLUDE"))
+    if not owner:
+        _clear(os.path.join(run_files.folder, "OWNER"))
+    _clear(os.path.join(run_files.state, _BREADCRUMB))
     if owner:
-        _write(place, "OWNER", owner + "\n")
-    files.write_own(os.path.join(place.state, "ACTIVE"), f"{end:.0f}\n".encode())
-    whose = f"session {owner}" if owner else "every session"
-    lines = [f"a run of {place.project} begins, for {whose}: STOP and CONCLUDE are cleared"]
-    lines.append(f"armed until {clock.local(end)} (in {clock.age(span)}); {_ARMED}")
-    return [*lines, *_work_line(place)]
-
-
-def _heartbeat(folders: Folders, place: _Run, request: Request) -> list[str]:
-    value = clock.stamp(place.now)
-    while value == _task(place).get("heartbeat"):  # only a change counts as progress
-        value += "+"
-    _set_task(place, "heartbeat", value)
-    return [f"heartbeat {value}", *_work_line(place)]
-
-
-def _remaining(folders: Folders, place: _Run, request: Request) -> list[str]:
-    if not request.count:
-        raise _usage("how much is left?", "Give a number: `hookctl run remaining 3`.")
-    _set_task(place, "remaining", _count(request.count))
-    return _work_line(place)
-
-
-def _conclude(folders: Folders, place: _Run, request: Request) -> list[str]:
-    _write(place, "CONCLUDE", "")
-    _clear(os.path.join(place.state, _BREADCRUMB))
-    return ["concluded: the guard no longer asks the agent to go on"]
-
-
-def _stop(folders: Folders, place: _Run, request: Request) -> list[str]:
-    _write(place, "STOP", "")
-    _clear(os.path.join(place.state, _BREADCRUMB))
-    return ["stopped: the guard lets the agent go at once; `hookctl run start` ends that"]
-
-
-def _status(folders: Folders, place: _Run, request: Request) -> list[str]:
-    data = _data(place)
-    ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
-    heartbeat = "none" if data["heartbeat"] is None else json.dumps(data["heartbeat"])
-    owner = (data["owner"] or "every session") + (
-        f" (since {ages['OWNER']})" if "OWNER" in ages else ""
-    )
+        _write(run_files, "OWNER", owner + "\n")
+    files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
+    sessions = f"session {owner}" if owner else "every session"
     return [
-        f"project    {place.project}",
-        f"run folder {place.folder}",
-        f"remaining  {_remaining_text(place, data['remaining'])}",
-        f"heartbeat  {heartbeat}" + (f" ({ages['heartbeat']} ago)" if "heartbeat" in ages else ""),
-        f"owner      {owner}",
-        *_armed_line(place, data["active_seconds"]),
-        *(
-            f"{name:10} since {ages[name]}: {meaning}"
-            for name, meaning in _MEANINGS.items()
-            if name in ages
-        ),
-        *([f"breadcrumb {ages[_BREADCRUMB]} old: {_CRUMB}"] if _BREADCRUMB in ages else []),
-        *([f"task.json  written {ages['task.json']} ago"] if "task.json" in ages else []),
+        f"a run of {run_files.project} begins, for {sessions}: STOP and CONCLUDE are cleared",
+        f"armed until {clock.local(end)} (in {clock.age(span)}); {_ARMED}",
+        *_describe_work(run_files),
     ]
 
 
-def _armed_line(place: _Run, left: float | None) -> list[str]:
-    if left is None:
+def _heartbeat(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+    value = clock.stamp(run_files.now)
+    while value == _read_task(run_files).get("heartbeat"):  # only a change counts as progress
+        value += "+"
+    _set_task(run_files, "heartbeat", value)
+    return [f"heartbeat {value}", *_describe_work(run_files)]
+
+
+def _remaining(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+    if not request.count:
+        raise _usage("how much is left?", "Give a number: `hookctl run remaining 3`.")
+    _set_task(run_files, "remaining", _parse_count(request.count))
+    return _describe_work(run_files)
+
+
+def _conclude(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+    _write(run_files, "CONCLUDE", "")
+    _clear(os.path.join(run_files.state, _BREADCRUMB))
+    return ["concluded: the guard no longer asks the agent to go on"]
+
+
+def _stop(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+    _write(run_files, "STOP", "")
+    _clear(os.path.join(run_files.state, _BREADCRUMB))
+    return ["stopped: the guard lets the agent go at once; `hookctl run start` ends that"]
+
+
+def _status(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+    data = _data(run_files)
+    ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
+    heartbeat = "none"
+    if data["heartbeat"] is not None:
+        heartbeat = json.dumps(data["heartbeat"])
+    if "heartbeat" in ages:
+        heartbeat += f" ({ages['heartbeat']} ago)"
+    owner = data["owner"] or "every session"
+    if "OWNER" in ages:
+        owner += f" (since {ages['OWNER']})"
+    lines = [
+        f"project    {run_files.project}",
+        f"run folder {run_files.folder}",
+        f"remaining  {_describe_remaining(run_files, data['remaining'])}",
+        f"heartbeat  {heartbeat}",
+        f"owner      {owner}",
+        *_describe_armed(run_files, data["active_seconds"]),
+    ]
+    for name, meaning in _MEANINGS.items():
+        if name in ages:
+            lines.append(f"{name:10} since {ages[name]}: {meaning}")
+    if _BREADCRUMB in ages:
+        lines.append(f"breadcrumb {ages[_BREADCRUMB]} old: {_CRUMB}")
+    if "task.json" in ages:
+        lines.append(f"task.json  written {ages['task.json']} ago")
+    return lines
+
+
+def _describe_armed(run_files: _RunFiles, seconds_left: float | None) -> list[str]:
+    if seconds_left is None:
         return []
-    if left <= 0:
-        return [f"armed      no longer: the run ended {clock.age(-left)} ago"]
-    return [f"armed      until {clock.local(place.now + left)} (in {clock.age(left)}); {_ARMED}"]
+    if seconds_left <= 0:
+        return [f"armed      no longer: the run ended {clock.age(-seconds_left)} ago"]
+    end = clock.local(run_files.now + seconds_left)
+    return [f"armed      until {end} (in {clock.age(seconds_left)}); {_ARMED}"]
 
 
-def _data(place: _Run) -> dict[str, Any]:
-    task, owner, active = _task(place), None, None
-    with contextlib.suppress(HookctlError):
-        path = os.path.join(place.folder, "OWNER")
-        owner = _shown(
-            place, path, (files.read(path).data or b"")[:256].decode("utf-8", "replace").strip()
-        )
-    with contextlib.suppress(HookctlError, UnicodeDecodeError):
-        active = clock.timestamp(
-            (files.read(os.path.join(place.state, "ACTIVE")).data or b"").decode()
-        )
-    left = None if active is None else active - place.now
+def _data(run_files: _RunFiles) -> dict[str, Any]:
+    """The run as `--json` shows it."""
+    task = _read_task(run_files)
+    end = _read_end(run_files)
+    seconds_left = None if end is None else end - run_files.now
+    is_active = seconds_left is not None and seconds_left > 0
     return {
-        "project": place.project,
-        "run_dir": place.folder,
+        "project": run_files.project,
+        "run_dir": run_files.folder,
         "remaining": task.get("remaining"),
         "heartbeat": task.get("heartbeat"),
-        "owner": owner or None,
-        "stop": os.path.lexists(os.path.join(place.folder, "STOP")),
-        "conclude": os.path.lexists(os.path.join(place.folder, "CONCLUDE")),
-        "active_until": active if left is not None and left > 0 else None,
-        "active_seconds": left,
-        "ages": _ages(place, task.get("heartbeat")),
+        "owner": _read_owner(run_files),
+        "stop": os.path.lexists(os.path.join(run_files.folder, "STOP")),
+        "conclude": os.path.lexists(os.path.join(run_files.folder, "CONCLUDE")),
+        "active_until": end if is_active else None,
+        "active_seconds": seconds_left,
+        "ages": _measure_ages(run_files, task.get("heartbeat")),
     }
 
 
-def _ages(place: _Run, heartbeat: Any) -> dict[str, float]:
-    """How old each file of the run is, in seconds; the heartbeat, where it says a time, is as old as it says."""
-    since = {}
-    names = {name: os.path.join(place.folder, name) for name in ("STOP", "CONCLUDE", "OWNER")}
-    names |= {"task.json": place.task, _BREADCRUMB: os.path.join(place.state, _BREADCRUMB)}
-    for name, path in names.items():
+def _read_owner(run_files: _RunFiles) -> str | None:
+    path = os.path.join(run_files.folder, "OWNER")
+    try:
+        data = files.read(path).data or b""
+    except HookctlError:
+        return None
+    owner = data[:_LONGEST_OWNER].decode("utf-8", "replace").strip()
+    return _mask_linked(run_files, path, owner) or None
+
+
+def _read_end(run_files: _RunFiles) -> float | None:
+    """When the run ends, as ACTIVE says; None if it says no time."""
+    try:
+        data = files.read(os.path.join(run_files.state, "ACTIVE")).data or b""
+        return clock.timestamp(data.decode())
+    except (HookctlError, UnicodeDecodeError):
+        return None
+
+
+def _measure_ages(run_files: _RunFiles, heartbeat: Any) -> dict[str, float]:
+    """The age of each file in seconds; the heartbeat's own time counts if it is one."""
+    paths = {name: os.path.join(run_files.folder, name) for name in ("STOP", "CONCLUDE", "OWNER")}
+    paths["task.json"] = run_files.task
+    paths[_BREADCRUMB] = os.path.join(run_files.state, _BREADCRUMB)
+    times = {}
+    for name, path in paths.items():
         with contextlib.suppress(OSError):
-            since[name] = os.lstat(path).st_mtime
+            times[name] = os.lstat(path).st_mtime
     with contextlib.suppress(TypeError, ValueError, OverflowError, AttributeError):
-        since["heartbeat"] = datetime.fromisoformat(heartbeat.rstrip("+")).timestamp()
-    return {name: max(0.0, place.now - at) for name, at in since.items()}
+        times["heartbeat"] = datetime.fromisoformat(heartbeat.rstrip("+")).timestamp()
+    return {name: max(0.0, run_files.now - moment) for name, moment in times.items()}
 
 
-def _work_line(place: _Run) -> list[str]:
-    remaining = _task(place).get("remaining")
+def _describe_work(run_files: _RunFiles) -> list[str]:
+    remaining = _read_task(run_files).get("remaining")
     if remaining is None:
-        return [f"no work is named in {place.project}: `hookctl run remaining N` does"]
-    lines = [f"{_remaining_text(place, remaining)} remaining in {place.project}"]
+        return [f"no work is named in {run_files.project}: `hookctl run remaining N` does"]
+    amount = _describe_remaining(run_files, remaining)
+    lines = [f"{amount} remaining in {run_files.project}"]
     for name in ("STOP", "CONCLUDE"):
-        if os.path.lexists(os.path.join(place.folder, name)):
+        if os.path.lexists(os.path.join(run_files.folder, name)):
             lines.append(
-                f"but {name} is there, so the guard lets the agent go; `hookctl run start` removes it"
+                f"but {name} is there, so the guard lets the agent go; "
+                "`hookctl run start` removes it"
             )
     return lines
 
 
-def _remaining_text(place: _Run, remaining: Any) -> str:
-    """What the hook makes of the task, where it is not what it looks like."""
+def _describe_remaining(run_files: _RunFiles, remaining: Any) -> str:
+    """The remaining work as the hook understands it."""
     try:
-        _parse(files.read(place.task).data or b"", place.task)
+        _parse(files.read(run_files.task).data or b"", run_files.task)
     except HookctlError as error:
-        return f"unknown, which counts as no work: {error.message} (line {error.line}, column {error.column})"
+        position = f"line {error.line}, column {error.column}"
+        return f"unknown, which counts as no work: {error.message} ({position})"
     if remaining is None:
         return "not said, which counts as no work"
-    text = str(remaining) if isinstance(remaining, str) or type(remaining) is int else ""
-    counts = re.fullmatch(r"[0-9]{1,18}", text.strip())
-    return text if counts else f"{json.dumps(remaining)}, which is no count and so no work"
+    if isinstance(remaining, str) or type(remaining) is int:
+        text = str(remaining)
+        if re.fullmatch(r"[0-9]{1,18}", text.strip()):
+            return text
+    return f"{json.dumps(remaining)}, which is no count and so no work"
 
 
-def _task(place: _Run) -> dict[str, Any]:
-    """What task.json says; an unreadable one says nothing, as for the hook."""
+def _read_task(run_files: _RunFiles) -> dict[str, Any]:
+    """The values in task.json; none if it is unreadable, as for the hook."""
     try:
-        value = _parse(files.read(place.task).data or b"", place.task).value
+        task = _parse(files.read(run_files.task).data or b"", run_files.task).value
     except HookctlError:
         return {}
-    return (
-        {name: _shown(place, place.task, one) for name, one in value.items()}
-        if isinstance(value, dict)
-        else {}
-    )
+    if not isinstance(task, dict):
+        return {}
+    return {key: _mask_linked(run_files, run_files.task, value) for key, value in task.items()}
 
 
-def _shown(place: _Run, path: str, value: Any) -> Any:
-    """A value from a file of the run. The hook reads through links, and so does this, but of what lies behind one only
-    a count is shown: a repository could bring a link to what is not its own."""
-    behind = any(os.path.islink(part) for part in _parts(place, path))
-    return MASK if behind and value and not str(value).strip().isdecimal() else value
+def _mask_linked(run_files: _RunFiles, path: str, value: Any) -> Any:
+    """The value, or a mask if it is read through a link and is no count.
+
+    The hook reads through links. A repository could bring a link to somebody else's file, so we
+    show nothing of it but a count.
+    """
+    if not value or str(value).strip().isdecimal():
+        return value
+    is_linked = any(os.path.islink(part) for part in _list_linkable(run_files, path))
+    return MASK if is_linked else value
 
 
 def _parse(data: bytes, path: str) -> JsonDocument:
-    """Strictly, as the hook does: to it, a task with a comment says nothing."""
+    """Parse as strictly as the hook does, which takes no comments."""
     return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False)
 
 
-def _set_task(place: _Run, key: str, value: Any) -> None:
-    """Set one key of task.json; agents and people write it too, so what they put there stays."""
-    _replace(place, place.task, lambda old: _parse(old or b"", place.task).set((key,), value).data)
+def _set_task(run_files: _RunFiles, key: str, value: Any) -> None:
+    """Set one key of task.json; agents and people write it too, so all else in it stays."""
+
+    def change(old: bytes | None) -> bytes:
+        return _parse(old or b"", run_files.task).set((key,), value).data
+
+    _replace(run_files, run_files.task, change)
 
 
-def _write(place: _Run, name: str, text: str) -> None:
-    _replace(
-        place, os.path.join(place.folder, name), lambda old: text.encode("utf-8", "surrogateescape")
-    )
+def _write(run_files: _RunFiles, name: str, text: str) -> None:
+    data = text.encode("utf-8", "surrogateescape")
+    _replace(run_files, os.path.join(run_files.folder, name), lambda old: data)
 
 
-def _replace(place: _Run, path: str, make: Callable[[bytes | None], bytes]) -> None:
-    """Make a file of the run anew from what it is, as often as somebody else writes in between."""
+def _replace(run_files: _RunFiles, path: str, change: Callable[[bytes | None], bytes]) -> None:
+    """Change a file of the run; try again if somebody else writes it meanwhile."""
     for _ in range(20):
-        _refuse_links(place, path)
+        _refuse_links(run_files, path)
         old = files.read(path)
-        data = make(old.data)
+        data = change(old.data)
         with contextlib.suppress(files.Changed):
-            _make_folder(place, os.path.dirname(path))
+            _make_folder(run_files, os.path.dirname(path))
             files.replace(old, data, mode=_PUBLIC & ~files.umask())
             return
     message = "it changes faster than it can be written"
     raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
 
 
-def _make_folder(place: _Run, folder: str) -> None:
-    """The run folder; .hookctl comes with a .gitignore, since a run is nobody else's business."""
-    above = os.path.join(place.project, ".hookctl")
+def _make_folder(run_files: _RunFiles, folder: str) -> None:
+    """Make the run folder; a new .hookctl gets a .gitignore, since a run is not for others."""
+    own_folder = os.path.join(run_files.project, ".hookctl")
     try:
-        fresh = not os.path.isdir(above)
+        is_new = not os.path.isdir(own_folder)
         os.makedirs(folder, exist_ok=True)
-        if fresh and os.path.isdir(above):
-            with (
-                contextlib.suppress(FileExistsError),  # another `hookctl run` was faster
-                open(os.path.join(above, ".gitignore"), "x", encoding="ascii") as stream,
-            ):
-                stream.write("run/\n")
+        if is_new and os.path.isdir(own_folder):
+            _write_ignore_file(os.path.join(own_folder, ".gitignore"))
     except OSError as error:
         raise files.cannot_write(folder, error) from None
 
 
-def _refuse_links(place: _Run, path: str) -> None:
-    """A repository could bring a link that leads our writes elsewhere."""
-    for part in _parts(place, path):
+def _write_ignore_file(path: str) -> None:
+    try:
+        with open(path, "x", encoding="ascii") as stream:
+            stream.write("run/\n")
+    except FileExistsError:  # another `hookctl run` was faster
+        pass
+
+
+def _refuse_links(run_files: _RunFiles, path: str) -> None:
+    """Refuse to write through a link: a repository could bring one that leads elsewhere."""
+    for part in _list_linkable(run_files, path):
         if os.path.islink(part):
-            message, hint = (
-                "this is a link, and hookctl does not write through links here",
-                "Remove it.",
-            )
-            raise HookctlError("linked", message, path=part, hint=hint)
+            message = "this is a link, and hookctl does not write through links here"
+            raise HookctlError("linked", message, path=part, hint="Remove it.")
 
 
-def _parts(place: _Run, path: str) -> list[str]:
+def _list_linkable(run_files: _RunFiles, path: str) -> list[str]:
     """The path, and the folders above it that a project could have made a link."""
     parts = [path]
-    while parts[-1] != place.project and parts[-1].startswith(top(place.project)):
+    while parts[-1] != run_files.project and parts[-1].startswith(top(run_files.project)):
         parts.append(os.path.dirname(parts[-1]))
     return parts[-2::-1] or [path]
 
@@ -394,16 +449,17 @@ def _clear(path: str) -> None:
         raise files.cannot_write(path, error) from None
 
 
-def _session(folders: Folders) -> str:
-    """The session whose tool this call runs in, as its host tells it."""
+def _find_session(folders: Folders) -> str:
+    """The session that this command runs in, as its host's variable says; '' if unknown."""
     for name in hosts.names():
-        session = folders.environ.get(hosts.load(name).environment.session, "")
+        variable = hosts.load(name).data["environment"].get("session", "")
+        session = folders.environ.get(variable, "")
         if session:
             return session
     return ""
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
         raise _usage(f"{text!r} is not a count", "Give a whole number, 0 or more.")
     return int(text)

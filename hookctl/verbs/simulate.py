@@ -1,4 +1,7 @@
-"""hookctl simulate: what the guard would decide on events from a file, by the real hook in a throw-away project."""
+"""hookctl simulate: what the guard would decide on events from a file.
+
+The real hook decides, in a temporary project.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl import events, hosts, report
@@ -25,16 +28,19 @@ from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
-_BEGIN = 1_000_000_000  # seconds; where the events do not say when they are
-_TELL_AFTER = 1.0  # seconds
-_HINT = 'A line is as {"event": "stop", "stop_hook_active": true, "run": {"remaining": 2}}; see docs/guard.md.'
+_BEGIN = 1_000_000_000  # seconds; the time of events that do not say theirs
+_TELL_AFTER = 1.0  # seconds until progress is shown
+_HINT = (
+    'A line is as {"event": "stop", "stop_hook_active": true, "run": {"remaining": 2}}; '
+    "see docs/guard.md."
+)
 _RUN = ("remaining", "heartbeat", "STOP", "CONCLUDE", "OWNER", "ACTIVE")
-_NOT_OURS = ("LD_", "DYLD_", "PYTHON")  # what could change which program runs
-_WORDS = ("event", "host", "at", "run", "env")  # of a line, besides the host's own fields
+_NOT_OURS = ("LD_", "DYLD_", "PYTHON")  # these could change which program runs
+_WORDS = ("event", "host", "at", "run", "env")  # our fields of a line; all others are the host's
 
 
 class Event(NamedTuple):
-    """A line of the file: what happens in the project, and what the host then asks."""
+    """A line of the file: a change in the project, and what the host then asks."""
 
     line: int
     event: str  # canonical; empty: nothing is asked
@@ -46,111 +52,130 @@ class Event(NamedTuple):
 
 
 def simulate(folders: Folders, source: str, request: Request, host: str) -> Result:
-    """The decision on every event, in order, with its reason; nothing outside a throw-away folder is written."""
+    """The decision on each event, with its reason; it writes only into a temporary folder."""
     settings = choose(Settings(), request)
     script = list(_parse(_read(source), host, source))
     with tempfile.TemporaryDirectory(prefix="hookctl-simulate-") as top:
         stage = _Stage(top, interpreter.choose(folders.environ)[0], settings)
-        decisions = list(_played(stage, script))
-    counts = Counter(one["decision"] for one in decisions)
-    summary = (
-        ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
-        or "no event asks for a decision"
-    )
+        decisions = list(_play(stage, script))
+    counts = Counter(decision["decision"] for decision in decisions)
+    summary = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
+    lines = [_make_line(decision) for decision in decisions]
+    lines.append(summary or "no event asks for a decision")
     data = {
         "settings": {"mode": settings.mode, **settings.effective},
         "decisions": decisions,
         "counts": dict(counts),
     }
-    return Result(data, (*map(_line, decisions), summary), remarks(settings, request))
+    return Result(data, tuple(lines), remarks(settings, request))
 
 
 def _read(source: str) -> str:
     try:
         data = sys.stdin.buffer.read() if source == "-" else files.read(source).data
     except OSError as error:
-        raise HookctlError(
-            "unreadable", f"stdin cannot be read: {error.strerror}", exit_code=UNREADABLE
-        ) from None
+        message = f"stdin cannot be read: {error.strerror}"
+        raise HookctlError("unreadable", message, exit_code=UNREADABLE) from None
     if data is None:
-        hint = "Give a file with one JSON object a line, or - for stdin."
-        raise HookctlError(
-            "unreadable", "there is no such file", path=source, hint=hint, exit_code=UNREADABLE
+        message, hint = (
+            "there is no such file",
+            "Give a file with one JSON object a line, or - for stdin.",
         )
+        raise HookctlError("unreadable", message, path=source, hint=hint, exit_code=UNREADABLE)
     return data.decode("utf-8", "replace")
 
 
 def _parse(text: str, host: str, source: str) -> Iterator[Event]:
-    """The events of a file; empty lines count for nothing."""
+    """The events of a file; empty lines are skipped."""
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield _event(number, json.loads(line), host)
-            except (ValueError, TypeError, RecursionError) as error:
-                message = (
-                    str(error) if isinstance(error, _Wrong) else "this line is not a JSON object"
-                )
-                where = {"path": source, "line": number, "column": getattr(error, "colno", 1)}
-                raise HookctlError(
-                    "bad_event", message, **where, hint=_HINT, exit_code=UNREADABLE
-                ) from None
+        if not line.strip():
+            continue
+        try:
+            yield _make_event(number, json.loads(line), host)
+        except (ValueError, TypeError, RecursionError) as error:
+            message = "this line is not a JSON object"
+            if isinstance(error, _BadLine):
+                message = str(error)
+            raise HookctlError(
+                "bad_event",
+                message,
+                path=source,
+                line=number,
+                column=getattr(error, "colno", 1),
+                hint=_HINT,
+                exit_code=UNREADABLE,
+            ) from None
 
 
-class _Wrong(ValueError):
+class _BadLine(ValueError):
     """What is wrong with a line, in words."""
 
 
-def _event(number: int, line: dict[str, Any], host: str) -> Event:
+def _make_event(number: int, line: dict[str, Any], default_host: str) -> Event:
     if not isinstance(line, dict):
         raise TypeError
-    name = line.get("host", host)
-    if name not in hosts.names():
-        raise _Wrong(f"unknown host {name!r}")
+    host = line.get("host", default_host)
+    if host not in hosts.names():
+        raise _BadLine(f"unknown host {host!r}")
     run, env, at = line.get("run", {}), line.get("env", {}), line.get("at")
-    unknown = run.keys() - _RUN if isinstance(run, dict) else ()
-    if unknown:
-        raise _Wrong(f"`run` knows no {', '.join(sorted(unknown))}; it knows {', '.join(_RUN)}")
-    kinds = isinstance(run, dict), isinstance(env, dict), at is None or type(at) in (int, float)
-    for word, fits in zip(("run", "env", "at"), kinds, strict=True):
-        if not fits:
-            raise _Wrong(f"`{word}` is of a wrong kind")
-    for key, value in env.items():
-        if (
-            not key
-            or re.search(r"[=\0]", key)
-            or "\0" in str(value)
-            or not _encodes(f"{key}{value}")
-        ):
-            raise _Wrong("`env` has a name or a value that no environment can hold")
-        if key.startswith(_NOT_OURS):
-            raise _Wrong(f"`env` may not set {key}")
+    _check_kinds(run, env, at)
+    _check_env(env)
     payload = {key: value for key, value in line.items() if key not in _WORDS}
-    native = {theirs: ours for ours, theirs in hosts.load(name).events.items()}
-    event = line.get(
-        "event", native.get(str(payload.get("hook_event_name")), "stop" if payload else "")
-    )
+    event = line["event"] if "event" in line else _event_of_payload(payload, host)
     if event not in ("", *EVENTS):
-        raise _Wrong(f"the guard has nothing to say on {event!r}; it knows {', '.join(EVENTS)}")
-    return Event(
-        number, event, name, at, run, {str(key): str(value) for key, value in env.items()}, payload
-    )
+        known = ", ".join(EVENTS)
+        raise _BadLine(f"the guard has nothing to say on {event!r}; it knows {known}")
+    texts = {str(key): str(value) for key, value in env.items()}
+    return Event(number, event, host, at, run, texts, payload)
 
 
-def _encodes(text: str) -> bool:
+def _check_kinds(run: Any, env: Any, at: Any) -> None:
+    """Refuse `run`, `env` and `at` of a wrong type, and unknown words in `run`."""
+    if not isinstance(run, dict):
+        raise _BadLine("`run` is of a wrong kind")
+    unknown = run.keys() - _RUN
+    if unknown:
+        raise _BadLine(f"`run` knows no {', '.join(sorted(unknown))}; it knows {', '.join(_RUN)}")
+    if not isinstance(env, dict):
+        raise _BadLine("`env` is of a wrong kind")
+    if at is not None and type(at) not in (int, float):
+        raise _BadLine("`at` is of a wrong kind")
+
+
+def _check_env(env: dict[str, Any]) -> None:
+    for key, value in env.items():
+        if not _is_possible_variable(key, str(value)):
+            raise _BadLine("`env` has a name or a value that no environment can hold")
+        if key.startswith(_NOT_OURS):
+            raise _BadLine(f"`env` may not set {key}")
+
+
+def _is_possible_variable(key: str, value: str) -> bool:
+    if not key or re.search(r"[=\0]", key) or "\0" in value:
+        return False
     try:
-        return bool(os.fsencode(text))
+        os.fsencode(f"{key}{value}")
     except UnicodeError:
         return False
+    return True
+
+
+def _event_of_payload(payload: dict[str, Any], host: str) -> str:
+    """The event that the host's own fields name: a stop if they name none, '' without fields."""
+    name = str(payload.get("hook_event_name"))
+    events_by_name = {native: event for event, native in hosts.load(host).events.items()}
+    return events_by_name.get(name, "stop" if payload else "")
 
 
 class _Stage:
-    """An empty project with a copy of the hook, whose state is a folder beside it."""
+    """A temporary project with a copy of the hook, and the hook's state in a folder beside it."""
 
     def __init__(self, top: str, python: str, settings: Settings) -> None:
-        self.top, self.python, self.settings, self.now = top, python, settings, float(_BEGIN)
-        self.hook, self.project, self.state = (
-            os.path.join(top, name) for name in ("hook", "project", "state")
-        )
+        self.top, self.python, self.settings = top, python, settings
+        self.now = float(_BEGIN)
+        self.hook = os.path.join(top, "hook")
+        self.project = os.path.join(top, "project")
+        self.state = os.path.join(top, "state")
         self.run = os.path.join(self.project, ".hookctl", "run")
         for folder in (self.hook, self.run, self.state):
             os.makedirs(folder)
@@ -162,6 +187,7 @@ class _Stage:
             self.write(os.path.join(self.hook, name), data.decode())
 
     def write(self, path: str, text: str | None) -> None:
+        """Write a file; with None, remove it."""
         if text is not None:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8", errors="surrogatepass") as stream:
@@ -176,18 +202,17 @@ class _Stage:
         return state_folder(self.state, self.project)
 
     def arrange(self, run: dict[str, Any]) -> None:
-        """What `hookctl run` would have done; null takes a thing away."""
+        """Change the run's files as `hookctl run` does; null removes a file."""
         task = {name: run[name] for name in ("remaining", "heartbeat") if name in run}
         if task:
             path = os.path.join(self.run, "task.json")
-            before = json.loads(files.read(path).data or b"{}")
-            self.write(path, json.dumps({**before, **task}))
+            old_task = json.loads(files.read(path).data or b"{}")
+            self.write(path, json.dumps({**old_task, **task}))
         for name in ("STOP", "CONCLUDE", "OWNER"):
             if name in run:
-                self.write(
-                    os.path.join(self.run, name),
-                    str(run[name]) if run[name] not in (None, False) else None,
-                )
+                is_removed = run[name] in (None, False)
+                text = None if is_removed else str(run[name])
+                self.write(os.path.join(self.run, name), text)
         if "ACTIVE" in run:
             seconds = run["ACTIVE"]
             end = str(self.now + seconds) if type(seconds) in (int, float) else None
@@ -198,65 +223,67 @@ class _Stage:
         host = hosts.load(event.host)
         config = {**self.config, HOSTS: guard.host_table(host)}
         self.write(os.path.join(self.hook, CONFIG), json.dumps(config))
-        environ = {**guard.cap_variables(self.settings, host), **event.env}
-        environ |= {
-            "HOME": self.top,
-            "HOOKCTL_STATE_DIR": self.state,
-            "HOOKCTL_NOW": repr(self.now),
-        }
-        environ |= {name: self.project for name in [host.environment.project] if name}
         payload = {"session_id": "simulated", **event.payload, "cwd": self.project}
-        call = [
-            self.python,
-            "-I",
-            "-S",
-            os.path.join(self.hook, HOOK),
-            event.event,
-            "--host",
-            event.host,
-        ]
-        done = subprocess.run(
-            call,
+        hook = os.path.join(self.hook, HOOK)
+        process = subprocess.run(
+            [self.python, "-I", "-S", hook, event.event, "--host", event.host],
             input=json.dumps(payload).encode(),
             capture_output=True,
-            env=environ,
+            env=self.make_environ(event, host),
             cwd=self.project,
             check=False,
         )
         lines = events.read(self.state)
         for folder in (self.folder, os.path.join(self.state, "guard")):
             self.write(os.path.join(folder, "events.jsonl"), None)
-        return done.stdout.decode(), lines[-1] if lines else {}
+        return process.stdout.decode(), lines[-1] if lines else {}
+
+    def make_environ(self, event: Event, host: hosts.Host) -> dict[str, str]:
+        environ = {
+            **guard.cap_variables(self.settings, host),
+            **event.env,
+            "HOME": self.top,
+            "HOOKCTL_STATE_DIR": self.state,
+            "HOOKCTL_NOW": repr(self.now),
+        }
+        project_variable = host.data["environment"].get("project")
+        if project_variable:
+            environ[project_variable] = self.project
+        return environ
 
 
-def _played(stage: _Stage, script: Iterable[Event]) -> Iterator[dict[str, Any]]:
-    begin, script = time.monotonic(), list(script)
+def _play(stage: _Stage, script: list[Event]) -> Iterator[dict[str, Any]]:
+    """Let each event happen; the decisions of those that ask for one."""
+    begin = time.monotonic()
     for number, event in enumerate(script, 1):
-        stage.now = float(event.at) if event.at is not None else stage.now + 1
+        stage.now = stage.now + 1 if event.at is None else float(event.at)
         stage.arrange(event.run)
         if event.event:
-            yield _decision(event, *stage.ask(event))
+            answer, log_line = stage.ask(event)
+            yield _describe_decision(event, answer, log_line)
         if time.monotonic() - begin > _TELL_AFTER and number % 50 == 0:
             report.progress(f"{number} of {len(script)} events")
 
 
-def _decision(event: Event, answer: str, line: dict[str, Any]) -> dict[str, Any]:
-    code = line.get("code", "allowed")
+def _describe_decision(event: Event, answer: str, log_line: dict[str, Any]) -> dict[str, Any]:
+    """A decision as `--json` shows it."""
+    code = log_line.get("code", "allowed")
     return {
         "line": event.line,
         "event": event.event,
         "session": event.payload.get("session_id", "simulated"),
-        "decision": line.get("decision", "allow"),
+        "decision": log_line.get("decision", "allow"),
         "code": code,
         "reason": events.CODES[code],
-        "blocks": line.get("blocks"),
-        "attempts": line.get("attempts"),
-        "progress": line.get("progress"),
+        "blocks": log_line.get("blocks"),
+        "attempts": log_line.get("attempts"),
+        "progress": log_line.get("progress"),
         "answer": json.loads(answer) if answer else None,
     }
 
 
-def _line(one: dict[str, Any]) -> str:
+def _make_line(decision: dict[str, Any]) -> str:
     return (
-        f"{one['line']:>5}  {one['event']:13} {one['decision']:8} {one['code']:17} {one['reason']}"
+        f"{decision['line']:>5}  {decision['event']:13} {decision['decision']:8} "
+        f"{decision['code']:17} {decision['reason']}"
     )

@@ -1,4 +1,4 @@
-"""hookctl status: what is installed where, what was changed since, and what the guard will do."""
+"""hookctl status: what is installed where, what changed since, and what the guard will do."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hookctl.model import Current, Entry, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
-from hookctl.packs.guard_options import in_effect
-from hookctl.packs.sentence import sentence as describe
+from hookctl.packs.knobs import in_effect as settings_in_effect
+from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
@@ -28,58 +28,63 @@ from hookctl.system.folders import Folders
 
 
 def status(folders: Folders) -> Result:
-    """Every settings file that the ledger knows, entry by entry, and the hosts that have nothing of ours.
+    """Every settings file that the ledger knows, entry by entry, and the hosts without a record.
 
     What cannot be read is an error, and keeps nothing else from being shown.
     """
     records, problems = committed.read_known(folders)
-    order = {name: n for n, name in enumerate(known.names())}
-    installed = [
-        (path, record) for path, record in records.items() if record.packs
-    ]  # not where only approvals stand
-    found = sorted(installed, key=lambda page: (order.get(page[1].host, len(order)), page[0]))
-    pages = [_page(folders, store.current_path(records, path), record) for path, record in found]
-    lines = [line for page in pages for line in _lines(page)]
+    files_shown = [
+        _describe_file(folders, store.current_path(records, key), records[key])
+        for key in _sort_installed(records)
+    ]
+    lines = []
+    for file in files_shown:
+        lines += _make_lines(file)
     for name in known.names():
-        host = known.load(name)
-        unknown = [
-            path
-            for variant, path in _own_paths(folders, host)
-            if _stands_unknown(records, variant, path)
-        ]
-        for path in unknown:
-            said = f"a hook of ours that the ledger does not know stands in {report.tilde(path)}"
-            lines.append(f"{host.title}: {said}; `hookctl doctor` says more")
-        where = known.detected(host, folders.environ)
-        if where and not unknown and all(record.host != name for record in records.values()):
-            seen = f"detected: {report.tilde(where)}"
-            lines.append(
-                f"{host.title}: nothing is installed ({seen}); `hookctl install --host {name}` does it"
-            )
+        lines += _describe_unrecorded(folders, known.load(name), records)
     if not lines:
         lines.append(
-            "nothing is installed, and no host is detected here; `hookctl hosts` shows those there are"
+            "nothing is installed, and no host is detected here; "
+            "`hookctl hosts` shows those there are"
         )
-    faults = (
-        *(problem.as_dict() for problem in problems),
-        *(page["error"] for page in pages if page["error"]),
-    )
-    return Result(
-        {"files": pages},
-        tuple(lines),
-        errors=faults,
-        exit_code=errors.UNREADABLE if faults else errors.OK,
-    )
+    faults = [problem.as_dict() for problem in problems]
+    faults += [file["error"] for file in files_shown if file["error"]]
+    exit_code = errors.UNREADABLE if faults else errors.OK
+    return Result({"files": files_shown}, tuple(lines), errors=tuple(faults), exit_code=exit_code)
 
 
-def _own_paths(folders: Folders, host: Host) -> list[tuple[Host, str]]:
-    """The settings files of a host that count where we are."""
-    here = project.find(folders.cwd, folders.environ)
-    return [standing(host, scope, folders.environ, here) for scope in host.scopes]
+def _sort_installed(records: dict[str, Record]) -> list[str]:
+    """The keys of the records with packs, in the hosts' order; others only have approvals."""
+    order = {name: number for number, name in enumerate(known.names())}
+    keys = [key for key, record in records.items() if record.packs]
+    return sorted(keys, key=lambda key: (order.get(records[key].host, len(order)), key))
 
 
-def _stands_unknown(records: dict[str, Record], host: Host, path: str) -> bool:
-    """Whether a hook of ours is registered in a settings file that the ledger has no page for."""
+def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record]) -> list[str]:
+    """The lines about a host's hooks of ours without a record, or about a host without any."""
+    root = project.find(folders.cwd, folders.environ)
+    unrecorded = []
+    for scope in host.scopes:
+        variant, path = standing(host, scope, folders.environ, root)
+        if _has_unrecorded_hook(records, variant, path):
+            unrecorded.append(path)
+    if unrecorded:
+        return [
+            f"{host.title}: a hook of ours that the ledger does not know stands in "
+            f"{report.tilde(path)}; `hookctl doctor` says more"
+            for path in unrecorded
+        ]
+    evidence = known.detected(host, folders.environ)
+    if not evidence or any(record.host == host.name for record in records.values()):
+        return []
+    return [
+        f"{host.title}: nothing is installed (detected: {report.tilde(evidence)}); "
+        f"`hookctl install --host {host.name}` does it"
+    ]
+
+
+def _has_unrecorded_hook(records: dict[str, Record], host: Host, path: str) -> bool:
+    """Whether a settings file without a record has a hook of ours."""
     try:
         _, record = store.find_record(records, path)
         if record is not None or not os.path.lexists(path):
@@ -89,8 +94,9 @@ def _stands_unknown(records: dict[str, Record], host: Host, path: str) -> bool:
         return False
 
 
-def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
-    page: dict[str, Any] = {
+def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any]:
+    """A settings file as `--json` shows it."""
+    facts: dict[str, Any] = {
         "file": path,
         "host": record.host,
         "scope": record.scope,
@@ -100,60 +106,62 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
         "error": None,
         "guard": None,
     }
+    is_known = record.host in known.names()
     try:
-        host = of_file(known.load(record.host), path) if record.host in known.names() else None
+        host = of_file(known.load(record.host), path) if is_known else known.load(known.names()[0])
         _, document = read_document(path, record.format)
-        current = look(host or known.load(known.names()[0]), document, (), record.entries)
+        current = look(host, document, (), record.entries)
     except HookctlError as error:
-        return {**page, "error": error.as_dict()}
-    if host is None:
-        return {**page, "entries": [_entry(entry, current, None) for entry in _shown(record)]}
-    user = path if record.scope == "user" else standing(host, "user", folders.environ)[1]
-    found = precedence.sources(folders, host, user, record.project or folders.cwd)
-    page["entries"] = [
-        _entry(entry, current, _stronger(host, record, found, entry, current))
-        for entry in _shown(record)
-    ]
-    if GUARD in record.packs:
-        states = {entry["id"]: entry["state"] for entry in page["entries"]}
-        off = effective.disabling(
-            effective.with_switches(folders, host, found, record.project or folders.cwd)
+        return {**facts, "error": error.as_dict()}
+    sources = _read_sources(folders, host, path, record) if is_known else []
+    for entry in record.entries:
+        if entry.kind != "container":
+            stronger = _find_stronger(host, record, sources, entry, current)
+            facts["entries"].append(_describe_entry(entry, current, stronger))
+    if is_known and GUARD in record.packs:
+        states = {entry["id"]: entry["state"] for entry in facts["entries"]}
+        facts["guard"] = (
+            _describe_guard(folders, host, path, record, document, states, sources)
+            + _describe_wraps(facts["entries"])
+            + _describe_distrust(folders, host, record)
         )
-        own = [source for source in found if source.path == path] if host.env_field else []
-        shut = _switched_off(off, path, found)
-        waiting = {
-            one.element.id for one in approval.closed(host, path, document.value, folders.environ)
-        }
-        said = sentence(host, record.packs[GUARD], document, states, own or found, shut, waiting)
-        page["guard"] = said + _limited(page["entries"]) + _untrusted(folders, host, record)
-    return page
+    return facts
 
 
-def _shown(record: Record) -> list[Entry]:
-    return [entry for entry in record.entries if entry.kind != "container"]
+def _read_sources(folders: Folders, host: Host, path: str, record: Record) -> list[Source]:
+    """All settings files that count where this one does."""
+    user = path
+    if record.scope != "user":
+        user = standing(host, "user", folders.environ)[1]
+    return precedence.sources(folders, host, user, record.project or folders.cwd)
 
 
-def _stronger(
-    host: Host, record: Record, found: list[Source], entry: Entry, current: Current
+def _find_stronger(
+    host: Host, record: Record, sources: list[Source], entry: Entry, current: Current
 ) -> Source | None:
-    """The file of another scope whose other value of an env key is in effect instead of this one's."""
+    """The file of a stronger scope whose other value of an env key is in effect instead."""
     if entry.kind != "leaf":
         return None
-    order = host.scope_rules.precedence
-    source = precedence.winner(found, entry.path)
-    if source is None or order.index(source.scope) >= order.index(record.scope):
+    source = precedence.winner(sources, entry.path)
+    if source is None:
         return None
-    return (
-        None
-        if engine.same(source.document.get(entry.path), current.values.get(entry.path))
-        else source
-    )
+    order = host.data["scopes"]["precedence"]
+    if order.index(source.scope) >= order.index(record.scope):
+        return None
+    if engine.same(source.document.get(entry.path), current.values.get(entry.path)):
+        return None
+    return source
 
 
-def _entry(entry: Entry, current: Current, stronger: Source | None) -> dict[str, Any]:
+def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> dict[str, Any]:
+    """An entry as `--json` shows it."""
     key = str(entry.path[-1])
     value = current.values.get(entry.path) if entry.kind == "leaf" else entry.written
-    page = {
+    in_effect = None
+    if stronger:
+        stronger_value = masked(stronger.document.get(entry.path), key)
+        in_effect = {"scope": stronger.scope, "file": stronger.path, "value": stronger_value}
+    return {
         "path": list(entry.path),
         "kind": entry.kind,
         "id": entry.id,
@@ -161,159 +169,188 @@ def _entry(entry: Entry, current: Current, stronger: Source | None) -> dict[str,
         "mode": entry.mode,
         "value": masked(value, key),
         "owners": list(entry.owners),
-        "in_effect": None,
-        "wraps": _wrapped_by(entry),
+        "in_effect": in_effect,
+        "wraps": _wrapped_command(entry),
     }
-    if stronger:
-        here = masked(stronger.document.get(entry.path), key)
-        page["in_effect"] = {"scope": stronger.scope, "file": stronger.path, "value": here}
-    return page
 
 
-def sentence(
+def _describe_guard(
+    folders: Folders,
     host: Host,
-    pack: PackRecord,
+    path: str,
+    record: Record,
     document: Document,
     states: dict[str, str],
-    found: list[Source],
-    off: str,
-    waiting: set[str],
+    sources: list[Source],
 ) -> str:
-    """What the guard will do in this host, in one sentence, from what is really there and in effect.
-
-    `off` says what switches all hooks off, empty if nothing does; `waiting` are the hooks that nobody has approved.
-    """
-    texts = effective.variables(found)
-    idle = _idle(host, pack, document, states, texts, off)
-    if not idle and f"{GUARD}/stop" in waiting:
-        idle = f"{host.title} waits for an approval ({host.trust.action})"
-    if idle:
-        return f"does nothing: {idle}"
-    knobs = in_effect(guard.current_configuration(pack), texts)
-    mode, limit = (
-        guard.mode_of(knobs, texts),
-        guard.limit_of(texts.get(LIMIT_KEY, ""), knobs.get("max_stop_blocks")),
+    """What the guard will do in this host, in one sentence, from the files as they are now."""
+    start = record.project or folders.cwd
+    switch = effective.disabling(effective.with_switches(folders, host, sources, start))
+    switched_off = _describe_switch(switch, path, sources)
+    unapproved = set()
+    for closed in approval.closed(host, path, document.value, folders.environ):
+        unapproved.add(closed.element.id)
+    own_sources = [source for source in sources if source.path == path and host.env_field]
+    sources = own_sources or sources
+    pack_record = record.packs[GUARD]
+    variables = effective.variables(sources)
+    reason = _find_idle_reason(host, pack_record, document, states, variables, switched_off)
+    if not reason and f"{GUARD}/stop" in unapproved:
+        reason = f"{host.title} waits for an approval ({host.data['trust']['action']})"
+    if reason:
+        return f"does nothing: {reason}"
+    missing = _missing_events(host, pack_record, states)
+    return _describe_mode(host, pack_record, sources, missing) + _describe_gaps(
+        host, pack_record, missing, unapproved
     )
-    missing = _missing(host, pack, states)
-    mode = "off" if "stop" in missing else mode
-    short = [
-        f"; {said}"
-        for said in in_the_way(host, mode, limit, knobs, effective.cap(host, found, {}).text)
-    ]
-    knobs |= {"dispatch_tools": []} if "pre-tool" in missing or not guard.can_refuse(host) else {}
-    said = describe(mode, knobs, limit, effective.blocks(host, found, {}), host.title) + "".join(
-        short
-    )
-    preset = settings_from(pack.settings).preset
-    said += f" (preset {preset})" if preset else ""
-    said += f" (its hook for {' and '.join(missing)} is not registered)" if missing else ""
-    mute = [
-        event
-        for event in guard.events(settings_from(pack.settings), host)
-        if f"{GUARD}/{event}" in waiting
-    ]
-    return said + (f" (its hook for {' and '.join(mute)} waits for an approval)" if mute else "")
 
 
-def _limited(entries: list[dict[str, Any]]) -> str:
-    """What is said of the hooks that the guard wraps."""
+def _describe_mode(
+    host: Host, pack_record: PackRecord, sources: list[Source], missing: list[str]
+) -> str:
+    """What the guard does on a stop and on a tool call, and what limits it."""
+    variables = effective.variables(sources)
+    settings = settings_in_effect(guard.current_configuration(pack_record), variables)
+    limit = guard.limit_of(variables.get(LIMIT_KEY, ""), settings.get("max_stop_blocks"))
+    mode = "off" if "stop" in missing else guard.mode_of(settings, variables)
+    cap = effective.cap(host, sources, {}).text
+    obstacles = [f"; {text}" for text in in_the_way(host, mode, limit, settings, cap)]
+    if "pre-tool" in missing or not guard.can_refuse(host):
+        settings["dispatch_tools"] = []
+    blocks = effective.blocks(host, sources, {})
+    return describe_guard(mode, settings, limit, blocks, host.title) + "".join(obstacles)
+
+
+def _describe_gaps(
+    host: Host, pack_record: PackRecord, missing: list[str], unapproved: set[str]
+) -> str:
+    """The preset, and the hooks that are not registered or not approved."""
+    settings = settings_from(pack_record.settings)
+    waiting = [event for event in guard.events(settings, host) if f"{GUARD}/{event}" in unapproved]
+    text = ""
+    if settings.preset:
+        text += f" (preset {settings.preset})"
+    if missing:
+        text += f" (its hook for {' and '.join(missing)} is not registered)"
+    if waiting:
+        text += f" (its hook for {' and '.join(waiting)} waits for an approval)"
+    return text
+
+
+def _describe_wraps(entries: list[dict[str, Any]]) -> str:
+    """How many hooks of other tools the guard wraps."""
     count = sum(entry["state"] == "owned" for entry in entries if entry["wraps"])
-    return f"; it limits the denials of {count} wrapped hook{'s' * (count > 1)}" if count else ""
+    if not count:
+        return ""
+    hooks = "hook" if count == 1 else "hooks"
+    return f"; it limits the denials of {count} wrapped {hooks}"
 
 
-def _missing(host: Host, pack: PackRecord, states: dict[str, str]) -> list[str]:
+def _missing_events(host: Host, pack_record: PackRecord, states: dict[str, str]) -> list[str]:
     """The events that the guard's settings need and that are not registered."""
-    events = guard.events(settings_from(pack.settings), host)
-    return [
-        event for event in events if states.get(f"guard/{event}") not in ("owned", "overridden")
-    ]
+    missing = []
+    for event in guard.events(settings_from(pack_record.settings), host):
+        if states.get(f"guard/{event}") not in ("owned", "overridden"):
+            missing.append(event)
+    return missing
 
 
-def _idle(
+def _find_idle_reason(
     host: Host,
-    pack: PackRecord,
+    pack_record: PackRecord,
     document: Document,
     states: dict[str, str],
-    env: dict[str, str],
-    off: str,
+    variables: dict[str, str],
+    switched_off: str,
 ) -> str:
-    """Why the guard does nothing; empty if it works."""
-    events = settings_from(pack.settings).events
+    """Why the guard does nothing, or ''; `switched_off` says what switches all hooks off."""
+    events = settings_from(pack_record.settings).events
     if not events:
         return "its mode is off"
     error = reading.refusal(host, document)
     if error:
         return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
-    if len(_missing(host, pack, states)) == len(events):
+    if len(_missing_events(host, pack_record, states)) == len(events):
         return "its hook is not registered"
-    if off:
-        return off
-    variable = next((name for name, value in env.items() if guard.switches_off(name, value)), "")
-    if variable:
-        return f"{variable}={env[variable]} in the settings' env"
+    if switched_off:
+        return switched_off
+    for name, value in variables.items():
+        if guard.switches_off(name, value):
+            return f"{name}={value} in the settings' env"
+    return _find_fault_in_files(pack_record, variables)
+
+
+def _find_fault_in_files(pack_record: PackRecord, variables: dict[str, str]) -> str:
+    """Why the installed files make the guard do nothing, or ''."""
     try:
-        program = files.read(os.path.join(pack.folder, "hook.py")).data
-        config = JsonDocument.parse(
-            files.read(os.path.join(pack.folder, "config.json")).data or b"{}"
-        ).value
+        program = files.read(os.path.join(pack_record.folder, "hook.py")).data
+        data = files.read(os.path.join(pack_record.folder, "config.json")).data
+        config = JsonDocument.parse(data or b"{}").value
     except HookctlError:
         return "its files cannot be read"
     if program is None:
         return "its file is missing"
-    knobs = in_effect(config if isinstance(config, dict) else {}, env)
-    off = knobs.get("mode") == "off" and not knobs.get("dispatch_tools")
-    return "its configuration says mode off" if off else ""
+    settings = settings_in_effect(config if isinstance(config, dict) else {}, variables)
+    if settings.get("mode") == "off" and not settings.get("dispatch_tools"):
+        return "its configuration says mode off"
+    return ""
 
 
-def _switched_off(switch: effective.Switch | None, path: str, found: list[Source]) -> str:
-    """What switches all hooks off, or all that are not managed; empty if nothing does."""
+def _describe_switch(switch: effective.Switch | None, path: str, sources: list[Source]) -> str:
+    """What switches off all hooks, or all but the managed ones; '' if nothing does."""
+    if switch and switch.source.path == path:
+        return switch.said
     if switch:
-        return switch.said + (f" in {switch.source.path}" if switch.source.path != path else "")
-    for source in found:
-        key = source.host.switches.managed_only
+        return f"{switch.said} in {switch.source.path}"
+    for source in sources:
+        key = source.host.data["switches"].get("managed_only")
         if key and source.scope == "managed" and source.document.get((key,)) is True:
             return f"{key} is true in {source.path}"
     return ""
 
 
-def _untrusted(folders: Folders, host: Host, record: Record) -> str:
-    """What is said of a folder that the host has not been told to trust."""
-    if not record.project or not approval.is_untrusted(
-        host, record.scope, record.project, folders.environ
-    ):
+def _describe_distrust(folders: Folders, host: Host, record: Record) -> str:
+    """That the host does not trust the project's folder; '' if it does."""
+    if not record.project:
         return ""
-    return f"; {host.title} has not been told to trust {record.project}, and runs no hook there as long as it is not"
+    if not approval.is_untrusted(host, record.scope, record.project, folders.environ):
+        return ""
+    return (
+        f"; {host.title} has not been told to trust {record.project}, "
+        "and runs no hook there as long as it is not"
+    )
 
 
-def _instead(entry: dict[str, Any]) -> str:
-    here = entry["in_effect"]
-    return f" (in effect here: {here['value']}, of {here['scope']} scope)" if here else ""
-
-
-def _wrapped_by(entry: Entry) -> str | None:
+def _wrapped_command(entry: Entry) -> str | None:
     """The command of the hook that an entry wraps; None for every other entry."""
     if not wrapping.wraps(entry.id):
         return None
     return masked_text(wrapping.original_of(entry.written["command"]) or "an unknown command")
 
 
-def _around(entry: dict[str, Any]) -> str:
-    return f" (wraps {entry['wraps']})" if entry["wraps"] else ""
+def _make_lines(file: dict[str, Any]) -> list[str]:
+    """The lines about one settings file."""
+    packs = ", ".join(f"{name} {version}" for name, version in file["packs"].items())
+    title = known.load(file["host"]).title if file["host"] in known.names() else file["host"]
+    lines = [f"{title} ({file['scope']}): {report.tilde(file['file'])}", f"  installed  {packs}"]
+    if file["error"]:
+        lines.append("  what is in it is not known: it cannot be read; `hookctl doctor` says more")
+        return lines
+    lines += [_make_entry_line(entry) for entry in file["entries"]]
+    if file["guard"]:
+        lines.append(f"  the guard  {file['guard']}")
+    return lines
 
 
-def _lines(page: dict[str, Any]) -> list[str]:
-    packs = ", ".join(f"{name} {version}" for name, version in page["packs"].items())
-    title = known.load(page["host"]).title if page["host"] in known.names() else page["host"]
-    lines = [f"{title} ({page['scope']}): {report.tilde(page['file'])}", f"  installed  {packs}"]
-    if page["error"]:
-        return [
-            *lines,
-            "  what is in it is not known: it cannot be read; `hookctl doctor` says more",
-        ]
-    for entry in page["entries"]:
-        name = f"{entry['id']} at {'.'.join(entry['path'])}" if entry["id"] else entry["path"][-1]
-        value = (
-            f"={entry['value']}" if entry["kind"] == "leaf" and entry["value"] is not None else ""
-        )
-        lines.append(f"  {entry['state']:10} {name}{value}{_instead(entry)}{_around(entry)}")
-    return [*lines, f"  the guard  {page['guard']}"] if page["guard"] else lines
+def _make_entry_line(entry: dict[str, Any]) -> str:
+    text = entry["path"][-1]
+    if entry["id"]:
+        text = f"{entry['id']} at {'.'.join(entry['path'])}"
+    if entry["kind"] == "leaf" and entry["value"] is not None:
+        text += f"={entry['value']}"
+    if entry["in_effect"]:
+        in_effect = entry["in_effect"]
+        text += f" (in effect here: {in_effect['value']}, of {in_effect['scope']} scope)"
+    if entry["wraps"]:
+        text += f" (wraps {entry['wraps']})"
+    return f"  {entry['state']:10} {text}"

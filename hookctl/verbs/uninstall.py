@@ -22,92 +22,128 @@ from hookctl.settings.targets import GUARD, Target, all_files, of_page
 from hookctl.system.folders import Folders
 
 
-class What(NamedTuple):
-    """What is to go: a pack's name, empty for all with `everywhere`, and the pack itself where its file is at hand."""
+class Request(NamedTuple):
+    """What was asked on the command line."""
 
-    name: str
+    name: str  # of the pack; empty with `everywhere`: every pack
     everywhere: bool = False
-    pack: Pack | None = None
-    hosts: tuple[str, ...] = ()  # with `everywhere` only these; empty: all
+    pack: Pack | None = None  # where its file was given
+    hosts: tuple[str, ...] = ()  # only these; empty: all
     scope: str = ""
 
 
-def uninstall(folders: Folders, what: What, targets: list[Target], *, dry_run: bool) -> Result:
-    """Take a pack out of these places, or of everywhere that the ledgers know of."""
-    loaded = {what.pack.name: what.pack} if what.pack else {}
-    if not what.name or what.name in packs.names():
-        loaded |= {name: packs.load(name) for name in packs.names()}
+def uninstall(
+    folders: Folders, request: Request, targets: list[Target], *, dry_run: bool
+) -> Result:
+    """Take a pack out of these targets, or out of every settings file that the ledgers know."""
+    loaded = _load_packs(request)
     projects = [target.project for target in targets if target.shared]
-    problems: list[HookctlError] = []
+    unreadable: list[HookctlError] = []
     sources = Sources(folders)
-    if what.everywhere:
-        projects, problems = committed.find_readable(folders)
+    if request.everywhere:
+        projects, unreadable = committed.find_readable(folders)
+    _require_known(folders, request, projects)
+    if not request.everywhere:
+        targets = _add_other_files(folders, request, targets, projects)
+    list_leavings = partial(_list_leavings, folders, request, targets, projects)
 
-    def meant() -> list[Callable[[], Leaving]]:
-        if not what.everywhere:
-            return [partial(Leaving, target, (what.name,)) for target in targets]
-        pages = committed.read(folders, projects)
-        return [partial(_leaving, pages, key, what) for key in _meant(pages, what)]
+    def plan_some(some: list[Callable[[], Leaving]]) -> Plan:
+        leavings = [make_leaving() for make_leaving in some]
+        return plan_uninstall(sources, leavings, loaded, projects)
 
-    def make(*some: Callable[[], Leaving]) -> Plan:
-        return plan_uninstall(sources, [leaving() for leaving in some or meant()], loaded, projects)
+    def plan_all() -> Plan:
+        return plan_some(list_leavings())
 
-    _require_known(folders, what, projects)
-    if not what.everywhere:
-        records = committed.read(folders, projects)
-        targets = [
-            one for target in targets for one in _with_others(folders, what, target, records)
-        ]
     try:
-        plan = make() if dry_run else carry_out(sources, make, report.say)
+        plan = plan_all() if dry_run else carry_out(sources, plan_all, report.say)
     except HookctlError as error:
-        problems = errors.problems_of(error, [partial(make, leaving) for leaving in meant()])
-        return Result(
-            {}, errors=tuple(problem.as_dict() for problem in problems), exit_code=error.exit_code
-        )
-    name = what.name or "everything"
-    gone = ", ".join(
-        dict.fromkeys(file.target.host.title for file in plan.files if file.decision.actions)
+        attempts = [partial(plan_some, [make_leaving]) for make_leaving in list_leavings()]
+        return _refuse(errors.problems_of(error, attempts), error.exit_code)
+    text = _describe_plan(folders, request, plan, dry_run=dry_run)
+    data = report.plan_data(plan, dry_run=dry_run)
+    result = Result(data, tuple(text), tuple(_name_remaining(folders, request, plan)))
+    return _add_unreadable(result, unreadable, plan) if unreadable else result
+
+
+def _load_packs(request: Request) -> dict[str, Pack]:
+    """The packs that may be taken out, by name, as far as their files are at hand."""
+    loaded = {}
+    if request.pack:
+        loaded[request.pack.name] = request.pack
+    if not request.name or request.name in packs.names():
+        for name in packs.names():
+            loaded[name] = packs.load(name)
+    return loaded
+
+
+def _list_leavings(
+    folders: Folders, request: Request, targets: list[Target], projects: list[str]
+) -> list[Callable[[], Leaving]]:
+    """For each settings file a function that says what leaves it, or raises for an unknown host."""
+    if not request.everywhere:
+        return [partial(Leaving, target, (request.name,)) for target in targets]
+    records = committed.read(folders, projects)
+    return [partial(_make_leaving, records, key, request) for key in _select_keys(records, request)]
+
+
+def _refuse(problems: list[HookctlError], exit_code: int) -> Result:
+    return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=exit_code)
+
+
+def _describe_plan(folders: Folders, request: Request, plan: Plan, *, dry_run: bool) -> list[str]:
+    if request.everywhere and not plan.files:
+        subject = f"{request.name} is not" if request.name else "nothing is"
+        suffix = " there" if request.hosts or request.scope else ""
+        return [f"nothing to do: {subject} installed{suffix}"]
+    titles = [file.target.host.title for file in plan.files if file.decision.actions]
+    done = f"{request.name or 'everything'} is uninstalled"
+    if request.hosts and titles:
+        done += f" for {', '.join(dict.fromkeys(titles))}"
+    state = report.tilde(folders.state)
+    done += f". Backups of your settings and the log stay in {state}."
+    return report.plan_text(plan, dry_run=dry_run, done=done)
+
+
+def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) -> Result:
+    """The result with the ledgers that could not be read; they do not stop the rest."""
+    return Result(
+        result.data,
+        () if plan.empty else result.text,
+        result.messages,
+        tuple(problem.as_dict() for problem in unreadable),
+        errors.UNREADABLE if plan.empty else errors.FAILED,
     )
-    name += f" is uninstalled for {gone}" if what.hosts and gone else " is uninstalled"
-    done = f"{name}. Backups of your settings and the log stay in {report.tilde(folders.state)}."
-    text = report.plan_text(plan, dry_run=dry_run, done=done)
-    if what.everywhere and not plan.files:
-        there = " there" if what.hosts or what.scope else ""
-        text = [
-            f"nothing to do: {f'{what.name} is not' if what.name else 'nothing is'} installed{there}"
-        ]
-    data, messages = report.plan_data(plan, dry_run=dry_run), tuple(_elsewhere(folders, what, plan))
-    if problems:  # one project's ledger keeps nobody from taking out the rest
-        code = errors.UNREADABLE if plan.empty else errors.FAILED
-        return Result(
-            data,
-            () if plan.empty else tuple(text),
-            messages,
-            tuple(p.as_dict() for p in problems),
-            code,
-        )
-    return Result(data, tuple(text), messages)
 
 
-def _with_others(
-    folders: Folders, what: What, target: Target, records: Mapping[str, Record]
+def _add_other_files(
+    folders: Folders, request: Request, targets: list[Target], projects: list[str]
 ) -> list[Target]:
-    """The place, and other files of the same host and scope that the ledger has the pack in.
+    records = committed.read(folders, projects)
+    all_targets = []
+    for target in targets:
+        all_targets += _list_files_to_leave(folders, request, target, records)
+    return all_targets
 
-    Of a host that nobody named, a file that cannot be read is none of our business where nothing of ours is known.
+
+def _list_files_to_leave(
+    folders: Folders, request: Request, target: Target, records: Mapping[str, Record]
+) -> list[Target]:
+    """The target, and other files of its host and scope where the ledger has the pack.
+
+    An unreadable target is left out when nobody named its host and nothing of ours is known there.
     """
-    found = []
-    for host, path in all_files(
-        known.load(target.host.name), target.scope, folders.environ, target.project
-    ):
+    targets = []
+    base = known.load(target.host.name)
+    for host, path in all_files(base, target.scope, folders.environ, target.project):
         _, record = store.find_record(records, path)
-        installed = record is not None and what.name in record.packs
-        if installed or (
-            path == target.path and (target.host.name in what.hosts or _is_readable(target))
-        ):
-            found.append(Target(host, target.scope, path, target.project))
-    return found
+        is_installed = record is not None and request.name in record.packs
+        if is_installed or (path == target.path and _must_read(request, target)):
+            targets.append(Target(host, target.scope, path, target.project))
+    return targets
+
+
+def _must_read(request: Request, target: Target) -> bool:
+    return target.host.name in request.hosts or _is_readable(target)
 
 
 def _is_readable(target: Target) -> bool:
@@ -117,77 +153,80 @@ def _is_readable(target: Target) -> bool:
         return False
 
 
-def question(folders: Folders, what: What) -> str:
-    """What `--all` asks first, naming every settings file that would be looked at; empty where there is none."""
+def question(folders: Folders, request: Request) -> str:
+    """The question that `--all` asks, with every settings file in it; empty if there is no file."""
     projects, _ = committed.find_readable(folders)
-    _require_known(folders, what, projects)
+    _require_known(folders, request, projects)
     records = committed.read(folders, projects)
-    targets = [_named(records, key) for key in _meant(records, what)]
-    return f"Uninstall {what.name or 'every pack'} from {', '.join(targets)}?" if targets else ""
+    names = [_name_file(records, key) for key in _select_keys(records, request)]
+    if not names:
+        return ""
+    return f"Uninstall {request.name or 'every pack'} from {', '.join(names)}?"
 
 
-def _require_known(folders: Folders, what: What, projects: list[str]) -> None:
-    """A pack that is neither built in nor at hand must at least be installed somewhere."""
-    if not what.name or what.pack or what.name in packs.names():
+def _require_known(folders: Folders, request: Request, projects: list[str]) -> None:
+    """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
+    if not request.name or request.pack or request.name in packs.names():
         return
-    pages = {**committed.read_known(folders)[0], **committed.read(folders, projects)}
-    installed = {name for page in pages.values() for name in page.packs}
-    if what.name not in installed:
-        hint = f"Installed are: {', '.join(sorted(installed)) or 'none'}. A pack file is given by its path."
-        raise HookctlError(
-            "usage", f"unknown pack {what.name!r}", hint=hint, exit_code=errors.USAGE
-        )
+    records = {**committed.read_known(folders)[0], **committed.read(folders, projects)}
+    installed = set[str]().union(*(record.packs for record in records.values()))
+    if request.name not in installed:
+        names = ", ".join(sorted(installed)) or "none"
+        hint = f"Installed are: {names}. A pack file is given by its path."
+        message = f"unknown pack {request.name!r}"
+        raise HookctlError("usage", message, hint=hint, exit_code=errors.USAGE)
 
 
-def _elsewhere(folders: Folders, what: What, plan: Plan) -> list[str]:
-    """Where the pack is installed besides: another scope, or another value of a variable such as CLAUDE_CONFIG_DIR."""
-    looked_at = {file.key for file in plan.files}
+def _name_remaining(folders: Folders, request: Request, plan: Plan) -> list[str]:
+    """Where else the pack stays installed: in another scope, or under another CLAUDE_CONFIG_DIR."""
+    name = request.name or GUARD
+    planned = {file.key for file in plan.files}
     records, _ = committed.read_known(folders)
-    others = [
-        _named(records, key)
-        for key, record in records.items()
-        if key not in looked_at
-        and (what.name or GUARD) in record.packs
-        and (not what.hosts or record.host in what.hosts)
-    ]
-    if not others:
+    remaining = {}
+    for key, record in records.items():
+        if key not in planned and name in record.packs:
+            remaining[key] = record
+    names = []
+    for key, record in remaining.items():
+        if not request.hosts or record.host in request.hosts:
+            names.append(_name_file(records, key))
+    if not names:
         return []
-    name = what.name or GUARD
-    pages = [
-        record for key, record in records.items() if key not in looked_at and name in record.packs
-    ]
-    how = "--all"
-    if len(pages) == 1 and pages[0].project:
-        how = f"--scope {pages[0].scope} --project {shlex.quote(pages[0].project)}"
-    return [
-        f"{name} stays installed in {', '.join(others)}; `hookctl uninstall {name} {how}` takes it out there too"
-    ]
+    options = "--all"
+    if len(remaining) == 1:
+        [record] = remaining.values()
+        if record.project:
+            options = f"--scope {record.scope} --project {shlex.quote(record.project)}"
+    command = f"hookctl uninstall {name} {options}"
+    return [f"{name} stays installed in {', '.join(names)}; `{command}` takes it out there too"]
 
 
-def _named(records: Mapping[str, Record], key: str) -> str:
-    scope = records[key].scope
-    return store.current_path(records, key) + ("" if scope == "user" else f" ({scope} scope)")
+def _name_file(records: Mapping[str, Record], key: str) -> str:
+    path, scope = store.current_path(records, key), records[key].scope
+    return path if scope == "user" else f"{path} ({scope} scope)"
 
 
-def _meant(records: Mapping[str, Record], what: What) -> list[str]:
-    """The pages of every settings file that something is to leave."""
-    return [
-        key
-        for key, record in records.items()
-        if what.scope in ("", record.scope)
-        and (not what.hosts or record.host in what.hosts)
-        and (what.name in record.packs if what.name else record.packs)
-    ]
+def _select_keys(records: Mapping[str, Record], request: Request) -> list[str]:
+    """The ledger's keys of all settings files that something leaves."""
+    keys = []
+    for key, record in records.items():
+        if request.scope and request.scope != record.scope:
+            continue
+        if request.hosts and record.host not in request.hosts:
+            continue
+        is_installed = request.name in record.packs if request.name else bool(record.packs)
+        if is_installed:
+            keys.append(key)
+    return keys
 
 
-def _leaving(records: Mapping[str, Record], key: str, what: What) -> Leaving:
+def _make_leaving(records: Mapping[str, Record], key: str, request: Request) -> Leaving:
     record, path = records[key], store.current_path(records, key)
     if record.host not in known.names():
         message = (
             f"something is installed here for {record.host}, a host that this hookctl does not know"
         )
-        raise HookctlError(
-            "ledger_newer", message, path=path, hint="Use the newer hookctl that wrote it."
-        )
+        hint = "Use the newer hookctl that wrote it."
+        raise HookctlError("ledger_newer", message, path=path, hint=hint)
     target = of_page(known.load(record.host), record, path)
-    return Leaving(target, (what.name,) if what.name else tuple(record.packs), key)
+    return Leaving(target, (request.name,) if request.name else tuple(record.packs), key)

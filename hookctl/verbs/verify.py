@@ -1,4 +1,4 @@
-"""hookctl verify: one blocking call that runs a verifier until it holds, looking again before it says no."""
+"""hookctl verify: run a command until it succeeds, and recheck before reporting failure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
 
 HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
-_LARGEST_NO = 125  # a shell says 126 and 127 where it could not run a command, and more where a signal ended it
-_KEPT, _SHOWN = 64 * 1024, 8 * 1024  # bytes and characters of the verifier's last output
-_DRAIN = 0.5  # seconds for output that is still in the pipe when the verifier has ended
+# A shell returns 126 and 127 if it cannot run a command, and more if a signal ended it.
+_LARGEST_NO = 125
+_KEPT, _SHOWN = 64 * 1024, 8 * 1024  # the end of the output, in bytes and in characters
+_DRAIN = 0.5  # seconds to read the pipe after the verifier has ended
 
 
 class Request(NamedTuple):
@@ -47,7 +48,7 @@ class Look(NamedTuple):
     """How one run of the verifier ended."""
 
     verdict: str
-    status: int | None = None  # below 0 for a signal; None: it did not start, or was ended by us
+    status: int | None = None  # below 0 for a signal; None: not started, or ended by us
     fault: str = ""
     output: str = ""
 
@@ -58,50 +59,44 @@ def watch(
     rest: Callable[[int, float], None],
     now: Callable[[], float],
 ) -> tuple[Look, int]:
-    """Look until it holds, a contract is broken, the looks or the time are used up; the last look, and which it was.
+    """Look until there is an answer, or looks or time run out; the last look, and its number.
 
-    `look` gets the time that is left, `rest` the number of the coming look and the time until then.
+    `look` gets the remaining seconds, `rest` the number of the next look and the seconds until it.
     """
     end = now() + policy.timeout
     number = 1
     while True:
-        seen = look(end - now())
-        if seen.verdict != NOT_YET or number >= policy.looks:
-            return seen, number
+        last_look = look(end - now())
+        if last_look.verdict != NOT_YET or number >= policy.looks:
+            return last_look, number
         rest(number + 1, max(0.0, min(policy.grace, end - now())))
         if now() >= end:
-            return seen._replace(verdict=TIMEOUT), number
+            return last_look._replace(verdict=TIMEOUT), number
         number += 1
 
 
 def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
-    """Run the verifier until it holds, or it is sure that it does not."""
+    """Run the verifier until it holds, or the rechecks or the time run out."""
     policy = _policy(request)
-    environ = {
-        **folders.environ,
-        "HOOKCTL_CHILD": "1",
-    }  # an agent that the verifier starts is none of the guard's
+    # The guard ignores an agent that the verifier starts.
+    environ = {**folders.environ, "HOOKCTL_CHILD": "1"}
     begin = time.monotonic()
     with Keeper() as keeper:
 
         def look(seconds: float) -> Look:
             with _sink(as_json) as (output, tail):
-                seen = _look(lambda: keeper.run(request.command, environ, output, seconds))
-            return seen._replace(output=tail())
+                result = _judge(lambda: keeper.run(request.command, environ, output, seconds))
+            return result._replace(output=tail())
 
         def rest(number: int, seconds: float) -> None:
             report.progress(f"recheck {number} of {policy.looks} in {clock.age(seconds)}")
             keeper.sleep(seconds)
 
-        seen, number = watch(policy, look, rest, time.monotonic)
-    data = _data(request, policy, seen, number, time.monotonic() - begin)
-    return _result(
-        {**data, "output": seen.output} if as_json else data,
-        request.command[0],
-        policy,
-        seen,
-        number,
-    )
+        last_look, number = watch(policy, look, rest, time.monotonic)
+    data = _data(request, policy, last_look, number, time.monotonic() - begin)
+    if as_json:
+        data["output"] = last_look.output
+    return _make_result(data, request.command[0], policy, last_look, number)
 
 
 def _policy(request: Request) -> Policy:
@@ -116,11 +111,13 @@ def _policy(request: Request) -> Policy:
 
 
 def _seconds(text: str) -> float:
-    return clock.seconds(text if text[-1:].isalpha() else f"{text.strip()}s")
+    """The seconds of a duration; a bare number is seconds."""
+    has_unit = text[-1:].isalpha()
+    return clock.seconds(text if has_unit else f"{text.strip()}s")
 
 
-def _look(run: Callable[[], int]) -> Look:
-    """What the end of a run means."""
+def _judge(run: Callable[[], int]) -> Look:
+    """Run the verifier once, and judge how it ended."""
     try:
         status = run()
     except TimeoutError:
@@ -130,13 +127,13 @@ def _look(run: Callable[[], int]) -> Look:
     if status == 0:
         return Look(HOLDS, status)
     if status < 0:
-        return Look(BROKEN, status, f"was ended by {_signal(status)}")
+        return Look(BROKEN, status, f"was ended by {_name_signal(status)}")
     if status > _LARGEST_NO:
         return Look(BROKEN, status, f"ended with exit status {status}, which is no answer")
     return Look(NOT_YET, status)
 
 
-def _signal(status: int) -> str:
+def _name_signal(status: int) -> str:
     try:
         return signal.Signals(-status).name
     except ValueError:  # a real-time one
@@ -145,42 +142,50 @@ def _signal(status: int) -> str:
 
 @contextlib.contextmanager
 def _sink(kept: bool) -> Iterator[tuple[int, Callable[[], str]]]:
-    """Where the verifier's output goes, and afterwards its end: to our stderr, or into memory, and little stays."""
+    """A file descriptor for the verifier's output, and a function that returns its end.
+
+    Unless `kept`, the output goes to our stderr, and its end is empty.
+    """
     if not kept:
-        yield (2 if sys.stderr else subprocess.DEVNULL), lambda: ""
+        output = 2 if sys.stderr else subprocess.DEVNULL
+        yield output, lambda: ""
         return
     reading, writing = os.pipe()
     end = bytearray()
 
     def drain() -> None:
         with open(reading, "rb", buffering=0) as stream:
-            while piece := stream.read(_KEPT):
+            for piece in iter(lambda: stream.read(_KEPT), b""):
                 end.extend(piece)
                 del end[:-_KEPT]
 
     thread = threading.Thread(target=drain, daemon=True)
     thread.start()
     try:
-        yield writing, lambda: _shown(bytes(end))
+        yield writing, lambda: _mask_and_cut(bytes(end))
     finally:
         os.close(writing)
-        thread.join(_DRAIN)  # what the verifier left running may hold the pipe for ever
+        thread.join(_DRAIN)  # a process that the verifier left behind may hold the pipe
 
 
-def _shown(output: bytes) -> str:
-    """The last lines, masked before they are cut: half a secret is not seen to be one."""
+def _mask_and_cut(output: bytes) -> str:
+    """The last characters, masked before they are cut: half a secret is not recognized."""
     return masked_text(output.decode("utf-8", "replace"))[-_SHOWN:]
 
 
 def _data(
-    request: Request, policy: Policy, seen: Look, number: int, seconds: float
+    request: Request, policy: Policy, last_look: Look, number: int, seconds: float
 ) -> dict[str, Any]:
+    status, signal_name = last_look.status, None
+    if status is not None and status < 0:
+        signal_name = _name_signal(status)
+        status = None
     return {
-        "verdict": seen.verdict,
+        "verdict": last_look.verdict,
         "looks": number,
         "command": masked(list(request.command)),
-        "exit_status": seen.status if seen.status is not None and seen.status >= 0 else None,
-        "signal": _signal(seen.status) if seen.status is not None and seen.status < 0 else None,
+        "exit_status": status,
+        "signal": signal_name,
         "rechecks": request.rechecks,
         "grace": policy.grace,
         "timeout": policy.timeout if math.isfinite(policy.timeout) else None,
@@ -188,26 +193,34 @@ def _data(
     }
 
 
-def _result(data: dict[str, Any], name: str, policy: Policy, seen: Look, number: int) -> Result:
-    if seen.verdict == HOLDS:
+def _make_result(
+    data: dict[str, Any], name: str, policy: Policy, last_look: Look, number: int
+) -> Result:
+    if last_look.verdict == HOLDS:
         return Result(data, (f"holds: {name} said so at look {number} of {policy.looks}",))
-    if seen.verdict == NOT_YET:
+    if last_look.verdict == NOT_YET:
         times = "once" if number == 1 else f"{number} times"
-        return Result(
-            data,
-            (f"incomplete: {name} said no {times} (exit status {seen.status})",),
-            exit_code=FAILED,
-        )
-    if seen.verdict == TIMEOUT:
-        message = f"out of time after {policy.timeout:g} s, at look {number} of {policy.looks}: {name} did not hold"
-        hint = "Give it more with --timeout, or leave that out for no limit."
-        error = HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
+        line = f"incomplete: {name} said no {times} (exit status {last_look.status})"
+        return Result(data, (line,), exit_code=FAILED)
+    if last_look.verdict == TIMEOUT:
+        error = _timeout_error(name, policy, number)
     else:
-        hint = "A verifier ends with 0 (it holds) or 1 to 125 (not yet). For a line of shell: `-- sh -c 'LINE'`."
-        error = HookctlError(
-            "broken_contract", f"{name} {seen.fault}", hint=hint, exit_code=UNREADABLE
+        hint = (
+            "A verifier ends with 0 (it holds) or 1 to 125 (not yet). "
+            "For a line of shell: `-- sh -c 'LINE'`."
         )
+        message = f"{name} {last_look.fault}"
+        error = HookctlError("broken_contract", message, hint=hint, exit_code=UNREADABLE)
     return Result(data, errors=(error.as_dict(),), exit_code=error.exit_code)
+
+
+def _timeout_error(name: str, policy: Policy, number: int) -> HookctlError:
+    message = (
+        f"out of time after {policy.timeout:g} s, "
+        f"at look {number} of {policy.looks}: {name} did not hold"
+    )
+    hint = "Give it more with --timeout, or leave that out for no limit."
+    return HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
 
 
 def _usage(message: str, hint: str) -> HookctlError:

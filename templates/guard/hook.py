@@ -1,8 +1,9 @@
-"""The guard's runtime hook: `hook.py EVENT --host HOST`. This file finds the package beside it, and starts it.
+"""The guard's runtime hook: `hook.py EVENT --host HOST`. It starts the package beside this file.
 
-The package's folder is named after its content: an upgrade puts the new one there, replaces this file, and removes the
-old one. Nothing but the package's own modules is ever loaded from it, and bytecode only where nobody else can have
-put any. Whatever fails lets the agent go. Python 3.8 or later, standard library only.
+The package's folder is named after its content: an upgrade adds the new folder, replaces this file,
+and removes the old folder. Only the package's own modules are loaded from it, and bytecode only if
+nobody else can write it. Any failure lets the agent stop. Python 3.8 or later, standard library
+only.
 """
 
 import posix
@@ -14,7 +15,7 @@ FOLDER = __file__.rpartition("/")[0] or "."
 
 
 class SourceOnly(SourceFileLoader):
-    """Loads a module from its source, whatever bytecode there is."""
+    """Loads a module from its source and ignores bytecode."""
 
     def get_data(self, path):
         if not path.endswith(".py"):
@@ -23,7 +24,7 @@ class SourceOnly(SourceFileLoader):
 
 
 class Finder:
-    """Finds the modules of the package, each as one source file, and nothing else."""
+    """Finds the modules of the package, each in one source file, and nothing else."""
 
     def __init__(self, package, loader):
         self.package, self.loader = package, loader
@@ -39,13 +40,13 @@ class Finder:
 
 
 def is_private(folder):
-    """Whether only this user and root can write in a folder."""
+    """Can only this user and root write in a folder?"""
     status = posix.stat(folder)
     return status.st_uid in (0, posix.geteuid()) and not status.st_mode & 0o022
 
 
 def may_use_bytecode(package):
-    """Whether Python may keep the package's bytecode; never in a project, whose files are everybody's, and under -B."""
+    """May Python keep the package's bytecode? Never under -B, and never in a shared project."""
     folder = FOLDER if FOLDER[0] == "/" else posix.getcwd() + "/" + FOLDER
     if ".hookctl" in folder.split("/") or sys.dont_write_bytecode:
         return False
@@ -62,13 +63,13 @@ def may_use_bytecode(package):
 
 
 def named_package():
-    """The package that this file names by now: an upgrade may have replaced both."""
+    """The package that this file names now: an upgrade may have replaced both."""
     with open(__file__, encoding="utf-8") as stream:
         return stream.read().partition('\nPACKAGE = "')[2].partition('"')[0]
 
 
 def start(package, loader, module, words):
-    """Load a module of the package with all that it needs for these words; what is to be run then."""
+    """Load a module of the package and all that these arguments need; return what to run."""
     above = sys.modules[package] = type(sys)(package)
     above.__path__ = []  # nothing is looked for there but by the finder
     sys.meta_path.insert(0, Finder(package, loader))
@@ -78,7 +79,7 @@ def start(package, loader, module, words):
 
 
 def load(module, words):
-    """The same from bytecode where that is ours; if it fails, once more from the sources."""
+    """Start from bytecode if it is ours; if that fails, start again from the sources."""
     sys.pycache_prefix = None
     own = may_use_bytecode(FOLDER + "/" + PACKAGE)
     sys.dont_write_bytecode = not own

@@ -1,6 +1,6 @@
-"""Runs another tool's Stop hook in its place: `wrap.py EVENT --host HOST COMMAND`. This file starts the package.
+"""Runs another tool's Stop hook: `wrap.py EVENT --host HOST COMMAND`.
 
-It does so as hook.py beside it does; without that the other hook runs by itself.
+It starts the package with hook.py beside it; if that fails, the other hook runs by itself.
 """
 
 import _signal
@@ -11,7 +11,7 @@ FOLDER = __file__.rpartition("/")[0] or "."
 
 
 def load_launcher(path):
-    """What hook.py defines; never a cache of it, or another module beside it."""
+    """The names that hook.py defines, read from its source and never from a cache."""
     launcher = {"__name__": "launcher", "__file__": path}
     with open(path, "rb") as stream:
         exec(compile(stream.read(), path, "exec"), launcher)
@@ -19,10 +19,9 @@ def load_launcher(path):
 
 
 def become(command):
-    """Become the other hook."""
-    _signal.signal(
-        _signal.SIGPIPE, _signal.SIG_DFL
-    )  # Python ignores it, and so would whoever comes after
+    """Replace this process by the other hook."""
+    # Python ignores this signal, and the other hook would inherit that.
+    _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
     posix.execv("/bin/sh", ["/bin/sh", "-c", command])
 
 

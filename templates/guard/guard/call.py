@@ -1,4 +1,4 @@
-"""One call of the hook: what the host sent, and everything that depends on it but the files that change meanwhile."""
+"""One call of the hook: what the host sent, the settings, the session and the folders."""
 
 import _signal
 import posix
@@ -12,14 +12,14 @@ from .tools import event_call
 from .values import digest, digest_bytes, dump, first_text, is_true, leading_number, parse
 
 INPUT_LIMIT = 16 * KIB * KIB
-CEILING = 200  # blocks a session since its last human prompt, whatever settings and progress say
-ARMED_CEILING = 5000  # the same while keepalive is armed
+CEILING = 200  # blocks since the last human prompt, whatever settings and progress say
+ARMED_CEILING = 5000  # the same in keepalive
 LONGEST_LOCK_MS = 8_000  # the host ends a hook after 10 s
 SPARE_S = 0.9  # seconds for everything but the wait for a lock
 
 
 class Expired(BaseException):
-    """The hook has run too long; no handler of errors may swallow it."""
+    """The hook has run too long; `except Exception` must not catch it."""
 
 
 def expire(*_):
@@ -27,16 +27,16 @@ def expire(*_):
 
 
 class Call:
-    """What the policies look at; each function below fills a part of it."""
+    """The values that the policies read; each function below sets some of them."""
 
     def __init__(self, event):
         self.event = event
-        self.now = clock()
+        self.now = read_clock()
         self.start_folder = enter(".")
 
 
 def read_call(event, host, read_input):
-    """The call of an event; its `host` is None where config.json is broken or does not have the host."""
+    """Read one call; its `host` is None if config.json is broken or lacks the host."""
     call = Call(event)
     read_settings(call)
     start_timer(call.lock_s + SPARE_S)
@@ -49,13 +49,13 @@ def read_call(event, host, read_input):
     return call
 
 
-def clock():
+def read_clock():
     """The time in seconds; HOOKCTL_NOW sets it, for tests."""
     return leading_number(env("HOOKCTL_NOW"), time.time())
 
 
 def read_settings(call):
-    """Settings and host table out of config.json beside the launcher."""
+    """Read settings and host table from config.json beside the launcher."""
     call.beside = launchers_folder(call.start_folder)
     config = read_config(call.beside)
     call.table = None if config is None else config.get("hosts", USUAL)
@@ -74,7 +74,7 @@ def launchers_folder(start_folder):
 
 
 def read_config(folder):
-    """The object in config.json, empty where there is no such file; None where it cannot be read."""
+    """The object in config.json: empty if there is no file, None if it is unreadable."""
     try:
         return read_object(folder + "/config.json")
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def read_config(folder):
 
 
 def start_timer(seconds):
-    """Raise Expired when the time is over."""
+    """Raise Expired after some seconds."""
     _signal.signal(_signal.SIGALRM, expire)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGALRM])
     _signal.setitimer(_signal.ITIMER_REAL, seconds)
@@ -105,7 +105,7 @@ def read_input():
 
 
 def read_session(call, data):
-    """Whose stop this is, and what the host says of it."""
+    """Read the session, and what the host says about this stop."""
     payload, host = call.payload, call.host
     session = first_text(
         payload, "conversation_id", "session_id", "sessionId", "conversationId", "taskId"
@@ -114,17 +114,17 @@ def read_session(call, data):
     call.key = event_key(host, call.session, data, payload)
     call.flag = payload.get("stop_hook_active", payload.get("stopHookActive"))
     call.active = is_true(call.flag)  # does a hook force this stop's chain on?
-    call.loops = attempts(payload, host.attempts if host else [])
+    call.loops = read_attempts(payload, host.attempts if host else [])
     call.transcript = first_text(payload, "transcript_path") if host and host.has_transcript else ""
     stopped = payload.get("hook_event_name") == "SubagentStop" or payload.get("agent_id")
     call.subagent = call.event == "subagent-stop" or stopped
 
 
 def event_key(host, session, data, payload):
-    """What all registrations of ours are sent for one event, and for no other: the same bytes.
+    """A hash that all our registrations get for one event, and for no other event.
 
-    Copilot spells them as each file spells its events, but all have one time in milliseconds; Cursor has an id for
-    each generation, so that its own fields may differ.
+    Most hosts send them the same bytes. Copilot's differ in spelling but share a time in
+    milliseconds; Cursor's fields may differ but share an id for each generation.
     """
     when = payload.get(host.same_event) if host else None
     if type(when) is int:
@@ -134,8 +134,8 @@ def event_key(host, session, data, payload):
     return digest_bytes(data)
 
 
-def attempts(payload, names):
-    """How often the host has gone on for a hook, where it counts that; else None."""
+def read_attempts(payload, names):
+    """How often hooks have made the host go on, if it counts that; else None."""
     value = payload if names else None
     for name in names:
         value = value.get(name) if type(value) is dict else None
@@ -143,14 +143,14 @@ def attempts(payload, names):
 
 
 def find_folders(call):
-    """The project, and the folder of its state; ends in the project, where relative settings start."""
+    """Find the project and its state folder; enter the project, where relative paths start."""
     payload, home = call.payload, home_folder()
     guard = (call.settings.state_dir or default_state_dir(home)) + "/guard"
     call.guard = guard if guard[0] == "/" else call.start_folder + "/" + guard
     roots = payload.get("workspace_roots", payload.get("workspacePaths"))  # Cursor, Antigravity
     root = roots[0] if type(roots) is list and roots and type(roots[0]) is str else ""
-    told = enter(env(call.host.project_variable)) if call.host else ""
-    call.named = told or enter(first_text(payload, "cwd", "working_dir") or root)
+    from_variable = enter(env(call.host.project_variable)) if call.host else ""
+    call.named = from_variable or enter(first_text(payload, "cwd", "working_dir") or root)
     call.project = find_project(call.named or call.start_folder, enter(home) or home)
     call.folder = call.guard + "/" + digest(call.project)
     enter(call.project)

@@ -1,4 +1,4 @@
-"""The denials of a wrapped hook: what is one, and until when it is passed on."""
+"""The denials of a wrapped hook: how to recognize one, and how many to pass on."""
 
 from .call import CEILING
 from .log import UNCOUNTED
@@ -11,20 +11,21 @@ DENIED = 2  # the exit status that blocks on most hosts
 
 
 def is_denial(marks, outcome):
-    """Does this answer make the agent go on? In doubt it does: a word too many is counted, but no chain is without end.
+    """Does this answer make the agent go on? In doubt yes, so that no chain is endless.
 
-    `marks` is what the host's own way of reading it is: whether it takes stderr where stdout is empty, and then a text
-    with any status above 1 for a denial; whether the end of a turn is none; and its own words for going on.
+    `marks` says how the host reads an answer: whether it reads stderr if stdout is empty, and then
+    takes a text with any status above 1 as a denial; whether the end of a turn is a denial too; and
+    its own words for going on.
     """
-    said = outcome.out.strip()
+    text = outcome.out.strip()
     if marks.get("stderr"):
-        said = said or outcome.err.strip()
-        if said and outcome.status not in (0, 1):
+        text = text or outcome.err.strip()
+        if text and outcome.status not in (0, 1):
             return True
     if outcome.status == DENIED:
         return True
     try:
-        answer = parse(said, "replace")
+        answer = parse(text, "replace")
     except ValueError:
         return False
     if marks.get("goes_on_at_end") and answer.get("continue") is False:
@@ -37,14 +38,14 @@ def is_denial(marks, outcome):
 
 
 class Judgement:
-    """Whether a denial is passed on, why, its number, and the line in the log (None: another registration's)."""
+    """Whether to pass a denial on, why, its number, and its log line (None: already logged)."""
 
     def __init__(self, decision, code, number=0, line=UNCOUNTED):
         self.decision, self.code, self.number, self.line = decision, code, number, line
 
 
 def judge(call, command):
-    """The judgement on a denial, once for a stop."""
+    """Judge a denial, once for each stop."""
     if not call.readable or not call.session:
         return Judgement("release", "no_input")
     try:
@@ -59,7 +60,7 @@ def judge(call, command):
 
 
 def judge_anew(call, state):
-    """Bring the count up to this denial and judge it, in `state.said`; the line for the log."""
+    """Count this denial and judge it in `state.said`; the line for the log."""
     progress = observe(call, state, *read_task(call))
     tripped = 0 < call.settings.max_stop_blocks <= state.blocks + 1
     decision, code, number = apply_limits(call, state, tripped, CEILING)

@@ -1,13 +1,14 @@
-"""What is a host's own, out of the table in config.json: who runs this call, its words, its cap, its payloads.
+"""What differs between hosts: who runs this call, the answers, the cap, the payloads.
 
-hookctl writes the table from the hosts' data files. What an entry does not say is taken as the careful guess.
+It comes from the table in config.json, which hookctl writes from the hosts' data files. The default
+of a missing field is the careful guess.
 """
 
 from .files import env
 from .values import is_true, leading_number
 
 NO_CAP = float("inf")
-# What the table has of Claude Code, the usual host: without config.json, or a table in it, the defaults hold.
+# The table without config.json, or if config.json has none: the entry of Claude Code.
 USUAL = {
     "claude": {
         "block": '{"decision":"block","reason":%s}',
@@ -28,7 +29,7 @@ class Host:
 
     def __init__(self, name, entry):
         self.name = name
-        # What it is answered with, %s for a text; "" where it has no such answer.
+        # The forms of its answers, with %s for the text; "" if it has no such answer.
         self.block = read_field(entry, "block", "")
         self.release = read_field(entry, "release", "")
         self.end = read_field(entry, "end", "")
@@ -36,7 +37,7 @@ class Host:
         # The variables with the project's folder and the session.
         self.project_variable = read_field(entry, "project", "")
         self.session_variable = read_field(entry, "session", "")
-        self.cap, self.counts_anew = blocks_in_a_row(read_field(entry, "cap", {}))
+        self.cap, self.counts_anew = read_cap(read_field(entry, "cap", {}))
         payload = read_field(entry, "payload", {})
         self.tells_forced = read_field(payload, "tells_forced", False)
         self.attempts = read_field(payload, "attempts", [])
@@ -48,7 +49,7 @@ class Host:
 
 
 def read_field(entry, name, default):
-    """What an entry says, or the default; TypeError where it is not of that type, or a list not of texts."""
+    """A field, or the default; TypeError for another type, or a list that has not only texts."""
     value = entry.get(name, default)
     if type(value) is not type(default):
         raise TypeError(name)
@@ -58,18 +59,18 @@ def read_field(entry, name, default):
 
 
 def find_host(table, name, payload):
-    """The host that runs this call, of those that may; None where the table does not have it as it should be."""
+    """The host that runs this call; None if the table lacks it, or has it in a wrong form."""
     try:
         for other, marks in read_field(table[name], "also_run_by", {}).items():
-            if is_told_by(marks, payload):
+            if is_run_by(marks, payload):
                 return Host(other, table[other])
         return Host(name, table[name])
-    except Exception:  # whatever stands there instead
+    except Exception:  # the table is not as it should be
         return None
 
 
-def is_told_by(marks, payload):
-    """Whether variable and fields say that it is this host which runs another one's registration."""
+def is_run_by(marks, payload):
+    """Do variable and fields show that this host runs another host's registration?"""
     if "variable" in marks and not is_true(env(marks["variable"])):
         return False
     if any(name in payload for name in read_field(marks, "without", [])):
@@ -81,8 +82,8 @@ def is_told_by(marks, payload):
     )
 
 
-def blocks_in_a_row(cap):
-    """How many blocks the host takes before it overrides one, and whether a tool call starts its count anew."""
+def read_cap(cap):
+    """How many blocks in a row the host takes, and whether a tool call resets its count."""
     if not cap:
         return NO_CAP, True
     counts_anew = read_field(cap, "counts_anew", False)

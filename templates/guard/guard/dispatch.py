@@ -1,7 +1,7 @@
 """Dispatch: a tool call that is repeated too often is refused, always with the same words."""
 
 from .answers import say
-from .call import clock, read_call, read_input
+from .call import read_call, read_clock, read_input
 from .files import KIB, env, save_object
 from .log import UNCOUNTED, log
 from .state import RING_LIMIT, open_state
@@ -13,7 +13,7 @@ FILE_LIMIT = 64 * MOST_KEYS  # dispatch.json
 
 
 def on_dispatch(event, host):
-    """Refuse a listed tool's call that was made too often; everything else is none of our business."""
+    """Refuse a listed tool's call that was made too often; ignore everything else."""
     call = read_call(event, host, read_input)
     name, arguments = event_call(call.payload)
     if not is_counted(call, name, arguments) or is_true(env("HOOKCTL_DISABLE")):
@@ -24,7 +24,7 @@ def on_dispatch(event, host):
 
 
 def is_counted(call, name, arguments):
-    """Whether calls of this tool are counted here, and can be refused."""
+    """Are calls of this tool counted here, and can they be refused?"""
     settings = call.settings
     listed = name and (name in settings.dispatch_tools or "*" in settings.dispatch_tools)
     if (
@@ -40,18 +40,18 @@ def is_counted(call, name, arguments):
 
 
 def is_refused(call, key):
-    """Whether a call may not run: at most dispatch_max identical ones in a window that begins with the first.
+    """Is this call one too many? A window allows dispatch_max identical calls from the first on.
 
     A call that several registrations ask about is counted once, as a stop is.
     """
     own = digest(call.session) + ".calls" if call.settings.dispatch_scope == "session" else ""
     path, stored = open_state(call, own or "dispatch.json", FILE_LIMIT)
-    call.now = clock()  # whoever had the lock before may have begun a window since we started
-    windows = windows_of(stored)
+    call.now = read_clock()  # another process may have begun a window while we waited
+    windows = read_windows(stored)
     start, count = windows.get(key, (call.now, 0))
     if not is_open(start, call):
         start, count = call.now, 0
-    asked, counted_before = registrations(call, stored)
+    asked, counted_before = note_registration(call, stored)
     if not counted_before:
         count += 1
     refused = count > call.settings.dispatch_max
@@ -61,19 +61,19 @@ def is_refused(call, key):
     return save_object(path, state) and refused
 
 
-def registrations(call, stored):
-    """Which registrations have asked about which calls, with this one; and whether another has about this call."""
+def note_registration(call, stored):
+    """The registrations that asked, with this one; and whether another asked about this call."""
     mine = call.key + digest(call.beside)
     asked = stored.get("asked") if type(stored.get("asked")) is list else []
     asked = [ask for ask in asked if type(ask) is str]
     of_other_calls = [ask for ask in asked if ask[:16] != call.key]
-    if mine in asked:  # this one asks anew, about a call like the last
+    if mine in asked:  # it asks again: about a new call, equal to the last
         asked = of_other_calls
     return [*asked, mine][-RING_LIMIT:], asked != of_other_calls
 
 
-def windows_of(stored):
-    """The windows on file: the hash of a call, and its start and count."""
+def read_windows(stored):
+    """The stored windows: start and count, by the hash of the call."""
     windows = {}
     if type(stored.get("w")) is dict:
         for key, window in stored["w"].items():
@@ -83,12 +83,12 @@ def windows_of(stored):
 
 
 def is_open(start, call):
-    """Whether a window that began then is not over yet."""
+    """Is a window that began then still open?"""
     return 0 <= call.now - start < call.settings.dispatch_window_s
 
 
 def make_room(windows, key, call):
-    """Without windows that are too many: those that are over go first, then the oldest."""
+    """Drop surplus windows: those that are over first, then the oldest."""
     room = min(max(call.settings.dispatch_max_keys, 1), MOST_KEYS) - 1
     others = [name for name in windows if name != key]
     if len(others) > room:

@@ -1,8 +1,8 @@
-"""Events beside the stop, on hosts whose stop does not tell of prompts and tool calls."""
+"""Prompt and tool events, for hosts whose stop does not tell about prompts and tool calls."""
 
-from .answers import wording
+from .answers import word_answer
 from .call import read_call, read_input
-from .policies import silent_gate
+from .policies import reason_to_ignore
 from .progress import begin_turn, is_blocked
 from .state import Session, open_session, save_session
 from .tools import count_call, event_call, is_required
@@ -11,16 +11,16 @@ from .values import digest, dump, first_text
 
 
 def on_prompt(event, host):
-    """Remember a prompt until the next stop, which shows whether it began a turn; one with an id begins it now."""
+    """Remember a prompt until a stop shows if it began a turn; with an id it begins one now."""
     call = read_call(event, host, read_input)
     text = first_text(call.payload, "prompt", "message")
     turn = first_text(call.payload, "prompt_id", "turn_id")
-    if silent_gate(call) or not (text or turn):
+    if reason_to_ignore(call) or not (text or turn):
         return
     path, state = open_session(call)
     human = not is_wake_up(dump({"prompt": text}).encode())
-    if is_blocked(state) and wording(call, *state.said) in text:
-        pass  # what we said ourselves
+    if is_blocked(state) and word_answer(call, *state.said) in text:
+        pass  # our own text
     elif not turn:
         state.prompt = digest(text) + ("" if human else " ")
     elif not call.host.turn_of_each_call or digest(turn) != state.turn:
@@ -30,9 +30,9 @@ def on_prompt(event, host):
 
 
 def on_tool(event, host):
-    """Count a tool call that has run; one with a new turn's id begins that."""
+    """Count a tool call that has run; a new turn's id begins that turn."""
     call = read_call(event, host, read_input)
-    if silent_gate(call):
+    if reason_to_ignore(call):
         return
     path, state = open_session(call)
     turn = first_text(call.payload, "prompt_id", "turn_id")

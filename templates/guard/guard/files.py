@@ -1,4 +1,4 @@
-"""Files, folders and variables, by the system calls themselves: whatever stands where a file should be, no hang."""
+"""Files, folders and variables, by plain system calls that never hang, whatever the path is."""
 
 import posix
 
@@ -12,12 +12,12 @@ KIND = 0o170000
 
 
 def env(name):
-    """The value of a variable; empty where it is not set."""
+    """The value of a variable; empty if it is not set."""
     return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
 
 
 def exists(path):
-    """Whether something is there, be it a link that leads nowhere."""
+    """Is something there? A broken link counts."""
     try:
         return bool(posix.lstat(path))
     except (OSError, ValueError):
@@ -25,7 +25,7 @@ def exists(path):
 
 
 def open_file(path, flags):
-    """Open a regular file, and nothing else: a pipe could hang us, a device feed us without end."""
+    """Open a regular file only: a pipe could hang us, and a device could be endless."""
     fd = posix.open(path, flags | posix.O_NONBLOCK | posix.O_CLOEXEC, 0o600)
     if posix.fstat(fd).st_mode & KIND != REGULAR:
         raise OSError
@@ -33,12 +33,12 @@ def open_file(path, flags):
 
 
 def open_to_replace(path):
-    """Open a file to write it anew."""
+    """Open an empty file for writing, in place of the old one."""
     return open_file(path, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC)
 
 
 def read_object(path, limit=FILE_LIMIT):
-    """The object in a small file; OSError or ValueError where there is none."""
+    """The object in a small file; OSError or ValueError if there is none."""
     data = posix.read(open_file(path, posix.O_RDONLY), limit + 1)
     if len(data) > limit:
         raise ValueError
@@ -46,7 +46,7 @@ def read_object(path, limit=FILE_LIMIT):
 
 
 def read_line(path):
-    """The text of a tiny file; empty where it cannot be read."""
+    """The text of a tiny file; empty if it is unreadable."""
     try:
         data = posix.read(open_file(path, posix.O_RDONLY), LINE_LIMIT)
         return data.decode("utf-8", "replace").strip()
@@ -55,7 +55,7 @@ def read_line(path):
 
 
 def save_object(path, value):
-    """Whether an object lies on disk now, whole."""
+    """Write an object to a file; False if it was not written completely."""
     data = dump(value).encode()
     try:
         fd = open_to_replace(path + ".tmp")
@@ -68,7 +68,7 @@ def save_object(path, value):
 
 
 def make_folder(path):
-    """Make a folder, and those above it; private."""
+    """Make a private folder, and those above it."""
     try:
         posix.mkdir(path, 0o700)
     except FileExistsError:
@@ -79,7 +79,7 @@ def make_folder(path):
 
 
 def enter(path):
-    """Go to a folder; its real path, or "" where there is no way in."""
+    """Change to a folder; its real path, or "" if that fails."""
     try:
         posix.chdir(path)
         return posix.getcwd()

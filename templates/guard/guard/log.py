@@ -1,4 +1,4 @@
-"""The log: one line a stop in events.jsonl, numbers and hashes only."""
+"""The log: one line for each stop in events.jsonl, with numbers and hashes only."""
 
 import posix
 
@@ -10,7 +10,7 @@ UNCOUNTED = {"blocks": None, "attempts": None, "progress": None}
 
 
 def log(call, decision, code, line):
-    """Write a line, and begin a new file where this one is full."""
+    """Write a line; begin a new file if this one is full."""
     line = dict(
         line, t=int(call.now), host=call.host_name, event=call.event, decision=decision, code=code
     )

@@ -1,4 +1,4 @@
-"""Another tool's hook as a process: its input, its signals, and what it says."""
+"""Another tool's hook as a process: its input, its signals and its output."""
 
 import os
 import signal
@@ -8,19 +8,19 @@ import threading
 from .call import INPUT_LIMIT
 
 CHUNK = 1 << 16
-GRACE = 1.0  # seconds that what the other hook left running may hold its output open
+GRACE = 1.0  # seconds to wait for output that a process left behind holds open
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Outcome:
-    """Exit status, stdout and stderr of the other hook, and what our stdin had."""
+    """Exit status, stdout and stderr of the other hook, and the data from our stdin."""
 
     def __init__(self, status, out, err, data):
         self.status, self.out, self.err, self.data = status, out, err, data
 
 
 def write(fd, data):
-    """Whether somebody took all of it."""
+    """Write all of it; False if nobody reads it."""
     rest = memoryview(data)
     try:
         while rest:
@@ -31,29 +31,28 @@ def write(fd, data):
 
 
 def become(command):
-    """Become the other hook."""
-    signal.signal(
-        signal.SIGPIPE, signal.SIG_DFL
-    )  # Python ignores it, and so would whoever comes after
+    """Replace this process by the other hook."""
+    # Python ignores this signal, and the other hook would inherit that.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.execv("/bin/sh", ["/bin/sh", "-c", command])
 
 
 def run(command):
-    """Run the other hook with our stdin; signals go on to it. Where it cannot be begun, become it."""
+    """Run the other hook with our stdin and signals; if that fails, become it."""
     data = bytearray()
     try:
         child, feeder = begin(command, data)
     except Exception:
         become(command)
-    out, err = output(child)
+    out, err = collect_output(child)
     feeder.join(GRACE)
     return Outcome(child.returncode, out, err, b"" if feeder.is_alive() else bytes(data))
 
 
 def begin(command, data):
-    """The other hook's process, with our signals going on to it, and the thread that feeds it and fills `data`.
+    """Start the other hook and a thread that feeds it and fills `data`; forward our signals.
 
-    The process comes last: until then nothing of our stdin is read, and no hook runs twice.
+    The process starts last: if anything fails before, our stdin is unread and no hook runs twice.
     """
     child, early = None, []
 
@@ -79,7 +78,7 @@ def begin(command, data):
 
 
 def start(command, source):
-    """The other hook's process, marked as a child of ours."""
+    """Start the other hook, marked as our child."""
     return subprocess.Popen(
         ["/bin/sh", "-c", command],
         bufsize=0,
@@ -92,7 +91,7 @@ def start(command, source):
 
 
 def feed(begun, pipe, data):
-    """Give the other hook our stdin as it comes, and remember as much of it as the hook itself would read."""
+    """Pass our stdin on as it comes, and keep as much of it as the guard itself would read."""
     begun.wait()
     wanted = True
     try:
@@ -105,8 +104,8 @@ def feed(begun, pipe, data):
     os.close(pipe)
 
 
-def output(child):
-    """What it says until it has ended; what it leaves running may hold its output open longer, as long as it likes."""
+def collect_output(child):
+    """Its stdout and stderr until it ends; a process that it left behind may hold them open."""
     ended = False
     while True:
         try:

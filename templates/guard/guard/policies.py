@@ -1,4 +1,4 @@
-"""What the guard decides about a stop: who may go at once, what the mode wishes up to its limits, and the reminder."""
+"""What the guard decides about a stop: who may stop at once, mode and limits, the reminder."""
 
 from .files import env, exists, read_line
 from .values import is_true
@@ -6,8 +6,8 @@ from .values import is_true
 LATEST = 2.5e11  # seconds; no time is later
 
 
-def silent_gate(call):
-    """Why this call is none of the hook's business, or None."""
+def reason_to_ignore(call):
+    """Why the hook ignores this call, or None."""
     if is_true(env("HOOKCTL_DISABLE")):
         return "off"
     if not call.readable or not call.session:
@@ -23,8 +23,8 @@ def silent_gate(call):
     return None
 
 
-def gate(call):
-    """Why the agent may go whatever remains, or None."""
+def reason_to_allow(call):
+    """Why the agent may stop whatever remains, or None."""
     owner = read_line(call.settings.run_dir + "/OWNER") or call.settings.owner.strip()
     if owner and owner != call.session:
         return "not_owner"
@@ -36,7 +36,7 @@ def gate(call):
 
 
 def is_armed(call):
-    """Whether `hookctl run start` has armed this project, and its time is not over."""
+    """Is a run of this project active (`hookctl run start`), and its time not over?"""
     text = read_line(call.folder + "/ACTIVE")
     try:
         return call.now < float(text) < LATEST and text.isascii() and "_" not in text
@@ -45,12 +45,12 @@ def is_armed(call):
 
 
 def is_concluded(call):
-    """Whether somebody has asked for the end of the work."""
+    """Has somebody asked to conclude the work?"""
     return exists(call.settings.run_dir + "/CONCLUDE")
 
 
 def is_waiting(call):
-    """Whether the host itself waits for something that runs in the background."""
+    """Does the host itself wait for a background task?"""
     if not call.settings.yield_on_background:
         return False
     for name in ("background_tasks", "session_crons", "crons"):
@@ -60,12 +60,12 @@ def is_waiting(call):
 
 
 def is_given_up(call):
-    """Whether a person broke the turn off, or it failed: nothing to go on with."""
+    """Did a person cancel the turn, or did it fail?"""
     return call.payload.get("status") in call.host.given_up
 
 
-def verdict(call, state, remaining):
-    """What the mode wishes, up to its limits: (decision, code, blocks to speak of)."""
+def decide_by_mode(call, state, remaining):
+    """What the mode wants, within its limits: (decision, code, blocks to mention)."""
     settings = call.settings
     if is_concluded(call):
         return "allow", "conclude", 0
@@ -75,12 +75,12 @@ def verdict(call, state, remaining):
         return "allow", "no_work", 0
     if settings.honor_stop_hook_active and call.active:
         return "allow", "honor_active", 0
-    tripped = 0 < own_limit(call) <= getattr(state, settings.count)
+    tripped = 0 < limit_of_mode(call) <= getattr(state, settings.count)
     return apply_limits(call, state, tripped, call.ceiling)
 
 
 def apply_limits(call, state, tripped, ceiling):
-    """What becomes of a block that is wished for: (decision, code, blocks to speak of)."""
+    """Block unless a limit is reached: (decision, code, blocks to mention)."""
     if state.open:
         return "allow", "open", 0
     if state.total > ceiling:
@@ -94,13 +94,13 @@ def apply_limits(call, state, tripped, ceiling):
     return "block", "blocked", state.blocks + 1
 
 
-def own_limit(call):
-    """How much without progress the mode takes; 0 or less: no limit."""
+def limit_of_mode(call):
+    """How many stops without progress the mode blocks; 0 or less: no limit."""
     return call.settings.keepalive_cap if call.keepalive else call.settings.max_stop_blocks
 
 
 def is_forced_loop(call, state):
-    """Do other hooks force this chain on, without progress or up to the stop where the host overrides them?"""
+    """Do other hooks force this chain on without progress, or up to the host's cap?"""
     settings = call.settings
     watched = settings.end_foreign_chains and not (call.keepalive and is_armed(call))
     if not watched and settings.mode != "guard":
@@ -111,7 +111,7 @@ def is_forced_loop(call, state):
 
 
 def needs_reminder(call, state, code):
-    """Has the agent still to be reminded of a tool before it may go?"""
+    """Must the agent be reminded of a tool before it may stop?"""
     settings = call.settings
     if code not in ("no_work", "conclude", "allowed"):
         return False
@@ -125,7 +125,7 @@ def needs_reminder(call, state, code):
 
 
 def settle(call, state, decision, code):
-    """What the decision itself changes."""
+    """Change the session's counters as the decision requires."""
     if decision == "block":
         state.total += 1
         state.nudges += code == "nudged"

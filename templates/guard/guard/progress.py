@@ -1,4 +1,4 @@
-"""What has happened since the last stop: whose turn it is, which tools were called, and whether work moved."""
+"""What happened since the last stop: turns, tool calls and progress."""
 
 from .files import read_object
 from .tools import count_call
@@ -29,10 +29,10 @@ def read_task(call):
 
 
 def observe(call, state, heartbeat, remaining):
-    """Bring turn, progress and counters up to this stop; what progress there was: hard, soft or None."""
-    if type(call.loops) is int:  # some hosts count where others have a flag
+    """Update turn, progress and counters for this stop; the progress: hard, soft or None."""
+    if type(call.loops) is int:  # some hosts send a count instead of a flag
         call.active, state.loops = call.loops > state.loops, call.loops
-    entries = read_tail(call.transcript, state, expected_words(call, state))
+    entries = read_tail(call.transcript, state, find_expected_words(call, state))
     count_calls(call, state, entries)
     own_block = is_blocked(state)  # our own block forced this stop: nobody else did
     own_block = see_prompt(call, state, entries, own_block)
@@ -47,12 +47,12 @@ def observe(call, state, heartbeat, remaining):
 
 
 def is_blocked(state):
-    """Whether our last word in this turn was a block."""
+    """Was our last answer in this turn a block?"""
     return state.said[:1] == ["block"]
 
 
-def expected_words(call, state):
-    """What the transcript should have before it is read."""
+def find_expected_words(call, state):
+    """The words to wait for in the transcript before it is read."""
     words = b""
     if call.settings.required_tools or (call.active and state.attempts):
         words = last_words(call.payload)
@@ -70,7 +70,7 @@ def count_calls(call, state, entries):
 
 
 def see_prompt(call, state, entries, own_block):
-    """Begin a new turn where a prompt came; whether our own block still stands behind this stop."""
+    """Begin a new turn if a prompt came; whether our own block still forced this stop."""
     turn = first_text(call.payload, "prompt_id", "turn_id", "prompt")
     line = last_prompt(entries, first_text(call.payload, "prompt_id"))
     repeated = own_block and call.host.reasons_as_prompts
@@ -83,10 +83,11 @@ def see_prompt(call, state, entries, own_block):
 
 
 def see_turn(call, state, turn, line):
-    """Begin a new turn where this stop is the first of one; `turn` is empty where the host has no ids for them.
+    """Begin a new turn if this stop is its first; `turn` is empty if the host has no turn ids.
 
-    Some hosts give a block's reason to the agent as a prompt, event and all, or would count it as a turn: what our
-    own block has forced on is none, and neither is a prompt before a stop that the host calls forced.
+    Some hosts send the reason of a block to the agent as a prompt, or count it as a turn. So a stop
+    that our own block forced begins no turn, nor does a prompt before a stop that the host calls
+    forced.
     """
     own_block, prompt, state.prompt = is_blocked(state), state.prompt, ""
     told = prompt and (prompt[:16] == turn if turn else not call.active)
@@ -102,7 +103,7 @@ def see_turn(call, state, turn, line):
 
 
 def begin_turn(state, turn, human):
-    """Start anew what counts since the turn began, and for a person's prompt also what counts since that."""
+    """Reset the counters of a turn, and after a person's prompt also those of the prompt."""
     state.turn, state.streak, state.stop, state.said = turn, 0, "", []
     if human:
         state.blocks = state.attempts = state.total = state.soft = state.nudges = 0
@@ -110,13 +111,13 @@ def begin_turn(state, turn, human):
 
 
 def progress_since(call, state, heartbeat, remaining):
-    """What progress there was since the last stop; the counters that it starts anew."""
+    """The progress since the last stop; reset the counters that it resets."""
     settings = call.settings
     moved = "heartbeat" in settings.progress and heartbeat != state.hb
     fell = "remaining" in settings.progress and 0 <= remaining < state.rem
     acted = "action" in settings.progress and state.acts > state.acts_seen
     if state.acts_seen < 0:
-        return None  # the first stop: whatever happened before is the baseline
+        return None  # the first stop is the baseline
     if moved or fell:
         state.soft, state.streak, state.open = 0, 0, False
         return "hard"
@@ -130,7 +131,7 @@ def progress_since(call, state, heartbeat, remaining):
 
 
 def count_stop(call, state, progress, own_block):
-    """Count this stop, as we do and as the host does."""
+    """Count this stop in our way and in the host's way."""
     if progress or (call.settings.chain_reset == "fresh" and not call.active):
         state.blocks = state.attempts = 0
     begins_anew = state.ran and call.host.counts_anew

@@ -1,4 +1,4 @@
-"""Where a call belongs: the user's home and state folder, and the project."""
+"""The user's home and state folder, and the project of a call."""
 
 import posix
 import sys
@@ -16,17 +16,16 @@ def home_folder():
 
 
 def default_state_dir(home):
-    """The user's state folder, as platformdirs has it."""
+    """The user's state folder, the same as platformdirs gives."""
     state = env("XDG_STATE_HOME").strip()
     if not state.startswith("/"):
-        state = home + (
-            "/Library/Application Support" if sys.platform == "darwin" else "/.local/state"
-        )
+        is_mac = sys.platform == "darwin"
+        state = home + ("/Library/Application Support" if is_mac else "/.local/state")
     return state + "/hookctl"
 
 
 def find_project(start, home):
-    """The nearest folder upwards that has .hookctl or .git; not HOME, nothing above it, nobody else's; else start."""
+    """The nearest folder of this user with .hookctl or .git, below HOME; else start."""
     folder = start
     while folder and not (home + "/").startswith(folder + "/"):
         marked = exists(folder + "/.hookctl") or exists(folder + "/.git")

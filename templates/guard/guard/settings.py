@@ -1,4 +1,8 @@
-"""The guard's settings: a variable beats config.json, which beats the default; what cannot be read is ignored."""
+"""The guard's settings: a variable wins over config.json, and that over the default.
+
+Unreadable values are ignored. A new setting also needs an entry in guard-config.schema.json, and
+docs/development.md lists the other steps.
+"""
 
 from .files import env
 from .values import is_true, whole_number
@@ -32,8 +36,8 @@ DEFAULTS = {
     "reason": "",  # of a block; empty: the mode's own words
     "release_reason": "",
     "nudge_reason": "Before you finish, call {tools}. Then stop.",
-    "dispatch_reason": "This exact call was already made too many times in a short period. It was not run. "
-    "Change the request or finish.",
+    "dispatch_reason": "This exact call was already made too many times in a short period. "
+    "It was not run. Change the request or finish.",
     "lock_ms": 500,
     "state_dir": "",
 }
@@ -53,20 +57,20 @@ class Settings:
 
     def __init__(self, config):
         for name, default in DEFAULTS.items():
-            setattr(self, name, setting(name, default, config))
+            setattr(self, name, read_setting(name, default, config))
 
 
-def setting(name, default, config):
-    """The value of a setting: the first of variable and config.json that can be read, else the default."""
+def read_setting(name, default, config):
+    """The value of a setting: the first valid one of variable, config.json and default."""
     text = env(VARIABLES.get(name) or "HOOKCTL_" + name.upper())
-    for value in (from_text(type(default), text), config.get(name)):
+    for value in (parse_text(type(default), text), config.get(name)):
         if fits(name, value, default):
             return value
     return default
 
 
-def from_text(kind, text):
-    """What a variable says, in the type of its setting; None if it cannot be read."""
+def parse_text(kind, text):
+    """The value of a variable's text, in the type of its setting; None if it is not valid."""
     if kind is int:
         return whole_number(text)
     if kind is list:
@@ -79,7 +83,7 @@ def from_text(kind, text):
 
 
 def fits(name, value, default):
-    """Whether a value is of its setting's type, not blank, and one of its words where it has a few."""
+    """Has a value its setting's type, is it not blank, and one of the allowed words, if any?"""
     if type(value) is not type(default):
         return False
     parts = value if type(value) is list else [value]

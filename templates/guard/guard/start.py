@@ -1,6 +1,6 @@
-"""The start of a call: `hook.py EVENT --host HOST`, the host's JSON on stdin, at most one JSON object on stdout.
+"""The start of a call: `hook.py EVENT --host HOST`, JSON on stdin, at most one object on stdout.
 
-Whatever goes wrong, it lets the agent go; its exit status is always 0.
+Any failure lets the agent stop; the exit status is always 0.
 """
 
 import posix
@@ -9,22 +9,22 @@ from .files import env
 
 
 def prepare(words):
-    """What answers a call, loaded with all that it needs before anything is read."""
-    handler = handler_of(*words)
+    """The function that answers a call; all its modules are loaded before anything is read."""
+    handler = find_handler(*words)
 
     def run():
         try:
             if handler:
                 handler(words[0], words[2])
         except BaseException as error:
-            tell(error)
+            report_error(error)
         posix._exit(0)
 
     return run
 
 
-def handler_of(event, flag, host):
-    """The function for an event; None where it is none of ours."""
+def find_handler(event, flag, host):
+    """The function for an event; None for an unknown event."""
     if flag != "--host":
         return None
     if event in ("stop", "subagent-stop"):
@@ -46,7 +46,7 @@ def handler_of(event, flag, host):
     return None
 
 
-def tell(error):
-    """Name an error, for those who look for it."""
+def report_error(error):
+    """Write an error to stderr if HOOKCTL_DEBUG is set."""
     if env("HOOKCTL_DEBUG") == "1":
         posix.write(2, ("hookctl guard: " + repr(error) + "\n").encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""What is remembered of a session from stop to stop: a file each in the project's state folder, under a lock."""
+"""What the guard remembers of a session: one locked file in the project's state folder."""
 
 import fcntl
 import posix
@@ -14,13 +14,13 @@ PAUSE = 0.005  # seconds between two looks at a lock that is held
 SESSION = {
     "blocks": 0,  # since progress
     "attempts": 0,  # stops since progress
-    "total": 0,  # blocks since the last human prompt; above the ceiling once that was said
-    "open": False,  # the latch
+    "total": 0,  # blocks since the last human prompt; above the ceiling after its release
+    "open": False,  # the latch: a release stays open until there is progress
     "nudges": 0,  # since the last human prompt
     "terminal": False,  # a required tool was called since then
     "called": False,  # a required tool was called since the last stop
     "asked": False,  # prompts come as events
-    "prompt": "",  # the last one that came as an event since the last stop; with a blank, not a human's
+    "prompt": "",  # the last one since the last stop; with a trailing blank: not a person's
     "loops": 0,  # how often the host had gone on for a hook
     "trips": 0,
     "soft": 0,  # soft progress since the last hard one
@@ -48,22 +48,22 @@ class Session:
 
     def __init__(self, stored=None):
         self.__dict__.update(SESSION, ring=[], by=[], said=[])
-        self.__dict__.update(usable(stored or {}))
+        self.__dict__.update(keep_usable(stored or {}))
 
 
-def usable(stored):
-    """What of a file can be taken: values of the right type, and no counter that would be a credit of blocks."""
+def keep_usable(stored):
+    """The values of the right type; none at all if a counter is below 0: we never write that."""
     values = {}
     for name, value in stored.items():
         if type(value) is type(SESSION.get(name)):
             values[name] = value
     if any(values.get(name, 0) < 0 for name in COUNTERS):
-        return {}  # nothing that this hook wrote
+        return {}
     return values
 
 
 def open_state(call, name, limit=FILE_LIMIT):
-    """Path and content of a state file, locked until the process ends; BlockingIOError where it stays held."""
+    """Path and content of a state file, locked until the process ends; else BlockingIOError."""
     make_folder(call.folder)
     path = call.folder + "/" + name
     lock(path + ".lock", call.lock_s)
@@ -78,7 +78,9 @@ def open_state(call, name, limit=FILE_LIMIT):
 
 def lock(path, seconds):
     """Lock a file until the process ends; BlockingIOError after some seconds."""
-    fd = open_file(path, posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC)  # the truncation dates it
+    fd = open_file(
+        path, posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC
+    )  # truncating updates its time
     end = time.monotonic() + seconds
     while True:
         try:
@@ -96,12 +98,12 @@ def open_session(call, suffix=".json"):
 
 
 def answer_once(call, path, state, decide):
-    """Let a stop be decided, in `state.said`, unless another registration of ours has; the line for the log, and
-    whether the answer lies on disk."""
+    """Decide a stop in `state.said`, unless another registration of ours has decided it.
+
+    Returns the line for the log (None if another has decided), and whether the answer is saved.
+    """
     line, asked_by = None, digest(call.beside)
-    if (
-        state.stop != call.key or asked_by in state.by
-    ):  # a new stop, or the last one asked about anew
+    if state.stop != call.key or asked_by in state.by:  # a new stop, or one equal to the last
         line = decide()
         state.stop, state.by = call.key, []
     state.by.append(asked_by)
@@ -109,14 +111,14 @@ def answer_once(call, path, state, decide):
 
 
 def save_session(path, state, now):
-    """Whether the session's values lie on disk now, whole."""
+    """Write the session's values; False if they were not written completely."""
     state.t = int(now)
     del state.ring[:-RING_LIMIT]
     return save_object(path, vars(state))
 
 
 def sweep(call):
-    """Remove what sessions left behind that nobody has touched for a month."""
+    """Remove files of sessions that were not used for a month."""
     now = min(call.now, time.time())
     for name in posix.listdir(call.folder):
         path = call.folder + "/" + name

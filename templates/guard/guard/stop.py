@@ -1,4 +1,4 @@
-"""A stop: gates that let the agent go, then the mode, then chains that other hooks force, then the reminder."""
+"""A stop: reasons to allow it, then the mode, then chains of other hooks, then the reminder."""
 
 import posix
 
@@ -7,26 +7,26 @@ from .call import Expired, read_call, read_input
 from .files import open_to_replace
 from .log import UNCOUNTED, log
 from .policies import (
-    gate,
+    decide_by_mode,
     is_concluded,
     is_forced_loop,
     is_given_up,
     is_waiting,
     needs_reminder,
+    reason_to_allow,
+    reason_to_ignore,
     settle,
-    silent_gate,
-    verdict,
 )
 from .progress import observe, read_task
 from .state import answer_once, open_session
 from .values import digest
 
-# Of these calls a supervisor hears nothing.
+# Calls that leave no breadcrumb for a supervisor.
 NOT_OURS = ("no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive")
 
 
 class Decision:
-    """What is decided, why, which numbers to speak of, and the line in the log (None: another registration's)."""
+    """The decision, why, the numbers to mention, and the log line (None: already logged)."""
 
     def __init__(self, decision, code, blocks=0, remaining=-1, line=UNCOUNTED):
         self.decision, self.code, self.blocks, self.remaining = decision, code, blocks, remaining
@@ -48,11 +48,11 @@ def on_stop(event, host):
 
 
 def decide(call):
-    """The decision on a stop."""
-    code = silent_gate(call)
+    """Decide a stop."""
+    code = reason_to_ignore(call)
     if code:
         return Decision("allow", code)
-    code, concluded = gate(call), is_concluded(call)
+    code, concluded = reason_to_allow(call), is_concluded(call)
     if is_waiting(call) and not concluded:
         return Decision("allow", code or "background")
     if is_given_up(call):
@@ -61,12 +61,15 @@ def decide(call):
     try:
         path, state = open_session(call)
     except BlockingIOError:
-        wished = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
-        lost = "release" if wished and not code and not concluded else "allow"
-        return Decision(lost, "lock_timeout", 0, remaining)
-    line, saved = answer_once(
-        call, path, state, lambda: decide_anew(call, state, code, heartbeat, remaining)
-    )
+        wants_block = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
+        is_released = wants_block and not code and not concluded
+        decision = "release" if is_released else "allow"
+        return Decision(decision, "lock_timeout", 0, remaining)
+
+    def decide_now():
+        return decide_anew(call, state, code, heartbeat, remaining)
+
+    line, saved = answer_once(call, path, state, decide_now)
     decision, code, blocks, remaining = state.said
     if decision == "block" and not saved:
         decision, code = "allow" if code == "nudged" else "release", "state_error"
@@ -74,11 +77,11 @@ def decide(call):
 
 
 def decide_anew(call, state, gate_code, heartbeat, remaining):
-    """Bring the session up to this stop and decide, in `state.said`; the line for the log."""
+    """Update the session and decide this stop in `state.said`; the line for the log."""
     progress = observe(call, state, heartbeat, remaining)
     decision, code, blocks = "allow", gate_code, 0
     if not gate_code:
-        decision, code, blocks = verdict(call, state, remaining)
+        decision, code, blocks = decide_by_mode(call, state, remaining)
     if decision == "allow" and is_forced_loop(call, state):
         decision, code = "end", "stop_loop"
     if decision == "allow" and needs_reminder(call, state, code):
@@ -90,7 +93,7 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
 
 
 def leave_breadcrumb(call, code):
-    """RESPAWN_REQUESTED, for a supervisor: a chain is being forced on, and does not end of its own will."""
+    """Write RESPAWN_REQUESTED while the guard keeps the agent going, so a supervisor knows."""
     if not call.keepalive or code in NOT_OURS:
         return
     path = call.folder + "/RESPAWN_REQUESTED"

@@ -1,4 +1,4 @@
-"""The end of the host's record of a session: tool calls, and who began the turn."""
+"""The end of the host's transcript of a session: tool calls, and who began the turn."""
 
 import posix
 import time
@@ -9,12 +9,8 @@ from .values import digest, first_text, parse
 
 TAIL_LIMIT = 256 * KIB
 WAITS = (0.01, 0.02, 0.03, 0)  # seconds between two looks at a transcript that is being written
-MARKS = (
-    b'"tool_use"',
-    b'"function_call"',
-    b'"custom_tool_call"',
-    b'"user"',
-)  # one is in every line that matters
+# Every line that matters has one of these.
+MARKS = (b'"tool_use"', b'"function_call"', b'"custom_tool_call"', b'"user"')
 # A prompt that quotes these words has a backslash before the quotes.
 WAKE_UPS = (
     b'"task-notification"',
@@ -26,7 +22,7 @@ WAKE_UPS = (
 
 
 class Entry:
-    """A line of the transcript: its bytes, what they say, and whether they came since the last stop."""
+    """A line of the transcript: its bytes, its values, and if it is newer than the last stop."""
 
     def __init__(self, line, values, is_new):
         self.line, self.values, self.is_new = line, values, is_new
@@ -35,8 +31,8 @@ class Entry:
 def read_tail(path, state, words):
     """The entries at the end of the transcript that matter.
 
-    The host writes it while the hook starts; it is given a moment for `words`: in a chain the last ones, since the
-    tool calls of the turn come before them, and else a new prompt's id.
+    The host may still write it, so this waits a moment for `words`: in a chain the agent's last
+    words, since the tool calls of the turn come before them; else the id of a new prompt.
     """
     try:
         fd = open_file(path, posix.O_RDONLY)
@@ -46,13 +42,13 @@ def read_tail(path, state, words):
     if size < state.tx:  # another file
         state.tx, state.ring = 0, []
     lines = data.split(b"\n")
-    entries = entries_of(lines, offset, state.tx)
+    entries = parse_entries(lines, offset, state.tx)
     state.tx = size if is_whole(lines[-1]) else size - len(lines[-1])
     return entries
 
 
 def wait_for(fd, state, words):
-    """The end of the file once it has these words after the last stop, or after a moment; its offset, the size."""
+    """Wait for these words after the last stop; the end of the file, its offset, and the size."""
     for wait in WAITS:
         size = posix.fstat(fd).st_size
         offset = max(0, size - TAIL_LIMIT)
@@ -63,19 +59,19 @@ def wait_for(fd, state, words):
     return data, offset, size
 
 
-def entries_of(lines, offset, read_so_far):
-    """The entries in these lines, the first of which begins at an offset in the file."""
+def parse_entries(lines, offset, read_so_far):
+    """The entries in these lines; the first line begins at `offset` in the file."""
     entries = []
     for line in lines:
-        values = values_of(line)
+        values = parse_line(line)
         if values and not values.get("isSidechain"):
             entries.append(Entry(line, values, offset >= read_so_far))
         offset += len(line) + 1
     return entries
 
 
-def values_of(line):
-    """What a line says; None if it does not matter, or is cut by the window."""
+def parse_line(line):
+    """The values in a line; None if it does not matter, or is cut off."""
     if line[-1:] != b"}" or not any(mark in line for mark in MARKS):
         return None
     try:
@@ -85,7 +81,7 @@ def values_of(line):
 
 
 def is_whole(line):
-    """Whether the last line is an entry; else it is empty, or the rest of it is still to come."""
+    """Is the last line complete? Else it is empty, or the host is still writing it."""
     try:
         parse(line, "replace")
     except ValueError:
@@ -112,13 +108,13 @@ def tool_calls(entry):
 
 
 def is_prompt(entry):
-    """Is this a user's entry? Stop hooks' feedback (isMeta) and tool results are none; Droid marks its own so."""
-    user = entry.values.get("type") == "user" or b'"interactionMode"' in entry.line
-    return user and not entry.values.get("isMeta") and b'"tool_result"' not in entry.line
+    """Is this a user's prompt? Feedback of stop hooks (isMeta) and tool results are not."""
+    is_user = entry.values.get("type") == "user" or b'"interactionMode"' in entry.line  # Droid
+    return is_user and not entry.values.get("isMeta") and b'"tool_result"' not in entry.line
 
 
 def last_prompt(entries, turn=""):
-    """The user's entry that began a turn, as its line; the last one where none has the turn's id."""
+    """The line of the prompt that began a turn; the last prompt if none has the turn's id."""
     prompts = [entry.line for entry in entries if is_prompt(entry)]
     if turn:
         for line in prompts:
@@ -143,7 +139,7 @@ def called_since_prompt(settings, entries):
 
 
 def last_words(payload):
-    """The end of what the agent said, as bytes that stand in the transcript unescaped; empty if there are none."""
+    """The end of the agent's last message, if JSON does not escape it; else empty."""
     words = first_text(payload, "last_assistant_message").strip()[-24:]
     if words.isascii() and words.isprintable() and not set(words) & set('"\\'):
         return words.encode()
@@ -151,7 +147,7 @@ def last_words(payload):
 
 
 def new_prompt(payload, state):
-    """The id of a prompt that is new to a known session, as bytes: the entry that has it says who prompted."""
+    """The id of a new prompt in a known session, as bytes; its entry says who prompted."""
     turn = first_text(payload, "prompt_id")
     if state.turn and turn and digest(turn) != state.turn:
         return turn.encode("utf-8", "replace")

@@ -1,5 +1,8 @@
-"""Values and their bytes: JSON, hashes, and what texts mean. Only the interpreter's C parts, as the public modules
-would more than double what a call costs."""
+"""JSON, hashes, and the meaning of texts.
+
+It imports only the interpreter's C modules: the public ones would more than double the cost of a
+call.
+"""
 
 try:
     from _sha256 import sha256  # up to Python 3.11
@@ -11,17 +14,17 @@ except ImportError:
 
 
 def read_number(digits):
-    """A whole number of JSON; an absurdly long one stays text, since converting it could take minutes."""
+    """A whole number of JSON; a very long one stays text, as converting it could take minutes."""
     if len(digits) < 19:
         return int(digits)
     return digits
 
 
 class Scanning:
-    """How JSON is read: as Python's own `json` does it."""
+    """The options of the JSON scanner, as Python's own `json` sets them."""
 
     strict = True
-    object_hook = object_pairs_hook = array_hook = None  # the last: from Python 3.15 on
+    object_hook = object_pairs_hook = array_hook = None  # array_hook: Python 3.15
     parse_float = parse_constant = float
     parse_int = read_number
 
@@ -36,7 +39,7 @@ try:
         """A value as JSON, always in the same form."""
         return "".join(encode(value, 0))
 
-except Exception:  # another interpreter, or a later one that wants more
+except Exception:  # another interpreter, or a later version
     import json
 
     scan = json.JSONDecoder(parse_int=read_number).scan_once
@@ -51,11 +54,8 @@ def parse(data, errors="strict"):
     text = data.decode("utf-8", errors).lstrip("\ufeff").strip(" \t\r\n")
     try:
         value, end = scan(text, 0)
-    except (
-        StopIteration,
-        RecursionError,
-        SystemError,
-    ):  # SystemError: json's own error class is not loaded
+    # SystemError: json's own error class is not loaded.
+    except (StopIteration, RecursionError, SystemError):
         raise ValueError from None
     if end < len(text) or type(value) is not dict:
         raise ValueError
@@ -63,24 +63,24 @@ def parse(data, errors="strict"):
 
 
 def digest_bytes(data):
-    """The short hash by which bytes are told apart."""
+    """A short hash of bytes."""
     return sha256(data).hexdigest()[:16]
 
 
 def digest(text):
-    """The short hash of a text: of a session, a project, a tool call."""
+    """A short hash of a text: of a session, a project or a tool call."""
     return digest_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def is_true(value):
-    """Whether a value, or the text of a variable, says yes."""
+    """Is a value true, or the text of a variable a yes?"""
     if type(value) is str:
         return value.strip().lower() in ("1", "true", "yes", "on")
     return bool(value)
 
 
 def whole_number(text):
-    """The whole number that a text is; None if it is none, or absurdly long."""
+    """The whole number in a text; None if it is no number, or very long."""
     text = text.strip()
     digits = text[1:] if text.startswith("-") else text
     if digits.isdigit() and digits.isascii() and len(digits) < 19:
@@ -89,7 +89,7 @@ def whole_number(text):
 
 
 def leading_number(text, default):
-    """The number that a text begins with, digit first, as Claude Code reads its cap ("3abc" is 3, "0x3" 0)."""
+    """The number that a text begins with, as Claude Code reads its cap ("3abc" is 3, "0x3" 0)."""
     text = text.strip()[:32]
     for end in range(len(text), 0, -1):
         head = text[:end]
@@ -104,7 +104,7 @@ def leading_number(text, default):
 
 
 def first_text(values, *names):
-    """The first of these fields that holds a text which is not empty; else an empty one."""
+    """The first of these fields with a text that is not empty; else ''."""
     for name in names:
         if type(values.get(name)) is str and values[name]:
             return values[name]
