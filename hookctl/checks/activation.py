@@ -207,21 +207,21 @@ def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
 
 def _judge_overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
     """Events of ours that the host takes from a file beside this one."""
-    own = next((layer for layer in file.layers if layer.source.path == file.path), None)
-    if own is None or not own.hidden or file.current is None:
+    file_layer = next((layer for layer in file.layers if layer.source.path == file.path), None)
+    if file_layer is None or not file_layer.hidden or file.current is None:
         return
-    ours = {event_of(file.host.shape, hook_entry.path) for hook_entry in file.current.elements}
-    hidden = sorted(ours & own.hidden)
+    events = {event_of(file.host.shape, hook_entry.path) for hook_entry in file.current.elements}
+    hidden = sorted(events & file_layer.hidden)
     if hidden:
-        beside = next(layer for layer in file.layers if _is_beside(layer, own))
+        beside = next(layer for layer in file.layers if _is_beside(layer, file_layer))
         yield _report_hidden(
             facts, file, beside.source.path, beside.real_path, f"no hook on {' and '.join(hidden)}"
         )
 
 
-def _is_beside(layer: Layer, own: Layer) -> bool:
+def _is_beside(layer: Layer, file_layer: Layer) -> bool:
     """Whether a file is another one of the same scope, in another form."""
-    source, other = layer.source, own.source
+    source, other = layer.source, file_layer.source
     return source.scope == other.scope and source.host.variant != other.host.variant
 
 
@@ -232,10 +232,9 @@ def _report_hidden(
     if real_path in _paths_of_guards(facts):
         return file.find("shadowed", f"{message}; the guard is there too", level="info")
     beside = os.path.dirname(path) == os.path.dirname(file.path)
-    install = (
-        file.install if beside else f"hookctl install --host {facts.host.name} --scope project"
-    )
-    level = "error" if beside else "warning"
+    install, level = f"hookctl install --host {facts.host.name} --scope project", "warning"
+    if beside:
+        install, level = file.install, "error"
     return file.find("shadowed", message, f"`{install}` puts the guard there.", level=level)
 
 
@@ -254,14 +253,10 @@ def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
         source = layer.source
         if source.host.variant not in forms or not layer.hooks:
             continue
-        for other in (one.source for one in facts.layers):
-            if (
-                other.scope != source.scope
-                or other.path == source.path
-                or other.host.variant in forms
-            ):
+        for other in [other_layer.source for other_layer in facts.layers]:
+            if other.scope != source.scope or other.path == source.path:
                 continue
-            if _has_hooks(other.document.value):
+            if other.host.variant not in forms and _has_hooks(other.document.value):
                 message = (
                     f"hooks are registered here and in {other.path}; {facts.host.title} warns "
                     "about that at every start"

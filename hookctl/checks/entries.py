@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from hookctl import clock, engine
 from hookctl.checks import handlers, limits
@@ -83,25 +84,33 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
 
 def _describe_change(current: Current, entry: Entry) -> str:
     if not entry.id:
-        values = (
-            masked(value, str(entry.path[-1]))
-            for value in (current.values[entry.path], entry.written)
-        )
-        return " ({} instead of {})".format(
-            *(json.dumps(value, ensure_ascii=False) for value in values)
-        )
+        name = str(entry.path[-1])
+        current_value = _quote_value(name, current.values[entry.path])
+        return f" ({current_value} instead of {_quote_value(name, entry.written)})"
     fields = next(hook_entry.fields for hook_entry in current.elements if hook_entry.id == entry.id)
-    names = [
-        name for name in {**entry.written, **fields} if fields.get(name) != entry.written.get(name)
-    ]
-    return f" ({', '.join(names)} changed)"
+    changed = []
+    for name in {**entry.written, **fields}:
+        if fields.get(name) != entry.written.get(name):
+            changed.append(name)
+    return f" ({', '.join(changed)} changed)"
+
+
+def _quote_value(name: str, value: Any) -> str:
+    """A value as it stands in a settings file, with its secrets masked."""
+    return json.dumps(masked(value, name), ensure_ascii=False)
 
 
 def _judge_doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
     ids = [hook_entry.id for hook_entry in current.elements]
-    for id in sorted({id for id in ids if ids.count(id) > 1}):
-        targets = ", ".join(".".join(map(str, e.path)) for e in current.elements if e.id == id)
-        message = f"{id} is registered {ids.count(id)} times ({targets}), so it runs that often"
+    for id in sorted(set(ids)):
+        if ids.count(id) == 1:
+            continue
+        paths = []
+        for hook_entry in current.elements:
+            if hook_entry.id == id:
+                paths.append(".".join(map(str, hook_entry.path)))
+        message = f"{id} is registered {len(paths)} times ({', '.join(paths)})"
+        message += ", so it runs that often"
         fix = "`hookctl doctor --fix` removes unedited copies; remove edited ones by hand."
         yield file.find("entry_doubled", message, fix)
 
@@ -184,16 +193,14 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
     """Hooks of other tools that the guard wraps: the command, the record and the programs."""
     if file.current is None:
         return
-    known = (
-        {entry.id: entry for entry in file.record.entries if entry.id.startswith(WRAP)}
-        if file.record
-        else {}
-    )
-    wrapped = {
-        hook_entry.id: hook_entry
-        for hook_entry in file.current.elements
-        if hook_entry.id.startswith(WRAP)
-    }
+    known: dict[str, Entry] = {}
+    for entry in file.record.entries if file.record else ():
+        if entry.id.startswith(WRAP):
+            known[entry.id] = entry
+    wrapped: dict[str, HookEntry] = {}
+    for hook_entry in file.current.elements:
+        if hook_entry.id.startswith(WRAP):
+            wrapped[hook_entry.id] = hook_entry
     for id, hook_entry in wrapped.items():
         yield from _judge_wrapped_hook(file, hook_entry, known.get(id))
     for id in known.keys() - wrapped.keys():
@@ -212,11 +219,9 @@ def _judge_wrapped_hook(
             f"the command of {hook_entry.id}, which wraps another tool's hook, was edited; the "
             "change is yours and stays"
         )
-        fix = (
-            f"`{file.install} --force` restores it."
-            if entry
-            else "Put the tool's own command back."
-        )
+        fix = "Put the tool's own command back."
+        if entry:
+            fix = f"`{file.install} --force` restores it."
         yield file.find("wrap_edited", message, fix)
     elif entry is None:
         message = f"{hook_entry.id} wraps {masked_text(original)}, but hookctl has no record of it"

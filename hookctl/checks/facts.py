@@ -225,7 +225,7 @@ class FileFacts(NamedTuple):
 
     @property
     def reaching(self) -> tuple[Layer, ...]:
-        """The files whose variables reach the guard's hook: all, or only this one if it has an env."""
+        """The files whose variables reach the guard's hook: all, or this one if it has an env."""
         own = tuple(layer for layer in self.layers if layer.source.path == self.path)
         return own if own and self.host.env_field else self.layers
 

@@ -40,11 +40,10 @@ def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
         yield Fault((), "is not an array")
         return
     if host.shape.is_flat(event):
-        yield from (
-            Fault((n,), reason)
-            for n, entry in enumerate(groups)
-            if (reason := _flat_fault(host, entry))
-        )
+        for number, entry in enumerate(groups):
+            reason = _flat_fault(host, entry)
+            if reason:
+                yield Fault((number,), reason)
         return
     for g, group in enumerate(groups):
         default = [] if knowledge(host).get("group_default") else None

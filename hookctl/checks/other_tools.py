@@ -64,7 +64,7 @@ def _find_paths(facts: HostFacts, foreign: list[Hook], system: dict[str, Any]) -
 
 
 def _judge_together(facts: HostFacts, known: list[_KnownTool]) -> Iterator[Finding]:
-    """Each counts for itself, so that two of them give an agent more turns than either says."""
+    """Two tools that keep an agent working give it more turns than each of them says."""
     names = [tool.name for tool in known]
     if any(mode(facts, guard) in ("breaker", "keepalive") for guard in at_work(facts)):
         names.append("the guard")
@@ -87,12 +87,12 @@ def _judge_end(
     names = ", ".join(dict.fromkeys(hook.title for hook in hooks)) or known[0].name
     event, title = facts.host.events[canonical], facts.host.title
     blocker = f"{names} may block on {event}"
-    cap = _read_lowest_cap(facts, hooks)
+    cap = _read_cap_of_hooks(facts, hooks)
     ending = [guard for guard in at_work(facts) if ends_chains(facts, guard)]
     if canonical == "stop" and ending:
-        always = any(mode(facts, guard) != "keepalive" for guard in ending)
         message = f"{blocker}; the guard ends a chain without progress"
-        message += "" if always else ", except during a run"
+        if all(mode(facts, guard) == "keepalive" for guard in ending):
+            message += ", except during a run"
         return facts.find("foreign_stop", message, "", path, level="info")
     reason = f"no hook of {title} can end a chain"
     if _can_end(facts.host):
@@ -104,14 +104,17 @@ def _judge_end(
             return facts.find("foreign_stop", message, "", path, level="info")
     fix = _suggest_fix(facts.host, canonical, wrap=bool(hooks), lift=cap <= 0)
     if cap > 0:
-        message = (
-            f"{blocker}; {reason}, so only {title}'s own cap ends it, after {cap:g} blocks in a row"
-        )
+        message = f"{blocker}; {reason}"
+        message += f", so only {title}'s own cap ends it, after {cap:g} blocks in a row"
         return facts.find("foreign_stop", message, fix, path, level="warning")
-    surely = canonical == "stop" and any(known)
-    none = f"{title}'s own cap is off" if facts.host.cap else f"{title} has no cap"
-    message = f"{blocker}; {reason}, and {none}: nothing ends it"
-    return facts.find("foreign_stop", message, fix, path, level="error" if surely else "warning")
+    missing_cap = f"{title} has no cap"
+    if facts.host.cap:
+        missing_cap = f"{title}'s own cap is off"
+    level = "warning"
+    if canonical == "stop" and known:
+        level = "error"
+    message = f"{blocker}; {reason}, and {missing_cap}: nothing ends it"
+    return facts.find("foreign_stop", message, fix, path, level=level)
 
 
 def _can_end(host: Host) -> bool:
@@ -120,7 +123,7 @@ def _can_end(host: Host) -> bool:
 
 
 def _suggest_fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
-    """What there is to do about a chain that nothing ends, on a host that has it."""
+    """The fix for a chain that nothing ends, as far as the host has one."""
     steps = []
     if canonical == "stop" and _can_end(host):
         options = "--mode breaker --set end_foreign_chains=true"
@@ -133,16 +136,20 @@ def _suggest_fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
     return " ".join(steps) or "Remove the hook, unless it ends by itself."
 
 
-def _read_lowest_cap(facts: HostFacts, hooks: list[Hook]) -> float:
-    """How many blocks in a row the host takes from these hooks; 0 or less: as many as come."""
+def _read_cap_of_hooks(facts: HostFacts, hooks: list[Hook]) -> float:
+    """The blocks in a row that the host takes from these hooks; 0 or less means no end."""
     field = facts.host.cap.get("field")
     if not field:
         return effective.blocks(facts.host, [layer.source for layer in facts.layers], facts.environ)
-    caps = [
-        read_cap(facts.host, json.dumps(hook.fields[field]) if field in hook.fields else "")
-        for hook in hooks
-    ]
-    return 0.0 if any(cap <= 0 for cap in caps) else max(caps, default=0.0)
+    caps = []
+    for hook in hooks:
+        text = ""
+        if field in hook.fields:
+            text = json.dumps(hook.fields[field])
+        caps.append(read_cap(facts.host, text))
+    if any(cap <= 0 for cap in caps):
+        return 0.0
+    return max(caps, default=0.0)
 
 
 # Hooks of other tools that never run, lack their script, or start agents or installers.
