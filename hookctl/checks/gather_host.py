@@ -33,7 +33,7 @@ from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
-from hookctl.settings.targets import OWN, Target, of_file
+from hookctl.settings.targets import OWN, Target, variant_of_file
 from hookctl.system import project
 
 _SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
@@ -115,7 +115,7 @@ def _switch_files(
     for _, path in effective.switch_files(machine.folders, host, machine.folders.cwd):
         if path in paths or not os.path.lexists(path):
             continue
-        variant = of_file(machine.load(host.name), path, machine.read)
+        variant = variant_of_file(machine.load(host.name), path, machine.read)
         if reading.stops_client(variant):
             try:
                 machine.reader.patient_document(path, variant.format)
@@ -164,7 +164,7 @@ def _unread(
         if real_path in read:
             continue
         try:
-            variant = of_file(host, path, machine.read)
+            variant = variant_of_file(host, path, machine.read)
             document = machine.reader.patient_document(path, variant.format)[1]
         except HookctlError:
             continue

@@ -17,7 +17,7 @@ from hookctl.packs import knobs
 from hookctl.settings import effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look
-from hookctl.settings.targets import Target, of_file, standing
+from hookctl.settings.targets import Target, active_file, variant_of_file
 from hookctl.system import project
 from hookctl.system.folders import Folders
 
@@ -50,7 +50,7 @@ class Machine:
         """The settings file of a scope that counts now, and the host in the variant that it stands in."""
         key = (host.name, host.stands, scope, folder)
         if key not in self._standing:
-            self._standing[key] = standing(host, scope, self.environ, folder, self.read)
+            self._standing[key] = active_file(host, scope, self.environ, folder, self.read)
         return self._standing[key]
 
     def targets(self, host: Host) -> list[Target]:
@@ -75,7 +75,7 @@ class Machine:
         for key, page in self.records.items():
             if page.host == host.name and page.packs:  # else only approvals are in the file
                 path = store.place_of(self.records, key)
-                variant = of_file(host, path, self.read)
+                variant = variant_of_file(host, path, self.read)
                 targets.setdefault(key, Target(variant, page.scope, path, page.project))
         return list(targets.values())
 

@@ -26,11 +26,11 @@ from hookctl.settings.targets import (
     GUARD,
     OWN,
     Target,
-    of_file,
     pack_folder,
     read_inside,
     require_inside,
     top,
+    variant_of_file,
 )
 from hookctl.system import files
 from hookctl.system import project as project_folder
@@ -357,7 +357,7 @@ def _place(folders: Folders, project: str, name: str) -> Target:
     """The host whose project settings a page names."""
     known = [host for host in map(hosts.load, hosts.names()) if "project" in host.scopes]
     for usual in known:
-        host = of_file(usual, os.path.join(project, name))
+        host = variant_of_file(usual, os.path.join(project, name))
         settings = hosts.settings_path(host, "project", folders.environ, project)
         if name == os.path.relpath(settings, project):
             require_inside(project, settings)

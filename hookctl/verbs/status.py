@@ -22,7 +22,7 @@ from hookctl.packs.sentence import sentence as describe
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
-from hookctl.settings.targets import GUARD, of_file, standing
+from hookctl.settings.targets import GUARD, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
@@ -75,7 +75,7 @@ def status(folders: Folders) -> Result:
 def _own_paths(folders: Folders, host: Host) -> list[tuple[Host, str]]:
     """The settings files of a host that count where we are."""
     here = project.find(folders.cwd, folders.environ)
-    return [standing(host, scope, folders.environ, here) for scope in host.scopes]
+    return [active_file(host, scope, folders.environ, here) for scope in host.scopes]
 
 
 def _stands_unknown(records: dict[str, Record], host: Host, path: str) -> bool:
@@ -101,14 +101,16 @@ def _page(folders: Folders, path: str, record: Record) -> dict[str, Any]:
         "guard": None,
     }
     try:
-        host = of_file(known.load(record.host), path) if record.host in known.names() else None
+        host = (
+            variant_of_file(known.load(record.host), path) if record.host in known.names() else None
+        )
         _, document = read_document(path, record.format)
         current = look(host or known.load(known.names()[0]), document, (), record.entries)
     except HookctlError as error:
         return {**page, "error": error.as_dict()}
     if host is None:
         return {**page, "entries": [_entry(entry, current, None) for entry in _shown(record)]}
-    user = path if record.scope == "user" else standing(host, "user", folders.environ)[1]
+    user = path if record.scope == "user" else active_file(host, "user", folders.environ)[1]
     found = precedence.sources(folders, host, user, record.project or folders.cwd)
     page["entries"] = [
         _entry(entry, current, _stronger(host, record, found, entry, current))

@@ -18,7 +18,7 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.sources import Sources, read_document
-from hookctl.settings.targets import GUARD, Target, all_files, of_page
+from hookctl.settings.targets import GUARD, Target, all_files, target_of_record
 from hookctl.system.folders import Folders
 
 
@@ -189,5 +189,5 @@ def _leaving(records: Mapping[str, Record], key: str, what: What) -> Leaving:
         raise HookctlError(
             "ledger_newer", message, path=path, hint="Use the newer hookctl that wrote it."
         )
-    target = of_page(known.load(record.host), record, path)
+    target = target_of_record(known.load(record.host), record, path)
     return Leaving(target, (what.name,) if what.name else tuple(record.packs), key)
