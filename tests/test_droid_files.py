@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.settings.targets import standing
+from hookctl.settings.targets import active_file
 
 HOOK = [{"hooks": [{"type": "command", "command": "bell"}]}]
 
@@ -37,6 +37,6 @@ def test_a_hook_goes_where_it_runs_and_hides_none_of_the_operator_s(
     for name, value in (("settings.json", settings), ("hooks.json", hooks)):
         if value is not None:
             (folder / name).write_text(json.dumps(value))
-    host, path = standing(hosts.load("droid"), "user", {"HOME": str(tmp_path)})
+    host, path = active_file(hosts.load("droid"), "user", {"HOME": str(tmp_path)})
     assert path == str(folder / file)
     assert host.variant == ("hooks.json" if file == "hooks.json" else "")

@@ -104,7 +104,7 @@ def _read_layers(machine: Machine, target: Target, start: str) -> tuple[Layer, .
     """The settings files that the host reads when it is started in this folder."""
     user_path = target.path
     if target.scope != "user":
-        user_path = machine.standing(target.host, "user")[1]
+        user_path = machine.active_file(target.host, "user")[1]
     return machine.layers(target.host, user_path, start)
 
 
@@ -172,7 +172,7 @@ def _find_other_readers(machine: Machine, facts: FileFacts) -> tuple[OtherReader
 def _describe_reader(machine: Machine, facts: FileFacts, entry: dict[str, Any]) -> OtherReader:
     """Another agent that reads this file, and the guard that it has elsewhere."""
     other = machine.load(entry["host"])
-    user_path = machine.standing(other, "user")[1]
+    user_path = machine.active_file(other, "user")[1]
     guard_path = ""
     for layer in machine.layers(other, user_path, facts.start):
         if not guard_path and layer.real_path != facts.real_path and _has_guard(layer):

@@ -33,7 +33,7 @@ from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
-from hookctl.settings.targets import OWN, Target, of_file
+from hookctl.settings.targets import OWN, Target, variant_of_file
 from hookctl.system import project
 
 _SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
@@ -50,7 +50,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     client = probes.client(host, hosts.client(host, machine.environ))
     # First: they are read again while somebody is writing them.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
-    layers = machine.layers(host, machine.standing(host, "user")[1], cwd)
+    layers = machine.layers(host, machine.active_file(host, "user")[1], cwd)
     facts = facts._replace(files=files_of_ours, layers=layers)
     facts = _add_effective_values(machine, facts)
     facts = _add_other_files(machine, facts)
@@ -118,7 +118,7 @@ def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> 
     """Settings of the working folder that have nothing of ours."""
     real_paths = {facts.real_path for facts in known}
     for scope in host.scopes[1:]:
-        variant, path = machine.standing(host, scope, machine.folders.cwd)
+        variant, path = machine.active_file(host, scope, machine.folders.cwd)
         if os.path.lexists(path) and store.real_path(path) not in real_paths:
             target = Target(variant, scope, path, machine.folders.cwd)
             yield bare_facts(machine, target, None, *parse_settings(machine, target))
@@ -150,7 +150,7 @@ def _find_broken_switch_files(
     for _, path in effective.switch_files(machine.folders, host, machine.folders.cwd):
         if path in paths or not os.path.lexists(path):
             continue
-        variant = of_file(machine.load(host.name), path, machine.read)
+        variant = variant_of_file(machine.load(host.name), path, machine.read)
         if reading.stops_client(variant):
             try:
                 machine.reader.patient_document(path, variant.format)
@@ -199,7 +199,7 @@ def _find_unread(
         if real_path in read:
             continue
         try:
-            variant = of_file(host, path, machine.read)
+            variant = variant_of_file(host, path, machine.read)
             document = machine.reader.patient_document(path, variant.format)[1]
         except HookctlError:
             continue

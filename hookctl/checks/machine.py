@@ -17,7 +17,7 @@ from hookctl.packs import guard_options
 from hookctl.settings import effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look
-from hookctl.settings.targets import Target, of_file, standing
+from hookctl.settings.targets import Target, active_file, variant_of_file
 from hookctl.system import project
 from hookctl.system.folders import Folders
 
@@ -46,11 +46,11 @@ class Machine:
             self._hosts[name] = hosts.load(name)
         return self._hosts[name]
 
-    def standing(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
+    def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
         key = (host.name, host.variant, scope, folder)
         if key not in self._standing:
-            self._standing[key] = standing(host, scope, self.environ, folder, self.read)
+            self._standing[key] = active_file(host, scope, self.environ, folder, self.read)
         return self._standing[key]
 
     def targets(self, host: Host) -> list[Target]:
@@ -60,13 +60,13 @@ class Machine:
         return self._targets[host.name]
 
     def _find_targets(self, host: Host) -> list[Target]:
-        variant, path = self.standing(host, "user")
+        variant, path = self.active_file(host, "user")
         user_target = Target(variant, "user", path)
         key, record = store.find_record(self.records, user_target.path)
         targets = {key: user_target} if record or hosts.detected(host, self.environ) else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
-            variant, path = self.standing(host, scope, root)
+            variant, path = self.active_file(host, scope, root)
             target = Target(variant, scope, path, root)
             key, record = store.find_record(self.records, target.path)
             if record or self._has_ours(target):
@@ -74,7 +74,7 @@ class Machine:
         for key, record in self.records.items():
             if record.host == host.name and record.packs:  # else only approvals are in the file
                 path = store.current_path(self.records, key)
-                variant = of_file(host, path, self.read)
+                variant = variant_of_file(host, path, self.read)
                 targets.setdefault(key, Target(variant, record.scope, path, record.project))
         return list(targets.values())
 

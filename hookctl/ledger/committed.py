@@ -27,11 +27,11 @@ from hookctl.settings.targets import (
     GUARD,
     OWN,
     Target,
-    of_file,
     pack_folder,
     read_inside,
     require_inside,
     top,
+    variant_of_file,
 )
 from hookctl.system import files
 from hookctl.system import project as project_folder
@@ -408,7 +408,7 @@ def _find_target(folders: Folders, project: str, name: str) -> Target:
         known = hosts.load(host_name)
         if "project" not in known.scopes:
             continue
-        host = of_file(known, os.path.join(project, name))
+        host = variant_of_file(known, os.path.join(project, name))
         settings = hosts.settings_path(host, "project", folders.environ, project)
         if name == os.path.relpath(settings, project):
             require_inside(project, settings)

@@ -17,7 +17,7 @@ from hookctl.planner.draft import Draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import folders_of_others, uninstall_files
 from hookctl.settings.sources import Sources, look
-from hookctl.settings.targets import GUARD, Target, find, of_page, standing
+from hookctl.settings.targets import GUARD, Target, active_file, find, target_of_record
 from hookctl.system import files, project
 from hookctl.system.backups import Backup
 from hookctl.system.files import Snapshot
@@ -103,11 +103,11 @@ def _find_target(
     """The target that a settings file is: by its record, or else by its path."""
     if record is not None:
         now = store.current_path(records, key) if key in records else path
-        return of_page(hosts.load(record.host), record, now)
+        return target_of_record(hosts.load(record.host), record, now)
     root = project.find(os.path.dirname(path), folders.environ)
     for host in map(hosts.load, hosts.names()):
         for scope in host.scopes:
-            _, settings = standing(host, scope, folders.environ, root)
+            _, settings = active_file(host, scope, folders.environ, root)
             if store.real_path(settings) == key:
                 return find(host, scope, folders, "" if scope == "user" else root)
     # Nothing of ours is installed there, so any host will do.

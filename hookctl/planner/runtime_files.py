@@ -66,6 +66,28 @@ def install_files(
     A file that changes, and with `upgrade` any, is executable where the pack's own file is.
     """
     known = known or PackRecord("", {})
+    results = _write_wanted_files(target, folder, known, wanted, force=force, upgrade=upgrade)
+    unwanted = {name: digest for name, digest in known.files.items() if name not in wanted}
+    still_used = _still_used_files(unwanted, results)
+    for name in still_used:
+        del unwanted[name]
+    written = {name: result.digest for name, result in results.items()} | still_used
+    packages = {os.path.dirname(name) for name in written}
+    old = known._replace(folder=folder, files=unwanted)
+    removed = _remove_files(folders, target, old, in_use=packages)
+    return _join_results(folder, results, written, removed)
+
+
+def _write_wanted_files(
+    target: Target,
+    folder: str,
+    known: PackRecord,
+    wanted: Mapping[str, File],
+    *,
+    force: bool,
+    upgrade: bool,
+) -> dict[str, _FileResult]:
+    """Write each wanted file, unless it is a program that somebody else changed."""
     results = {}
     for name, snapshot in _read_all(target, folder, wanted).items():
         path, file, recorded = os.path.join(folder, name), wanted[name], known.files.get(name, "")
@@ -73,21 +95,16 @@ def install_files(
             results[name] = _keep_foreign_file(path, file, recorded)
         else:
             results[name] = _write_file(target, path, snapshot, file, upgrade=upgrade)
-    unwanted = {name: digest for name, digest in known.files.items() if name not in wanted}
-    still_used = {}
-    if HOOK in results and results[HOOK].foreign:
-        # An edited launcher still starts the package that it names.
-        still_used = {name: digest for name, digest in unwanted.items() if package_of(name)}
-    written = {name: result.digest for name, result in results.items()} | still_used
-    for name in still_used:
-        del unwanted[name]
-    removed = _remove_files(
-        folders,
-        target,
-        known._replace(folder=folder, files=unwanted),
-        in_use={os.path.dirname(name) for name in written},
-    )
-    return _join_results(folder, results, written, removed)
+    return results
+
+
+def _still_used_files(
+    unwanted: Mapping[str, str], results: Mapping[str, _FileResult]
+) -> dict[str, str]:
+    """The old packages, where an edited launcher stays: it still starts the one that it names."""
+    if HOOK not in results or not results[HOOK].foreign:
+        return {}
+    return {name: digest for name, digest in unwanted.items() if package_of(name)}
 
 
 def _keep_foreign_file(path: str, file: File, recorded: str) -> _FileResult:

@@ -11,7 +11,7 @@ from hookctl.hosts import Host, load, read_cap, settings_path, shapes
 from hookctl.model import HookEntry, Path
 from hookctl.settings import precedence
 from hookctl.settings.precedence import Source
-from hookctl.settings.targets import GUARD, Read, of_file, read_settings, readable
+from hookctl.settings.targets import GUARD, Read, read_settings, readable, variant_of_file
 from hookctl.system.folders import Folders
 
 STOP = f"{GUARD}/stop"  # the hook that counts
@@ -137,7 +137,7 @@ def with_switches(
             continue
         document = readable(path, host.data["switches"]["format"], reader)
         if document is not None and isinstance(document.value, dict):
-            variant = of_file(load(host.name), path, reader)
+            variant = variant_of_file(load(host.name), path, reader)
             switch_sources.append(Source(scope, path, document, variant))
     return [*switch_sources, *found]
 

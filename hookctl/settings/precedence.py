@@ -14,7 +14,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, load, reading, variants
 from hookctl.hosts.shapes import event_maps
 from hookctl.model import Path
-from hookctl.settings.targets import Read, all_files, of_file, read_settings, standing
+from hookctl.settings.targets import Read, active_file, all_files, read_settings, variant_of_file
 from hookctl.system import files
 from hookctl.system.folders import Folders
 
@@ -63,12 +63,12 @@ def _find_files(
 ) -> list[tuple[Host, str]]:
     """The settings files of a scope, each with the host's variant that matches its layout."""
     if scope == "user":
-        return _with_neighbours(folders, of_file(host, user, read), user, scope, "", read)
+        return _with_neighbours(folders, variant_of_file(host, user, read), user, scope, "", read)
     if scope == "managed":
         return [(host, path) for path in _managed_files(host)]
     if scope not in host.scopes:
         return []
-    variant, path = standing(host, scope, folders.environ, start, read)
+    variant, path = active_file(host, scope, folders.environ, start, read)
     return _with_neighbours(folders, variant, path, scope, start, read)
 
 

@@ -41,7 +41,7 @@ class Target:
 def find(host: Host, scope: str, folders: Folders, project: str = "") -> Target:
     """The target of a host's scope; refuses one whose links lead out of its project."""
     require_scope(host, scope)
-    host, path = standing(host, scope, folders.environ, project)
+    host, path = active_file(host, scope, folders.environ, project)
     if scope == "user":
         return Target(host, scope, path)
     target = Target(host, scope, path, project)
@@ -68,7 +68,7 @@ def read_settings(path: str, format: str) -> tuple[files.Snapshot, Document]:
     return snapshot, formats.parse(format, snapshot.data or b"", where=path)
 
 
-def standing(
+def active_file(
     host: Host,
     scope: str,
     environ: Mapping[str, str],
@@ -92,7 +92,7 @@ def all_files(
     read: Read = read_settings,
 ) -> list[tuple[Host, str]]:
     """Every possible settings file of a scope with its host variant, the active one first."""
-    active = standing(host, scope, environ, project, read)
+    active = active_file(host, scope, environ, project, read)
     all_variants = [host, *(variant for _, variant in variants(host))]
     by_path = {}
     for variant in reversed(all_variants):
@@ -104,7 +104,7 @@ def all_files(
     return candidates
 
 
-def of_file(host: Host, path: str, read: Read = read_settings) -> Host:
+def variant_of_file(host: Host, path: str, read: Read = read_settings) -> Host:
     """The host variant of a settings file, by the file's name and layout."""
     for where, variant in variants(host):
         if os.path.basename(path) not in _file_names(variant):
@@ -160,9 +160,9 @@ def readable(path: str, format: str, read: Read = read_settings) -> Document | N
         return None
 
 
-def of_page(host: Host, record: Record, path: str) -> Target:
+def target_of_record(host: Host, record: Record, path: str) -> Target:
     """The target of a record; `path` is where its file is now."""
-    variant = of_file(host, path)
+    variant = variant_of_file(host, path)
     project = ""
     if record.project:
         project = files.real(record.project)  # it may be behind a link by now

@@ -22,7 +22,7 @@ from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
-from hookctl.settings.targets import GUARD, of_file, standing
+from hookctl.settings.targets import GUARD, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
@@ -65,7 +65,7 @@ def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record
     root = project.find(folders.cwd, folders.environ)
     unrecorded = []
     for scope in host.scopes:
-        variant, path = standing(host, scope, folders.environ, root)
+        variant, path = active_file(host, scope, folders.environ, root)
         if _has_unrecorded_hook(records, variant, path):
             unrecorded.append(path)
     if unrecorded:
@@ -108,7 +108,7 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
     }
     is_known = record.host in known.names()
     try:
-        host = of_file(known.load(record.host), path) if is_known else known.load(known.names()[0])
+        host = variant_of_file(known.load(record.host), path) if is_known else known.load(known.names()[0])
         _, document = read_document(path, record.format)
         current = look(host, document, (), record.entries)
     except HookctlError as error:
@@ -132,7 +132,7 @@ def _read_sources(folders: Folders, host: Host, path: str, record: Record) -> li
     """All settings files that count where this one does."""
     user = path
     if record.scope != "user":
-        user = standing(host, "user", folders.environ)[1]
+        user = active_file(host, "user", folders.environ)[1]
     return precedence.sources(folders, host, user, record.project or folders.cwd)
 
 

@@ -18,7 +18,7 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.sources import Sources, read_document
-from hookctl.settings.targets import GUARD, Target, all_files, of_page
+from hookctl.settings.targets import GUARD, Target, all_files, target_of_record
 from hookctl.system.folders import Folders
 
 
@@ -228,5 +228,5 @@ def _make_leaving(records: Mapping[str, Record], key: str, request: Request) -> 
         )
         hint = "Use the newer hookctl that wrote it."
         raise HookctlError("ledger_newer", message, path=path, hint=hint)
-    target = of_page(known.load(record.host), record, path)
+    target = target_of_record(known.load(record.host), record, path)
     return Leaving(target, (request.name,) if request.name else tuple(record.packs), key)
