@@ -1,4 +1,4 @@
-"""Flags to verbs, and nothing else. Each command imports its verb when it is called."""
+"""The command line: parses options and calls a verb, which is imported only then."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from hookctl.system.folders import Folders
 
 
-def _offer(name: str) -> Callable[[str], Sequence[str]]:
-    """What a shell completes here; worked out only when it asks."""
+def _complete(name: str) -> Callable[[str], Sequence[str]]:
+    """The completion of an argument, worked out only when a shell asks."""
 
     def offered(incomplete: str) -> Sequence[str]:
         from hookctl.verbs.completion import values
@@ -36,45 +36,45 @@ _Pack = Annotated[
     str,
     typer.Argument(
         help="A built-in pack, or the path of a pack file or its folder.",
-        autocompletion=_offer("pack"),
+        autocompletion=_complete("pack"),
     ),
 ]
 _Hosts = Annotated[
     list[str] | None,
     typer.Option(
         "--host",
-        help="A host, several times if need be, or `all`: every one that is detected.",
-        autocompletion=_offer("hosts"),
+        help="The host; repeat it for several, or `all` for every detected one.",
+        autocompletion=_complete("hosts"),
     ),
 ]
 _Scope = Annotated[
     str,
     typer.Option(
-        help="Whose settings: user, project (shared, in version control) or local (this checkout only).",
-        autocompletion=_offer("scope"),
+        help="user (you), project (everyone, in version control) or local (this checkout).",
+        autocompletion=_complete("scope"),
     ),
 ]
 _Mode = Annotated[
     str,
     typer.Option(
-        help="What the guard does: breaker, keepalive, guard, or off.",
+        help="The guard's mode: breaker, keepalive, guard or off.",
         show_default=False,
-        autocompletion=_offer("mode"),
+        autocompletion=_complete("mode"),
     ),
 ]
 _Preset = Annotated[
     str,
     typer.Option(
-        help="Decide as a published system does: bmad, nightly, openhands, rockbot, hermes; or none (docs/guard.md).",
+        help="Act like a published system: bmad, nightly, openhands, rockbot, hermes; or none.",
         show_default=False,
-        autocompletion=_offer("preset"),
+        autocompletion=_complete("preset"),
     ),
 ]
 _Nudge = Annotated[
     str | None,
     typer.Option(
         metavar="TOOL[,TOOL]",
-        help="Remind the agent once to call one of these before it leaves; '': never.",
+        help="Remind the agent once to call one of these before it stops; '' turns it off.",
     ),
 ]
 _NudgeEnv = Annotated[
@@ -85,7 +85,7 @@ _Dispatch = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TOOL[:MAX/SECONDS]",
-        help="Refuse identical calls of this tool, more than MAX (30) in SECONDS (300).",
+        help="Refuse more than MAX (30) identical calls of this tool in SECONDS (300).",
     ),
 ]
 _Set = Annotated[
@@ -100,37 +100,35 @@ _Wrap = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT",
-        help="Give another tool's Stop hook, the one whose command has TEXT, our limit; '': none.",
+        help="Limit another tool's Stop hook whose command contains TEXT; '' for none.",
     ),
 ]
 _Reset = Annotated[
     bool,
     typer.Option(
         "--reset",
-        help="Back to the defaults; else mode, settings and wraps of the last install stay.",
+        help="Start from the defaults instead of the settings of the last install.",
     ),
 ]
 _Force = Annotated[
     bool,
     typer.Option(
         "--force",
-        help="As the pack wants it, also where you changed it; uninstall gives yours back.",
+        help="Overwrite your changes; uninstall restores them.",
     ),
 ]
 _Trust = Annotated[
     bool,
-    typer.Option(
-        "--trust", help="Approve the hooks too, where the host runs none without (Codex)."
-    ),
+    typer.Option("--trust", help="Also approve the hooks on a host that needs it (Codex)."),
 ]
 _Dry = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would change, as plan does, and write nothing.")
+    bool, typer.Option("--dry-run", help="Show the changes as plan does, and write nothing.")
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 _Project = Annotated[
     str,
     typer.Option(
-        help="The project; default: the nearest folder upwards with .hookctl or .git.",
+        help="The project folder; default: the nearest one above with .hookctl or .git.",
         show_default=False,
     ),
 ]
@@ -146,7 +144,7 @@ _Version = Annotated[
 
 
 def call(arguments: list[str]) -> int:
-    """Parse and run; a usage error is a HookctlError as any other."""
+    """Parse the arguments and run the command; a usage error is a HookctlError."""
     named = [name for name in arguments if not name.startswith("-")][:1]
     # Building the parameters of every command would cost each call as much as its own work.
     only = named if named and named[0] in _COMMANDS else list(_COMMANDS)
@@ -172,8 +170,8 @@ def _app(names: list[str]) -> typer.Typer:
     return app
 
 
-_ABOUT = """Installs hooks and environment settings into coding agents' settings files, and takes them out again,
-without touching a byte of anybody else's.
+_ABOUT = """Installs hooks and environment settings into coding agents' settings files, and removes them
+again, without touching a byte of anybody else's.
 
 \b
 Start here:
@@ -217,19 +215,15 @@ def _install(
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts, choice = (
-        _chosen(f"install {pack}", host, scope, json),
-        _choice(
-            _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force, trust
-        ),
-    )
+    hosts = _choose_hosts(f"install {pack}", host, scope, json)
+    settings = _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
+    choice = _choice(settings, reset, force, trust)
 
     def verb(folders: Folders) -> Result:
         if not dry_run:
             finish_pending(folders, say)
-        return install(
-            folders, content, _places(folders, hosts, scope, project), choice, dry_run=dry_run
-        )
+        targets = _find_targets(folders, hosts, scope, project)
+        return install(folders, content, targets, choice, dry_run=dry_run)
 
     return _show("install", verb, json)
 
@@ -258,19 +252,16 @@ def _plan(
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts, choice = (
-        _chosen(f"plan {pack}", host, scope, json),
-        _choice(
-            _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap), reset, force, trust
-        ),
-    )
+    hosts = _choose_hosts(f"plan {pack}", host, scope, json)
+    settings = _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
+    choice = _choice(settings, reset, force, trust)
 
     def verb(folders: Folders) -> Result:
-        result = install(
-            folders, content, _places(folders, hosts, scope, project), choice, dry_run=True
-        )
-        pending = exit_code and result.data["files"] and not result.errors
-        return result._replace(exit_code=PENDING) if pending else result
+        targets = _find_targets(folders, hosts, scope, project)
+        result = install(folders, content, targets, choice, dry_run=True)
+        if exit_code and result.data["files"] and not result.errors:
+            return result._replace(exit_code=PENDING)
+        return result
 
     return _show("plan", verb, json)
 
@@ -280,7 +271,7 @@ def _uninstall(
         str,
         typer.Argument(
             help="A pack's name or file; default: guard, with --all every pack.",
-            autocompletion=_offer("pack"),
+            autocompletion=_complete("pack"),
         ),
     ] = "",
     host: _Hosts = None,
@@ -288,14 +279,14 @@ def _uninstall(
         str,
         typer.Option(
             help="user, project or local; default: user, with --all every one.",
-            autocompletion=_offer("scope"),
+            autocompletion=_complete("scope"),
         ),
     ] = "",
     project: _Project = "",
     all_: Annotated[
-        bool, typer.Option("--all", help="Everywhere that the ledgers know of, after asking.")
+        bool, typer.Option("--all", help="Uninstall everywhere, after a question.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --all: do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask with --all.")] = False,
     dry_run: _Dry = False,
     json: _Json = False,
 ) -> int:
@@ -308,21 +299,21 @@ def _uninstall(
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
-    hosts = _chosen("uninstall", host or every, scope or "user", json)
+    hosts = _choose_hosts("uninstall", host or every, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
-    named_hosts = tuple(one.name for one in hosts) if host else ()
+    named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
     request = Request(name, all_, content, named_hosts, scope)
-    if all_ and not (dry_run or json or yes) and not _agreed(question(here(), request)):
+    if all_ and not (dry_run or json or yes) and not _confirm(question(here(), request)):
         message, hint = (
-            "--all asks first, and there is no terminal",
-            "With --yes it does not ask, nor with --json.",
+            "--all needs confirmation, but there is no terminal",
+            "Pass --yes or --json.",
         )
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
         if not dry_run:
             finish_pending(folders, say)
-        targets = [] if all_ else _places(folders, hosts, scope or "user", project)
+        targets = [] if all_ else _find_targets(folders, hosts, scope or "user", project)
         return uninstall(folders, request, targets, dry_run=dry_run)
 
     return _show("uninstall", verb, json)
@@ -330,12 +321,12 @@ def _uninstall(
 
 def _restore(
     file: Annotated[str, typer.Argument(help="The settings file.", show_default=False)] = "",
-    list_: Annotated[bool, typer.Option("--list", help="Show what backups there are.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the backups.")] = False,
     to: Annotated[
         int, typer.Option(metavar="N", help="The number of a backup, as --list shows it.")
     ] = 1,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove FILE's backups; without FILE, all of them.")
+        bool, typer.Option("--prune", help="Remove FILE's backups; without FILE, all backups.")
     ] = False,
     dry_run: _Dry = False,
     json: _Json = False,
@@ -350,24 +341,24 @@ def _render(
     host: Annotated[
         list[str] | None,
         typer.Option(
-            help="One host, which has settings of this scope.", autocompletion=_offer("host")
+            help="The host; it must have settings of this scope.", autocompletion=_complete("host")
         ),
     ] = None,
     scope: Annotated[
         str,
         typer.Option(
-            help="managed, user, project or local.", autocompletion=_offer("rendered scope")
+            help="managed, user, project or local.", autocompletion=_complete("rendered scope")
         ),
     ] = "managed",
     hook_dir: Annotated[
         str,
         typer.Option(
-            "--hook-dir", metavar="DIR", help="Where the pack's files will lie.", show_default=False
+            "--hook-dir", metavar="DIR", help="The folder of the pack's files.", show_default=False
         ),
     ] = "",
     python: Annotated[
         str,
-        typer.Option(metavar="P", help="The Python that will run the guard.", show_default=False),
+        typer.Option(metavar="P", help="The Python that runs the guard.", show_default=False),
     ] = "",
     mode: _Mode = "",
     preset: _Preset = "",
@@ -381,7 +372,7 @@ def _render(
     from hookctl.verbs.render import Request, render, require_one_host
 
     content = load(pack)
-    chosen = _chosen("render", [require_one_host(host or [], scope)], "user", json)[0]
+    chosen = _choose_hosts("render", [require_one_host(host or [], scope)], "user", json)[0]
     request = Request(
         scope, hook_dir, python, _settings(mode, preset, assign, nudge, nudge_env, dispatch)
     )
@@ -397,14 +388,14 @@ def _status(json: _Json = False) -> int:
 def _doctor(
     host: _Hosts = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Repair what is ours first, and nothing of yours.")
+        bool, typer.Option("--fix", help="Repair hookctl's own entries and files first.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
     json: _Json = False,
 ) -> int:
     from hookctl.verbs.doctor import doctor
 
-    return _show("doctor", lambda f: doctor(f, _named(host), strict=strict, fix=fix), json)
+    return _show("doctor", lambda f: doctor(f, _load_hosts(host), strict=strict, fix=fix), json)
 
 
 def _hosts(json: _Json = False) -> int:
@@ -419,20 +410,23 @@ def _run(
         typer.Argument(
             metavar="ACTION",
             help="One of: start, heartbeat, remaining, conclude, stop, status.",
-            autocompletion=_offer("action"),
+            autocompletion=_complete("action"),
         ),
     ],
     count: Annotated[
-        str, typer.Argument(metavar="[N]", help="With remaining: how much work is left.")
+        str, typer.Argument(metavar="[N]", help="For remaining: how much work is left.")
     ] = "",
     remaining: Annotated[
-        str, typer.Option(metavar="N", help="With start: how much work is left.")
+        str, typer.Option(metavar="N", help="For start: how much work is left.")
     ] = "",
     owner: Annotated[
-        str, typer.Option(metavar="ID", help="With start: the session that the run belongs to.")
+        str, typer.Option(metavar="ID", help="For start: the session that owns the run.")
     ] = "",
     duration: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="With start: how long (30m), else 12h.")
+        str,
+        typer.Option(
+            "--for", metavar="TIME", help="For start: how long it lasts, such as 30m; default: 12h."
+        ),
     ] = "",
     project: _Project = "",
     json: _Json = False,
@@ -448,27 +442,28 @@ def _log(
         str, typer.Option(metavar="ID", help="Only this session: its id, or its hash.")
     ] = "",
     since: Annotated[
-        str, typer.Option(metavar="TIME", help="Only what is newer: 2h, 30m, or a date.")
+        str, typer.Option(metavar="TIME", help="Only newer lines: 2h, 30m, or a date.")
     ] = "",
     code: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this reason, as tripped; several times if need be.",
-            autocompletion=_offer("code"),
+            help="Only this reason, such as tripped; may be repeated.",
+            autocompletion=_complete("code"),
         ),
     ] = None,
     decision: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only allow, block, release, end or refuse; several times if need be.",
-            autocompletion=_offer("decision"),
+            help="Only allow, block, release, end or refuse; may be repeated.",
+            autocompletion=_complete("decision"),
         ),
     ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Go on printing what comes; --json: one object a line.")
+        bool,
+        typer.Option("--follow", help="Keep printing new lines; with --json one object per line."),
     ] = (False),
     project: Annotated[
-        str, typer.Option(metavar="DIR", help="Only what was decided in this project.")
+        str, typer.Option(metavar="DIR", help="Only decisions in this project.")
     ] = "",
     json: _Json = False,
 ) -> int:
@@ -486,18 +481,20 @@ def _log(
 def _verify(
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="-- COMMAND...", help="The verifier: 0 holds, 1 to 125 not yet."),
+        typer.Argument(
+            metavar="-- COMMAND...", help="The check: exit code 0 passes, 1 to 125 is not yet."
+        ),
     ] = None,
     rechecks: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How often it is run at most; 0 is 1.")
+        int, typer.Option(metavar="N", min=0, help="How often to run it at most; 0 means 1.")
     ] = 3,
     grace: Annotated[
-        str, typer.Option(metavar="S", help="Seconds before the next look; or a time, as 2m.")
+        str, typer.Option(metavar="S", help="Seconds between two runs, or a time such as 2m.")
     ] = "15",
     timeout: Annotated[
         str,
         typer.Option(
-            metavar="S", help="Seconds in all; or a time, as 30m. Without it there is no limit."
+            metavar="S", help="Seconds in total, or a time such as 30m; default: no limit."
         ),
     ] = "",
     json: _Json = False,
@@ -510,13 +507,16 @@ def _verify(
 
 def _simulate(
     source: Annotated[
-        str, typer.Argument(metavar="EVENTS.jsonl|-", help="One JSON object a line; -: stdin.")
+        str,
+        typer.Argument(
+            metavar="EVENTS.jsonl|-", help="A file with one JSON object per line; - is stdin."
+        ),
     ],
     host: Annotated[
         str,
         typer.Option(
-            help="Whose payloads these are, where a line does not say it.",
-            autocompletion=_offer("host"),
+            help="The host of the events, where a line does not say it.",
+            autocompletion=_complete("host"),
         ),
     ] = "claude",
     mode: _Mode = "",
@@ -537,7 +537,7 @@ def _completion(
     shell: Annotated[
         str,
         typer.Argument(
-            metavar="SHELL", help="One of: bash, zsh, fish.", autocompletion=_offer("shell")
+            metavar="SHELL", help="One of: bash, zsh, fish.", autocompletion=_complete("shell")
         ),
     ],
     json: _Json = False,
@@ -550,19 +550,19 @@ def _completion(
 _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "install": (
         _install,
-        "Put a pack's hooks and settings into a host's settings file.",
+        "Add a pack's hooks and settings to a host's settings file.",
         "  hookctl install --host claude\n  hookctl install --host claude --set MAX_STOP_BLOCKS=8\n"
         "  hookctl install --host claude --scope project    for everyone who clones this project\n"
         "  hookctl install ./notify.toml --host claude      a pack of your own (docs/packs.md)",
     ),
     "uninstall": (
         _uninstall,
-        "Take out exactly what is ours; what you changed stays.",
-        "  hookctl uninstall\n  hookctl uninstall --all\n  hookctl uninstall --all --yes    ask nothing",
+        "Remove what hookctl installed; what you changed stays.",
+        "  hookctl uninstall\n  hookctl uninstall --all\n  hookctl uninstall --all --yes    do not ask",
     ),
     "plan": (
         _plan,
-        "Show what install would do, as a unified diff; nothing is written.",
+        "Show what install would do as a unified diff, and write nothing.",
         "  hookctl plan --host claude\n  hookctl plan --host claude --exit-code",
     ),
     "status": (
@@ -572,8 +572,8 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "doctor": (
         _doctor,
-        "Check that what is installed really works; exit code 1 if an error is found.",
-        "  hookctl doctor\n  hookctl doctor --fix            repair what is ours\n  hookctl doctor --strict --json",
+        "Check that the installed hooks work; exit code 1 if an error is found.",
+        "  hookctl doctor\n  hookctl doctor --fix            repair hookctl's own entries\n  hookctl doctor --strict --json",
     ),
     "render": (
         _render,
@@ -584,50 +584,50 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "restore": (
         _restore,
-        "Put a settings file back as it was before hookctl's first write, or as in a later backup.",
+        "Restore a settings file from before hookctl's first write, or from a later backup.",
         "  hookctl restore ~/.claude/settings.json --list\n  hookctl restore ~/.claude/settings.json\n"
         "  hookctl restore ~/.claude/settings.json --to 3",
     ),
     "hosts": (
         _hosts,
-        "Show every host: its file, its events, how sure, and what is detected here.",
+        "List the hosts: settings file, events, how certain, and which are detected here.",
         "  hookctl hosts",
     ),
     "run": (
         _run,
-        "Tell the guard about the work in hand: how much is left, that it moves, that it is to stop.",
-        "  hookctl run start --for 8h   a run begins: armed, and STOP and CONCLUDE of the one before are gone\n"
+        "Report progress to the guard: remaining work, a heartbeat, a stop.",
+        "  hookctl run start --for 8h   start a run; clears STOP and CONCLUDE of the last one\n"
         "  hookctl run remaining 3      three pieces of work are left\n"
-        "  hookctl run heartbeat        something was done\n"
-        "  hookctl run conclude         nobody is asked to go on any more; a reminder of a tool may come\n"
-        "  hookctl run stop             let every agent go at once, whatever is left\n"
-        "  hookctl run status           all of that, and since when",
+        "  hookctl run heartbeat        there was progress\n"
+        "  hookctl run conclude         let agents stop; a reminder of a tool may come\n"
+        "  hookctl run stop             let every agent stop at once\n"
+        "  hookctl run status           show the run",
     ),
     "log": (
         _log,
         "Show what the guard decided, and why.",
         "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
-        "  hookctl log --decision release --decision end --since 2026-11-21    where it let go, or ended a chain",
+        "  hookctl log --decision release --decision end --since 2026-11-21    releases and ended chains",
     ),
     "simulate": (
         _simulate,
-        "Show what the guard would decide on events, and why; nothing is touched.",
+        "Show what the guard would decide on events, and why; changes nothing.",
         "  hookctl simulate events.jsonl --preset bmad\n"
         '  echo \'{"run": {"remaining": 2}, "stop_hook_active": false}\' | hookctl simulate -',
     ),
     "verify": (
         _verify,
-        "Run a check until it holds, in one call that blocks; look again before saying no.\n\n\b\n"
-        "Exit codes:\n  0    it holds\n  1    incomplete: it said no at every look\n"
-        "  4    broken contract: it cannot be started, was killed, or ended with 126 or more; no second look\n"
-        "  124  out of time; it and what it started are ended\n  130  interrupted; the same",
+        "Run a check until it passes or its tries are used up.\n\n\b\n"
+        "Exit codes:\n  0    it passed\n  1    incomplete: it failed every time\n"
+        "  4    broken: it cannot be started, was killed, or exited with 126 or more\n"
+        "  124  out of time; it and its children are ended\n  130  interrupted; the same",
         "  hookctl verify -- pytest -q\n"
         "  hookctl verify --rechecks 5 --grace 30 --timeout 10m -- ./deployed.sh\n"
         "  hookctl verify -- sh -c 'test -s report.md && ! grep -q TODO report.md'",
     ),
     "completion": (
         _completion,
-        "Print a script that completes hookctl in a shell; it edits no file of yours.",
+        "Print a shell's completion script; it edits no files.",
         "  mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc\n"
         "  hookctl completion bash > ~/.local/share/bash-completion/completions/hookctl\n"
         "  hookctl completion zsh > ~/.zfunc/_hookctl\n"
@@ -665,8 +665,8 @@ def _choice(settings: Request, reset: bool, force: bool, trust: bool) -> Choice:
     return Choice(settings, reset, force, trust)
 
 
-def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
-    """The hosts that were named; without --host the detected ones, if somebody at the terminal agrees."""
+def _choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
+    """The named hosts; without --host the detected ones, after a question at the terminal."""
     from hookctl import hosts as known
     from hookctl.system.folders import here
 
@@ -687,7 +687,11 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     without = ", ".join(host.title for host in found if scope not in host.scopes)
     if not names:
         listed = ", ".join(detected) or "none"
-        if not detected or as_json or not _agreed(f"Detected here: {listed}. Go on with {listed}?"):
+        if (
+            not detected
+            or as_json
+            or not _confirm(f"Detected here: {listed}. Go on with {listed}?")
+        ):
             named = command.removesuffix(" guard")
             message, hint = (
                 "which host?",
@@ -700,12 +704,12 @@ def _chosen(command: str, names: list[str] | None, scope: str, as_json: bool) ->
     if without:
         from hookctl.report import say
 
-        say(f"left out, since there are no {scope} settings: {without}")
+        say(f"skipped, no {scope} settings: {without}")
     return [known.load(name) for name in detected]
 
 
-def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Target]:
-    """The settings files of these hosts at a scope of the project that was named, or that the working folder is in."""
+def _find_targets(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Target]:
+    """The hosts' settings files of a scope, in the named project or that of the working folder."""
     from hookctl.settings import targets
     from hookctl.system.project import find, named
 
@@ -713,14 +717,14 @@ def _places(folders: Folders, hosts: list[Host], scope: str, project: str) -> li
     if project and scope == "user":
         from hookctl.report import say
 
-        say("--project counts with --scope project and --scope local only; this is user scope")
+        say("--project has no effect in user scope, only with --scope project or --scope local")
     if scope != "user":
         root = root or find(folders.cwd, folders.environ)
     return [targets.find(host, scope, folders, root) for host in hosts]
 
 
-def _named(names: list[str] | None) -> list[Host]:
-    """The hosts that are named; none for all that are in use."""
+def _load_hosts(names: list[str] | None) -> list[Host]:
+    """The named hosts; an empty list stands for all that are in use."""
     from hookctl import hosts as known
 
     if names and "all" not in names:
@@ -728,8 +732,8 @@ def _named(names: list[str] | None) -> list[Host]:
     return []
 
 
-def _agreed(question: str) -> bool:
-    """Whether somebody at the terminal says yes, or nothing is to be asked; False where there is no terminal."""
+def _confirm(question: str) -> bool:
+    """Whether a person says yes, or there is no question; False without a terminal."""
     if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
         return False
     if not question:

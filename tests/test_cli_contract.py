@@ -289,7 +289,7 @@ def test_uninstall_everywhere_needs_a_terminal_or_json(process: Hookctl, setting
     assert process("install", *CLAUDE).code == 0
     outcome = process("uninstall", "--all")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "With --yes it does not ask, nor with --json." in outcome.err
+    assert "Pass --yes or --json." in outcome.err
     assert settings.exists()
 
 

@@ -396,9 +396,9 @@ REFUSED = {
         "'gone.sh' does not exist",
     ),
     "a number of many digits": (HEAD + f"x = {'9' * 5000} #!\n", "digits"),
-    "no TOML": (HEAD + "command = #!\n", "not TOML"),
-    "a key twice": (HEAD + 'name = "a" #!\n', "not TOML"),
-    "a NUL byte": (HEAD + "\0 #!\n", "not TOML"),
+    "no TOML": (HEAD + "command = #!\n", "not valid TOML"),
+    "a key twice": (HEAD + 'name = "a" #!\n', "not valid TOML"),
+    "a NUL byte": (HEAD + "\0 #!\n", "not valid TOML"),
     "a key of many parts": (HEAD + "a." * 1000 + "a = 1 #!\n", "too many parts"),
 }
 
@@ -650,14 +650,14 @@ def test_the_files_of_a_pack_have_a_size_together(folder: Path) -> None:
 def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
     folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pack, real = pack_of(folder, HEAD + FILES), packs._look
+    pack, real = pack_of(folder, HEAD + FILES), packs._require_file
 
     def look(*arguments: Any) -> tuple[str, os.stat_result]:
         found = real(*arguments)
         spoil(folder, kind)
         return found
 
-    monkeypatch.setattr(packs, "_look", look)
+    monkeypatch.setattr(packs, "_require_file", look)
     with pytest.raises(HookctlError, match="changed while it was read"):
         read_files(pack)
 

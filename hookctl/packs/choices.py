@@ -1,4 +1,4 @@
-"""The guard's settings that a person chooses: mode, preset and options, from the command line and the ledger."""
+"""The guard's settings that a person chooses: mode, preset and options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_LIMIT = 5
 
 
 class Request(NamedTuple):
-    """The settings that one command line asks for, as text; None or empty keeps the current value."""
+    """The settings on one command line, as text; None or empty keeps the current value."""
 
     mode: str = ""
     preset: str = ""

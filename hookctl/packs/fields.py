@@ -18,7 +18,7 @@ def fields_of(
     env: dict[str, str] | None = None,
     cap: int | None = None,
 ) -> dict[str, Any]:
-    """The fields of a hook; `seconds` is its timeout, `cap` only counts if the host has such a field."""
+    """The fields of a hook; `seconds` is its timeout, `cap` needs a field for it on the host."""
     registration = host.registration
     fields: dict[str, Any] = {}
     for name, value in registration.fields.items():

@@ -1,4 +1,4 @@
-"""Packs by path: one TOML file, read and checked. Whatever is wrong in it is `bad_pack`, with its line."""
+"""Packs by path: one TOML file, read and checked. A mistake in it is `bad_pack`, with its line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HIDDEN = re.compile(
 
 
 class _Source(NamedTuple):
-    """A pack file's text, which knows where its values stand."""
+    """A pack file's text, with the positions of its values."""
 
     path: str
     text: str
@@ -54,7 +54,7 @@ class _Source(NamedTuple):
 
 
 def _offset(text: str, place: Path) -> int:
-    """Where a value or a header of a text that has been parsed before stands, or the nearest around it."""
+    """The offset of a value or header in a valid text, or of the nearest one around it."""
     return _document(text).offset(place)
 
 
@@ -69,7 +69,7 @@ def _document(text: str) -> TomlDocument:
 
 
 def load_file(path: str) -> Pack:
-    """The pack of this file, or of the folder's only pack file; `usage` where there is none, else `bad_pack`."""
+    """The pack of a file, or of a folder's only pack file; `usage` if there is none."""
     target = _find(path)
     return _load(target, _text(target))
 
@@ -78,25 +78,25 @@ def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
     """The pack's files by name: their bytes, and whether they are executable."""
     if not pack.source:
         return {}
-    source, found = _text(pack.source), {}
+    source = _text(pack.source)
+    contents = {}
     for number, name in enumerate(pack.files):
-        target, about = _look(source, number, name)
+        target, status = _require_file(source, number, name)
         snapshot = files.read(target)
         if snapshot.data is None or snapshot.path != target:
             message = f"the file {name!r} changed while it was read"
             raise source.error(("files", "include", number), message, "Run the command again.")
-        found[name] = snapshot.data, bool(about.st_mode & stat.S_IXUSR)
-    return found
+        contents[name] = snapshot.data, bool(status.st_mode & stat.S_IXUSR)
+    return contents
 
 
 # Finding and reading
 
 
 def _find(path: str) -> str:
-    """The pack file that a path means, absolute."""
+    """The absolute path of the pack file that a path names."""
     try:
-        about = os.stat(path)
-        if not stat.S_ISDIR(about.st_mode):
+        if not stat.S_ISDIR(os.stat(path).st_mode):
             return os.path.abspath(path)
         names = sorted(name for name in os.listdir(path) if name.endswith(".toml"))
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -117,7 +117,7 @@ def _find(path: str) -> str:
 
 
 def _only_pack(folder: str, names: list[str]) -> str:
-    """The one file with a [pack] table; other tools' files beside it may be as they like."""
+    """The only file with a [pack] table; the folder may hold other tools' files too."""
     paths = [os.path.join(folder, name) for name in names]
     found = [path for path in paths if _has_pack_table(path)]
     if len(found) == 1:
@@ -140,7 +140,7 @@ def _has_pack_table(path: str) -> bool:
 
 
 def _text(path: str) -> _Source:
-    """The text of a pack file, free of characters that nobody sees."""
+    """The text of a pack file; invisible characters are refused."""
     if os.path.isfile(path) and os.path.getsize(path) > MANIFEST_LIMIT:
         hint = "Is it a pack file? Put long texts into files of the pack."
         raise HookctlError(
@@ -194,16 +194,15 @@ def _parse(source: _Source) -> dict[str, Any]:
 
 
 def _syntax_error(source: _Source, text: str) -> HookctlError:
-    """The parser's error at the parser's position; a number with thousands of digits has none."""
-    about, _, where = text.rpartition(" (at ")
-    message, hint = f"this is not TOML: {about}", "Mend the line."
-    if digits := re.search("[0-9_]{1000,}", source.text if not about else ""):
+    """The parser's error and position; for a number with thousands of digits it has none."""
+    reason, _, where = text.rpartition(" (at ")
+    message, hint = f"not valid TOML: {reason}", "Fix the line."
+    digits = re.search("[0-9_]{1000,}", source.text)
+    if digits and not reason:
         return source.error_at(digits.start(), "a number has too many digits", hint)
     numbers = [int(number) for number in re.findall("[0-9]+", where)]
     if len(numbers) != 2:
-        return source.error_at(
-            len(source.text.rstrip()), message, hint
-        )  # at the end of the document
+        return source.error_at(len(source.text.rstrip()), message, hint)  # at the end
     line, column = numbers
     return HookctlError("bad_pack", message, path=source.path, line=line, column=column, hint=hint)
 
@@ -226,30 +225,28 @@ def _load(path: str, source: _Source) -> Pack:
 
 
 def _pack(path: str, data: dict[str, Any]) -> Pack:
-    about = data["pack"]
+    header = data["pack"]
+    parts = {}
+    for name, table in data.get("host", {}).items():
+        hooks = tuple(_hook(hook, native=True) for hook in table.get("hooks", ()))
+        parts[name] = Part(_env(table), hooks)
     return Pack(
-        about["name"],
-        about["version"],
-        about.get("description", ""),
+        header["name"],
+        header["version"],
+        header.get("description", ""),
         path,
         tuple(data.get("files", {}).get("include", ())),
         _env(data),
         tuple(_hook(table) for table in data.get("hooks", ())),
-        {
-            name: Part(
-                _env(part), tuple(_hook(table, native=True) for table in part.get("hooks", ()))
-            )
-            for name, part in data.get("host", {}).items()
-        },
+        parts,
     )
 
 
 def _env(table: dict[str, Any]) -> dict[str, EnvClaim]:
-    claims = table.get("env", {}).items()
-    return {
-        key: EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim)
-        for key, claim in claims
-    }
+    claims = {}
+    for key, claim in table.get("env", {}).items():
+        claims[key] = EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim)
+    return claims
 
 
 def _hook(table: dict[str, Any], *, native: bool = False) -> Hook:
@@ -258,7 +255,7 @@ def _hook(table: dict[str, Any], *, native: bool = False) -> Hook:
 
 
 def _check_text(source: _Source, data: dict[str, Any]) -> None:
-    """No key and no string has a character that nobody sees, or a line break, also not as an escape."""
+    """Refuse invisible characters and line breaks in keys and strings, escaped ones too."""
     pending: list[tuple[Path, Any]] = [((), data)]
     while pending:
         place, value = pending.pop()
@@ -268,18 +265,15 @@ def _check_text(source: _Source, data: dict[str, Any]) -> None:
         for text in (value, place[-1] if place else ""):
             match = _HIDDEN.search(text) if isinstance(text, str) else None
             if match:
-                what = (
-                    "a line break"
-                    if match[0] == "\n"
-                    else f"the control character {_character(match[0])}"
-                )
-                raise source.error(
-                    place, f"{_dotted(place)} has {what}", "Keep it on one line, of plain text."
-                )
+                character = f"the control character {_character(match[0])}"
+                if match[0] == "\n":
+                    character = "a line break"
+                message = f"{_dotted(place)} has {character}"
+                raise source.error(place, message, "Keep it on one line, of plain text.")
 
 
 def _dotted(place: Path) -> str:
-    """A place for people: its names without numbers, which the line tells."""
+    """A path for people: its names without numbers, which the line shows."""
     names = [name if name.isprintable() else ascii(name) for name in place if isinstance(name, str)]
     return ".".join(names)
 
@@ -305,7 +299,7 @@ _TYPES = {
 
 
 def _check_structure(source: _Source, data: dict[str, Any]) -> None:
-    """What the schema says; of several errors the first in the file."""
+    """Check the schema; of several errors the first in the file is raised."""
     import jsonschema
 
     with open(asset("schemas", "pack.schema.json"), encoding="utf-8") as stream:
@@ -322,7 +316,7 @@ def _check_structure(source: _Source, data: dict[str, Any]) -> None:
 
 
 def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
-    """What a schema error says about a pack: place, message, hint."""
+    """The path, message and hint of each problem in a schema error."""
     place, value, rule = tuple(error.absolute_path), error.instance, error.validator_value
     hint = error.schema.get("description", "")
     if "propertyNames" in error.absolute_schema_path:
@@ -358,7 +352,7 @@ def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
 
 
 def _check_meaning(source: _Source, pack: Pack) -> None:
-    """What no schema can say."""
+    """Check what a schema cannot express."""
     if pack.name in RESERVED:
         raise source.error(
             ("pack", "name"),
@@ -406,7 +400,7 @@ def _check_command(source: _Source, place: Path, hook: Hook, pack: Pack) -> None
     try:
         found = slots(hook.command)
     except Unreadable as error:
-        hint = "Mend the quotes, or put it into a file of the pack."
+        hint = "Fix the quotes, or put it into a file of the pack."
         raise source.error(place, f"the command of {hook.id}: {error}", hint) from None
     for slot in found:
         if slot.inside:
@@ -420,17 +414,14 @@ def _check_command(source: _Source, place: Path, hook: Hook, pack: Pack) -> None
 
 
 def _check_native(source: _Source, place: Path, hook: Hook, host: str) -> None:
-    """An event under the host's own name; which of those are about tools is known from the name, or from the host."""
+    """Check a hook for an event under the host's own name; the name shows whether it is a tool event."""
     events = hosts.load(host).events if host in hosts.names() else {}
     if hook.event in events and hook.event not in events.values():
         message = f"{hook.event!r} is not {host}'s own name of an event"
         raise source.error((*place, "event"), message, f"Write {events[hook.event]!r}.")
     tools = [events.get(event) for event in TOOL_EVENTS]
-    if (
-        hook.matcher is not None
-        and hook.event not in tools
-        and not re.search("(?i)tool|permission", hook.event)
-    ):
+    is_tool_event = hook.event in tools or re.search("(?i)tool|permission", hook.event)
+    if hook.matcher is not None and not is_tool_event:
         _refuse_matcher(source, place, hook)
 
 
@@ -447,7 +438,7 @@ def _refuse_matcher(source: _Source, place: Path, hook: Hook) -> None:
 def _check_files(source: _Source, pack: Pack) -> None:
     total = 0
     for number, name in enumerate(pack.files):
-        total += _look(source, number, name)[1].st_size
+        total += _require_file(source, number, name)[1].st_size
         if total > TOTAL_LIMIT:
             message = f"the files up to {name!r} are larger than 64 MiB together"
             raise source.error(
@@ -455,8 +446,8 @@ def _check_files(source: _Source, pack: Pack) -> None:
             )
 
 
-def _look(source: _Source, number: int, name: str) -> tuple[str, os.stat_result]:
-    """Where a file of the pack really lies; refused if it is not a regular file inside the pack's folder."""
+def _require_file(source: _Source, number: int, name: str) -> tuple[str, os.stat_result]:
+    """Path and status of a pack's file; refused unless it is a regular file in the pack's folder."""
     folder = os.path.dirname(
         os.path.realpath(source.path)
     )  # the pack file may be linked to from elsewhere

@@ -70,7 +70,7 @@ def _module_names(folder: str) -> list[str]:
 
 
 def _package_name(sources: dict[str, bytes]) -> str:
-    """The name of the installed package's folder; it depends on the content, so versions coexist."""
+    """The package's folder name; it depends on the content, so versions coexist."""
     digest = hashlib.sha256()
     for name, data in sorted(sources.items()):
         digest.update(f"{name} {len(data)}\n".encode() + data)

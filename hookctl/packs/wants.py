@@ -29,7 +29,10 @@ class Slot(NamedTuple):
 
 
 def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
-    """The pack's entries for this host, and what the host has no place for; `files_text` is {files}, quoted for sh."""
+    """The pack's entries for this host, and messages on what the host lacks.
+
+    `files_text` is {files}, quoted for sh.
+    """
     found, messages = [], []
     for hook in _hooks(pack, host.name):
         event = hook.event if hook.native else host.events.get(hook.event, "")
@@ -57,7 +60,7 @@ def _env(pack: Pack, host: Host) -> dict[str, Any]:
 
 
 def _hooks(pack: Pack, host: str) -> list[Hook]:
-    """The hooks for a host: its own replace those of the same id in place, and the others follow."""
+    """A host's hooks: its own replace those with the same id in place, and the others follow."""
     own = {hook.id: hook for hook in pack.hosts[host].hooks} if host in pack.hosts else {}
     common = [hook for hook in pack.hooks if not hook.hosts or host in hook.hosts]
     replaced = [own.pop(hook.id, hook) for hook in common]
@@ -96,7 +99,7 @@ def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[st
 
 
 def _forms(pack: Pack, hook: Hook, host: Host) -> str:
-    """A regular expression for every command that this pack writes for this hook, wherever its files lie."""
+    """A pattern for every command that this pack writes for this hook, with any path."""
     mark = "\0"  # stands in no command
     pieces = [
         _FILES if piece == mark else re.escape(piece) for piece in _command(pack, hook, host, mark)
