@@ -32,7 +32,7 @@ from tests.disk import (
 )
 from tests.syscalls import KILL, Call, Struck
 
-STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "149"))  # 1 strikes every call with every fault
+STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "401"))  # 1 strikes every call with every fault
 FAULTS = (KILL, "EIO", "ENOSPC", "EROFS", "EACCES")
 CASES = [
     ("existing", INSTALL),
