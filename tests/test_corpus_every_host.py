@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -12,24 +11,16 @@ from typing import Any
 
 import pytest
 
-from hookctl.system import interpreter
 from tests.conftest import Hookctl, Outcome, put
 from tests.cut import added
 from tests.documents import judge
 from tests.hostfiles import JSON, KINDS, Kind
 from tests.test_corpus_bytes import VARIANTS, grown, is_within, lost_lines
 
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
 OURS = ": hookctl=guard/"
 TOP = {"version", "env", "MAX_STOP_BLOCKS", "QWEN_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"}
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 def counts(kind: Kind, path: Path) -> bool:

@@ -14,7 +14,7 @@ import pytest
 
 from hookctl import transaction
 from hookctl.planner.run import unfinished
-from hookctl.system import files, folders, interpreter
+from hookctl.system import files, folders
 from tests.conftest import put
 from tests.disk import (
     INSTALL,
@@ -36,16 +36,11 @@ from tests.disk import (
     tree,
 )
 
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
 STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "53"))  # 1 kills at every single step, everywhere
 _KILLED = 9
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
 
 
 # Killing
@@ -118,7 +113,7 @@ def _die_at(last: int) -> None:
 
 
 CASES = [
-    ("existing", INSTALL, min(STRIDE, 5)),
+    ("existing", INSTALL, min(STRIDE, 19)),
     ("existing", UPGRADE, STRIDE),
     ("existing", UNINSTALL, STRIDE),
     ("absent", INSTALL, STRIDE),

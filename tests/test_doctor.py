@@ -388,12 +388,6 @@ def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> Non
     assert (codes.count("client_missing"), codes.count("self_test_passed")) == (1, 2)
 
 
-def test_a_host_is_named(place: Place) -> None:
-    assert place.doctor("--host", "claude").code == 0
-    assert place.doctor("--host", "all").code == 0
-    assert place.doctor("--host", "emacs").code == 2
-
-
 def test_a_project_that_went_is_told_once_and_not_looked_at(place: Place) -> None:
     findings.project_gone(place)
     found = [finding["code"] for finding in place.findings() if str(place.root / "work") in json.dumps(finding)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import sys
@@ -25,13 +24,11 @@ from hookctl.system import folders
 
 from . import findings
 from .conftest import Hookctl, put
-from .findings import NIGHTLY, ROOT, Place, everything, handler
+from .findings import NIGHTLY, Place, everything, handler
 from .page_of_codes import PAGE, renewed
 
-CHECKS = ROOT / "hookctl" / "checks"
 # The rim; every other module judges, or holds values.
 READING = ("gather_file", "gather_host", "gather_record", "machine", "probes", "survey", "trial")
-JUDGES = sorted(path.stem for path in CHECKS.glob("*.py") if path.stem not in READING)
 
 
 @pytest.fixture
@@ -69,69 +66,6 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 
 
 # Judges are pure.
-
-_MODULES = {
-    "__future__", "collections.abc", "contextlib", "hookctl", "hookctl.documents", "hookctl.documents.jsonc",
-    "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model",
-    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.wrapping", "hookctl.settings", "hookctl.system",
-    "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
-    "hookctl.settings.targets", "hookctl.settings.words", "json", "os", "re", "shlex", "stat", "typing",
-}  # fmt: skip
-# What judges take of modules that read, too: functions of values, and constants.
-_TAKEN = {
-    "os": {"path"},
-    "os.path": {"basename", "dirname", "isabs", "join", "relpath"},
-    "clock": {"age", "local", "timestamp"},
-    "effective": {"blocks", "cap", "disabling", "disabling_ours", "switches"},
-    "approval": {"OFF", "UNKNOWN"},
-    "guard": {"ARMED_CEILING", "CEILING", "UNLIMITED_CAP", "cap_for", "hook_path", "is_limit", "is_true", "limit_of",
-              "mode_of", "switches_off"},
-    "hosts": {"variants"},
-    "interpreter": {"MINIMUM"},
-    "project": {"session_hash"},
-    "precedence": {"text", "winner"},
-}  # fmt: skip
-
-
-def faults_of(tree: ast.Module) -> list[str]:
-    """What a module uses that could read a file, the clock, the environment, or start a process."""
-    faults = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            faults += [alias.name for alias in node.names if alias.name not in _MODULES]
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            if module.startswith("hookctl.checks"):
-                names = {alias.name for alias in node.names} | {module.rpartition(".")[2]}
-                faults += sorted(names & set(READING))
-            elif module not in _MODULES:
-                faults.append(module)
-            elif module in ("hookctl", "hookctl.settings", "hookctl.system"):
-                known = {*_TAKEN, "engine"}
-                faults += [alias.name for alias in node.names if alias.name not in known]
-        elif isinstance(node, ast.Attribute):
-            owner = ast.unparse(node.value)
-            if owner in _TAKEN and node.attr not in _TAKEN[owner]:
-                faults.append(f"{owner}.{node.attr}")
-        elif isinstance(node, ast.Name) and node.id in ("open", "print", "input", "exec", "eval", "__import__"):
-            faults.append(node.id)
-    return faults
-
-
-@pytest.mark.parametrize("name", JUDGES)
-def test_a_judge_can_read_nothing(name: str) -> None:
-    assert faults_of(ast.parse((CHECKS / f"{name}.py").read_text())) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["import subprocess", "from hookctl.system import files", "from hookctl.checks import machine", "import os\nos.stat(p)",
-     "import os\nos.path.exists(p)", "import os\nos.environ", "from hookctl import clock\nclock.now({})", "open(p)",
-     "from hookctl.checks.probes import Reader"],
-)  # fmt: skip
-def test_what_reads_is_a_fault(text: str) -> None:
-    assert faults_of(ast.parse(text))
-
 
 ARRANGED: list[Callable[[Place], Any]] = [
     everything, findings.nothing, findings.unparsable, findings.entries_wiped, findings.hook_changed,

@@ -214,12 +214,6 @@ def test_after_a_teammates_uninstall_it_can_be_installed_anew(team: Team) -> Non
     assert settings(team, "ann").read_bytes() == there
 
 
-def test_the_machine_that_installed_it_gives_the_very_bytes_back(team: Team) -> None:
-    assert team.hookctl("ann", *INSTALL, "--set", "max_stop_blocks=9").code == 0
-    assert team.hookctl("ann", *UNINSTALL).code == 0
-    assert settings(team, "ann").read_text() == THEIRS
-
-
 def test_a_backup_from_before_a_teammates_edit_is_not_put_back(team: Team) -> None:
     edited = settings(team, "bob").read_text().replace('"model": "m"', '"model": "better"')
     settings(team, "bob").write_text(edited)
@@ -480,13 +474,6 @@ def without_the_hook(page: Any) -> str:
 
 def without_pages(page: Any) -> str:
     return json.dumps({**page, "files": {}})
-
-
-def test_another_indentation_of_the_ledger_is_left_alone(team: Team) -> None:
-    put(ledger(team, "bob"), reindented(value(ledger(team, "bob"))))
-    before = tree(team.clone("bob"))
-    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
-    assert tree(team.clone("bob")) == before
 
 
 @pytest.mark.parametrize(

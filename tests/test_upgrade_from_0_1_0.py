@@ -138,6 +138,20 @@ def test_doctor_repairs_what_0_1_0_installed(name: str, hookctl: Hookctl, isolat
     assert_gone(fixture, isolated)
 
 
+@pytest.mark.parametrize("command", [("install", "--host", "claude"), ("doctor", "--fix")], ids=" ".join)
+def test_what_the_operator_changed_since_stays(command: tuple[str, ...], hookctl: Hookctl, isolated: Path) -> None:
+    """A setting in the configuration and an edited program; the edited program still blocks."""
+    Fixture("chain-user", isolated).lay_out()
+    (hook,) = isolated.glob("data/guard/*/hook.py")
+    hook.write_text("# mine\n" + hook.read_text())
+    config = hook.with_name("config.json")
+    config.write_text(json.dumps({**json.loads(config.read_text()), "latch": False}))
+    assert hookctl(*command).code in (0, 1)
+    assert hook.read_text().startswith("# mine\n")
+    assert json.loads(config.read_text())["latch"] is False
+    assert asked(isolated)
+
+
 @pytest.mark.parametrize("name", COMMITTED)
 def test_a_fresh_clone_of_what_0_1_0_committed(name: str, hookctl: Hookctl, isolated: Path) -> None:
     """Nothing is known here but what was committed."""
