@@ -73,7 +73,7 @@ def fix(place: Place, *options: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 MENDING = [case for case in MADE if case[2] in MENDED]
-STAYING = [case for case in MADE if case[2] not in MENDED]
+STAYING = list({case[0]: case for case in MADE if case[2] not in MENDED}.values())  # one of each code
 
 
 def named(case: object) -> str:

@@ -111,7 +111,7 @@ def ours(run: Run) -> bool:
     return b"hookctl=guard/stop" in (data_of(run.path) or b"")
 
 
-@pytest.mark.parametrize(("kind", "verb", "write"), cases_with_writes())
+@pytest.mark.parametrize(("kind", "verb", "write"), list(cases_with_writes()))
 def test_a_write_between_any_two_calls_is_kept_outside_the_window(
     kind: str, verb: tuple[str, ...], write: Write, isolated: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from hookctl.ledger.digests import content_digest
-from hookctl.system import interpreter
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -26,12 +25,8 @@ LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, no interpreter to look for, and no configuration of this machine's git."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
+def own_git(fixed_python: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No configuration of this machine's git."""
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, os.devnull)
     for role in ("AUTHOR", "COMMITTER"):

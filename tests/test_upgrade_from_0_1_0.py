@@ -28,9 +28,8 @@ _KEPT_OPTIONS = ("--host", "--scope")
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
+    """The interpreter that the fixtures name."""
     python = of_0_1_0.python()
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(interpreter, "choose", lambda environ: (python, ""))
 
 
