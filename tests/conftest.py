@@ -41,6 +41,14 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def fixed_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same interpreter everywhere, none that is looked for, and no pause before a file is read again."""
+    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ: ())
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name the versions of the real clients that ran, whichever process ran them."""
     reports = [report for kind in ("passed", "failed", "error") for report in terminalreporter.getreports(kind)]

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from hookctl.system import interpreter
 from tests.conftest import Hookctl, put
 from tests.trees import tree
 
@@ -50,24 +49,21 @@ VARIANTS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+SCOPES = ("project", "local", "user")
+
+
 def cases() -> Iterator[object]:
-    for path in GOOD:
-        seen = set()
-        for name, change in VARIANTS.items():
-            data = change(path.read_bytes())
-            if data not in seen:
-                seen.add(data)
-                yield pytest.param(data, id=f"{path.stem}-{name}")
-
-
-def sample() -> Iterator[object]:
-    """Every file as it is, and each in one other variant."""
+    """Every file as it is at user scope, and in two other variants, each at another scope."""
     others = [name for name in VARIANTS if name != "as-is"]
     for number, path in enumerate(GOOD):
-        data, name = path.read_bytes(), others[number % len(others)]
-        yield pytest.param(data, id=path.stem)
-        if VARIANTS[name](data) != data:
-            yield pytest.param(VARIANTS[name](data), id=f"{path.stem}-{name}")
+        original = path.read_bytes()
+        yield pytest.param(original, "user", id=path.stem)
+        for turn in (number, number + 3):
+            name = others[turn % len(others)]
+            scope = SCOPES[turn % len(SCOPES)]
+            changed = VARIANTS[name](original)
+            if changed != original:
+                yield pytest.param(changed, scope, id=f"{path.stem}-{name}-{scope}")
 
 
 def lines(data: bytes) -> list[bytes]:
@@ -106,15 +102,6 @@ def test_the_corpus_is_large_enough() -> None:
     assert len(GOOD) + len(REFUSED) >= 60
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
-
-
 def file_of(isolated: Path, scope: str) -> Path:
     folder = isolated / ("home" if scope == "user" else "work") / ".claude"
     return folder / ("settings.local.json" if scope == "local" else "settings.json")
@@ -146,16 +133,10 @@ def there_and_back(isolated: Path, hookctl: Hookctl, scope: str, data: bytes) ->
     assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize("data", list(cases()))
+@pytest.mark.parametrize(("data", "scope"), list(cases()))
 def test_install_keeps_every_line_and_uninstall_gives_the_bytes_back(
-    data: bytes, isolated: Path, hookctl: Hookctl, quick: None
+    data: bytes, scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
 ) -> None:
-    there_and_back(isolated, hookctl, "user", data)
-
-
-@pytest.mark.parametrize("scope", ["project", "local"])
-@pytest.mark.parametrize("data", list(sample()))
-def test_so_it_is_in_a_project(data: bytes, scope: str, isolated: Path, hookctl: Hookctl, quick: None) -> None:
     there_and_back(isolated, hookctl, scope, data)
 
 
@@ -170,13 +151,6 @@ def test_a_bad_file_is_refused_with_its_place_and_left_alone(
     assert error["path"] == str(settings) and error["line"] > 0 and error["column"] > 0 and error["hint"]
     assert settings.read_bytes() == path.read_bytes()
     assert not (isolated / "state").exists() and not (isolated / "data").exists()
-
-
-def test_an_absent_file_is_absent_again(isolated: Path, settings: Path, hookctl: Hookctl) -> None:
-    assert hookctl("install", "--host", "claude").code == 0
-    assert settings.exists()
-    assert hookctl("uninstall").code == 0
-    assert not settings.parent.exists() and not (isolated / "data").exists()
 
 
 # Large files
@@ -225,17 +199,16 @@ MEGABYTE = 1_000_000
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_so_it_is_with_files_of_a_megabyte(
-    make: Callable[[], str], scope: str, isolated: Path, hookctl: Hookctl, quick: None
+    make: Callable[[], str], scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
 ) -> None:
     data = make().encode()
     assert len(data) >= 0.95 * MEGABYTE
     there_and_back(isolated, hookctl, scope, data)
 
 
-@pytest.mark.parametrize("scope", ["user", "project", "local"])
-@pytest.mark.parametrize("where", ["top", "middle", "end"])
+@pytest.mark.parametrize(("where", "scope"), [("top", "user"), ("middle", "project"), ("end", "local")])
 def test_a_comment_in_a_file_of_a_megabyte_is_found_and_refused(
-    where: str, scope: str, isolated: Path, hookctl: Hookctl, quick: None
+    where: str, scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
 ) -> None:
     text = allow_list()
     line = {"top": 1, "middle": text.count("\n") // 2, "end": text.count("\n") + 1}[where]
@@ -304,7 +277,7 @@ def shape(path: Path, target: Path) -> tuple[object, ...]:
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664], ids=oct)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_links_names_and_modes_stay(
-    kind: Callable[[Path, Path], Path], mode: int, scope: str, isolated: Path, hookctl: Hookctl, quick: None
+    kind: Callable[[Path, Path], Path], mode: int, scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
 ) -> None:
     path = file_of(isolated, scope)
     path.parent.mkdir()
@@ -333,7 +306,7 @@ def test_links_names_and_modes_stay(
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
 @pytest.mark.parametrize("kind", [k for k in KINDS if k is not a_dangling_link], ids=lambda kind: kind.__name__)
 def test_a_read_only_file_is_refused_whatever_leads_to_it(
-    kind: Callable[[Path, Path], Path], scope: str, isolated: Path, hookctl: Hookctl, quick: None
+    kind: Callable[[Path, Path], Path], scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
 ) -> None:
     path = file_of(isolated, scope)
     path.parent.mkdir()
@@ -345,23 +318,3 @@ def test_a_read_only_file_is_refused_whatever_leads_to_it(
     after = tree(isolated / path.relative_to(isolated).parts[0])
     assert {name: about[2] for name, about in after.items()} == {name: about[2] for name, about in before.items()}
     assert not (isolated / "data").exists()
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-@pytest.mark.parametrize("scope", ["user", "project", "local"])
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o2664], ids=oct)
-@pytest.mark.parametrize("kind", [a_file, a_link, a_second_name], ids=lambda kind: kind.__name__)
-def test_another_owner_and_group_stay(
-    kind: Callable[[Path, Path], Path], mode: int, scope: str, isolated: Path, hookctl: Hookctl, quick: None
-) -> None:
-    path = file_of(isolated, scope)
-    path.parent.mkdir()
-    target = kind(path, path.parents[1] / "dotfiles")
-    os.chown(target, 12345, 54321)
-    target.chmod(mode)
-    before = shape(path, target)
-    assert before[2:] == (mode, 12345, 54321)
-    assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
-    assert b"hookctl=guard/stop" in target.read_bytes() and shape(path, target) == before
-    assert hookctl("uninstall", "--scope", scope).code == 0
-    assert (target.read_bytes(), shape(path, target)) == (PLAIN, before)

@@ -14,7 +14,7 @@ import pytest
 
 from hookctl import transaction
 from hookctl.planner.run import unfinished
-from hookctl.system import files, folders, interpreter
+from hookctl.system import files, folders
 from tests.conftest import put
 from tests.disk import (
     INSTALL,
@@ -36,16 +36,11 @@ from tests.disk import (
     tree,
 )
 
-STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "37"))  # 1 kills at every single step, everywhere
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "53"))  # 1 kills at every single step, everywhere
 _KILLED = 9
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
 
 
 # Killing
@@ -118,7 +113,7 @@ def _die_at(last: int) -> None:
 
 
 CASES = [
-    ("existing", INSTALL, min(STRIDE, 5)),
+    ("existing", INSTALL, min(STRIDE, 19)),
     ("existing", UPGRADE, STRIDE),
     ("existing", UNINSTALL, STRIDE),
     ("absent", INSTALL, STRIDE),
@@ -255,12 +250,32 @@ def test_a_file_torn_in_place_is_told_from_an_edit_even_if_it_parses(extra: byte
 
 def journalled(path: Path, verb: tuple[str, ...], start: Tree, top: Path) -> None:
     """Kill the command when its journal is written, and none of its files."""
-    for at in range(1, 200):
-        put_back(top, start)
-        assert killed(verb, at)
-        if os.path.exists(folders.here().journal):
-            assert data_of(path) == start.data[str(path)]
-            return
+    put_back(top, start)
+    child = os.fork()
+    if child == 0:
+        try:
+            _die_when_there(folders.here().journal)
+            os._exit(quiet(*verb))
+        except BaseException:
+            os._exit(99)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == _KILLED
+    assert data_of(path) == start.data[str(path)]
+
+
+def _die_when_there(journal: str) -> None:
+    """End this process at the first step after which the journal exists."""
+
+    def watched(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            result = real(*arguments, **options)
+            if os.path.exists(journal):
+                os._exit(_KILLED)
+            return result
+
+        return call
+
+    for name in ("replace", "rename", "link"):
+        setattr(os, name, watched(getattr(os, name)))
 
 
 @pytest.mark.parametrize(("back", "written"), [(0, 60), (43, 60), (43, 200), (43, 1000), (1000, 1000)])

@@ -388,12 +388,6 @@ def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> Non
     assert (codes.count("client_missing"), codes.count("self_test_passed")) == (1, 2)
 
 
-def test_a_host_is_named(place: Place) -> None:
-    assert place.doctor("--host", "claude").code == 0
-    assert place.doctor("--host", "all").code == 0
-    assert place.doctor("--host", "emacs").code == 2
-
-
 def test_a_project_that_went_is_told_once_and_not_looked_at(place: Place) -> None:
     findings.project_gone(place)
     found = [finding["code"] for finding in place.findings() if str(place.root / "work") in json.dumps(finding)]
@@ -665,7 +659,7 @@ def check_that_doctor_bears(place: Place, path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@examples(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_doctor_bears_any_bytes_anywhere(quick: Place, name: str, data: st.DataObject) -> None:
     path = file_of(quick, name)
@@ -682,7 +676,7 @@ def test_doctor_bears_every_wrong_type_in_the_ledger(quick: Place) -> None:
     page = json.loads(quick.ledger.read_text())
     failed = []
     for path in nodes(page):
-        for new in (None, True, -1, "x", [], [[]], {}, {"x": {}}):
+        for new in (None, -1, [[]], {"x": {}}):
             quick.ledger.write_text(json.dumps(with_node(page, path, new)))
             try:
                 doctor(folders.here(), [hosts.load("claude")], strict=False)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from hookctl.system import interpreter
 from tests.conftest import Hookctl, put
 from tests.trees import tree
 
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
 PACK = '[pack]\nname = "bell"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
 IGNORED = "run/\n"
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
 
 
 def empty_folder(isolated: Path) -> None:

@@ -34,8 +34,9 @@ def install(hookctl: Hookctl, isolated: Path, *more: str) -> None:
 
 @pytest.mark.parametrize("name", ["hooks.json", "config.toml"])
 @pytest.mark.parametrize("order", ORDERS, ids=" ".join)
-@pytest.mark.parametrize("there", [True, False], ids=["with a hook of theirs", "without"])
-@pytest.mark.parametrize("trust", [[], ["--trust"]], ids=["", "trusted"])
+@pytest.mark.parametrize(
+    ("there", "trust"), [(True, []), (False, ["--trust"])], ids=["with a hook of theirs", "trusted, without"]
+)
 def test_packs_leave_in_any_order_and_no_byte_stays(
     hookctl: Hookctl, isolated: Path, folder: Path, name: str, order: tuple[str, ...], there: bool, trust: list[str]
 ) -> None:

@@ -15,12 +15,13 @@ import jsonschema
 import pytest
 
 from hookctl import hosts
-from hookctl.system import interpreter
 from hookctl.system.folders import asset
 from tests.conftest import Hookctl, put
 from tests.documents import judge
 from tests.hostfiles import BY_NAME, KINDS, Kind
 from tests.trees import tree
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 GOLDEN = Path(__file__).parent / "golden"
 WRITE = os.environ.get("HOOKCTL_TEST_GOLDEN") == "write"
@@ -76,14 +77,6 @@ def cases() -> Iterator[Case]:
 
 CASES = list(cases())
 EACH = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind.name}-{case.scope}{case.name}")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and the same interpreter everywhere."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: (PYTHON, ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
 
 
 CODE = "// From here on every file"  # of a plugin: what stands behind is the same in all

@@ -10,23 +10,15 @@ from typing import Any
 
 import pytest
 
-from hookctl.system import interpreter
 from hookctl.system.folders import asset
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import BY_NAME, KINDS, Kind
 from tests.trees import tree
 
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
 GOOD = json.dumps({"model": "m"})
 OTHERS = ("claude", "qwen")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 def nested(kind: Kind, value: Any, depth: int = 0) -> Any:

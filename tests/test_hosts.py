@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,6 @@ import pytest
 
 from hookctl import hosts
 from hookctl.errors import HookctlError
-from hookctl.packs.guard import host_table
-from hookctl.packs.programs import load_programs
 from hookctl.system.folders import asset
 
 from .conftest import Hookctl, put
@@ -90,31 +86,6 @@ GOLDEN = """\
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("data", ["data", "my data", "it's $HOME `x`"])
-def test_what_install_writes_for_claude(
-    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch, data: str
-) -> None:
-    """Design, section 4, word for word; and the golden uninstall: as if nothing had been."""
-    python = put(isolated / "bin" / "python3", "#!/bin/sh\n")
-    python.chmod(0o755)
-    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / data))
-    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: (str(python), ""))
-    assert hookctl("install", "--host", "claude").code == 0
-    hook = isolated / data / "guard" / "claude-user" / "hook.py"
-    quoted = json.dumps(shlex.quote(str(hook)), ensure_ascii=False)[1:-1]
-    assert settings.read_text() == GOLDEN.format(hook=quoted, python=python)
-    assert settings.stat().st_mode & 0o777 == 0o600
-    programs = load_programs(wrapper=False).all
-    assert {name: (hook.parent / name).read_bytes() for name in programs} == programs
-    config = json.loads(hook.with_name("config.json").read_text())
-    assert list(config) == ["mode", "state_dir", "hosts"]
-    assert config.pop("hosts") == host_table(hosts.load("claude"))
-    assert config == {"mode": "breaker", "state_dir": str(isolated / "state")}
-    assert hookctl("uninstall").code == 0
-    assert not settings.parent.exists()
-    assert not (isolated / data).exists()
-
-
 @pytest.mark.parametrize(
     ("options", "limit", "cap"),
     [
@@ -127,18 +98,6 @@ def test_the_cap_follows_the_limit(hookctl: Hookctl, settings: Path, options: li
     assert hookctl("install", "--host", "claude", *options).code == 0
     env = json.loads(settings.read_text())["env"]
     assert env == {"MAX_STOP_BLOCKS": limit, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
-
-
-def test_our_entries_go_behind_the_operators(hookctl: Hookctl, settings: Path) -> None:
-    mine = {"matcher": "", "hooks": [{"type": "command", "command": "echo mine"}]}
-    put(settings, json.dumps({"env": {"A": "b"}, "hooks": {"Stop": [mine], "PreToolUse": [mine]}, "model": "opus"}))
-    assert hookctl("install", "--host", "claude").code == 0
-    page = json.loads(settings.read_text())
-    assert list(page) == ["env", "hooks", "model"]
-    assert list(page["env"]) == ["A", "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"]
-    assert list(page["hooks"]) == ["Stop", "PreToolUse"]
-    assert page["hooks"]["Stop"][0] == mine
-    assert len(page["hooks"]["Stop"]) == 2
 
 
 def page_of_claude(hookctl: Hookctl) -> dict[str, Any]:
@@ -165,24 +124,6 @@ def test_the_hosts_own_variable_moves_its_folder(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "")
     page = page_of_claude(hookctl)
     assert page["files"]["user"] == str(settings)
-
-
-def test_two_settings_files_get_a_hook_folder_each(
-    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hookctl("install", "--host", "claude").code == 0
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(isolated / "elsewhere"))
-    assert hookctl("install", "--host", "claude").code == 0
-    folders = sorted(os.listdir(isolated / "data" / "guard"))
-    assert len(folders) == 2
-    assert folders[0] == "claude-user"
-    assert str(isolated / "data" / "guard" / folders[1] / "hook.py") in (
-        isolated / "elsewhere" / "settings.json"
-    ).read_text()
-    assert hookctl("uninstall", "--all", "--json").code == 0
-    assert not settings.exists()
-    assert not (isolated / "elsewhere").exists()
-    assert not (isolated / "data").exists()
 
 
 def detected(hookctl: Hookctl) -> str:
@@ -216,12 +157,6 @@ def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
         assert words in out
     assert "~/.gemini/settings.json (json with comments)" in out
     assert "~/.hermes/config.yaml (yaml)" in out
-
-
-def test_timeouts_are_in_the_hosts_unit() -> None:
-    host = hosts.load("claude")
-    assert hosts.timeout(host, 10) == 10
-    assert hosts.timeout(host._replace(timeout_unit="milliseconds"), 10) == 10_000
 
 
 def test_hosts_names_the_other_files_that_hooks_may_stand_in(hookctl: Hookctl) -> None:

@@ -27,11 +27,13 @@ from hookctl.hosts import load, shapes
 from hookctl.ledger import store
 from hookctl.model import Entry, Wanted
 from hookctl.settings.sources import look
-from hookctl.system import folders, interpreter
+from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put
 from tests.plain import bare
 from tests.trees import tree
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 CLAUDE = load("claude")
 
@@ -71,14 +73,6 @@ COMMENTED = b"""// mine
 ALL = pytest.mark.parametrize("data", list(DIALECTS.values()), ids=list(DIALECTS))
 FEW = ("two spaces", "carriage returns", "odd", "no file")
 SOME = pytest.mark.parametrize("data", [DIALECTS[name] for name in FEW], ids=FEW)
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 def begin(settings: Path, data: bytes | None) -> None:

@@ -14,9 +14,11 @@ from hookctl import transaction
 from hookctl.ledger import committed, store, version1
 from hookctl.ledger.digests import content_digest
 from hookctl.model import Claim, Entry, PackRecord, Record
-from hookctl.system import folders, interpreter
+from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.trees import tree
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 FIXTURES = Path(__file__).parent / "fixtures"  # these files are never changed: the first release wrote them
 LEDGER = FIXTURES / "ledger-v1.json"
@@ -29,12 +31,6 @@ HASH = "sha256:95b19590dcc5deb16d8bd46cbaa1ad1e21786c4c95b4305bfedc5d6a759eba2f"
 TABLES = (("hooks",), ("hooks", "state"), ("hooks", "state", KEY))
 PACK = '[pack]\nname = "bell"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
 HOOK = '[[hooks]]\nevent = "stop"\ncommand = "{files}/ring.sh"\n'
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
 
 
 @pytest.fixture

@@ -362,8 +362,7 @@ def test_secrets_in_comments(hookctl: Hookctl, settings: Path, flags: tuple[str,
     everything(hookctl, secrets, flags, ("uninstall",))
 
 
-@FLAGS
-@pytest.mark.parametrize("where", ["before", "after"])
+@pytest.mark.parametrize(("where", "flags"), [("before", ()), ("after", ("--json",))])
 def test_secrets_of_a_file_that_does_not_parse(
     hookctl: Hookctl, settings: Path, where: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

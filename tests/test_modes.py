@@ -72,8 +72,7 @@ def test_a_choice_writes_what_it_needs_and_goes_without_a_trace(
     assert settings.read_bytes() == OWN and not (isolated / "data").exists()
 
 
-@pytest.mark.parametrize("second", CHOICES, ids=[f"then {name}" for name in NAMES])
-@pytest.mark.parametrize("first", CHOICES[::3], ids=NAMES[::3])
+@pytest.mark.parametrize(("first", "second"), list(zip(CHOICES, CHOICES[5:] + CHOICES[:5], strict=True)))
 def test_another_choice_leaves_nothing_of_the_first(
     hookctl: Hookctl, settings: Path, isolated: Path, first: tuple[Any, ...], second: tuple[Any, ...]
 ) -> None:

@@ -96,24 +96,6 @@ def test_a_comment_in_a_file_that_we_made_is_not_removed_with_it(settings: Path,
     assert settings.read_text() == "// my note\n{}\n"
 
 
-def test_a_file_that_was_made_anew_is_the_operators(settings: Path, hookctl: Hookctl) -> None:
-    hookctl("install", "--host", "claude")
-    settings.unlink()
-    put(settings, "{}")
-    assert hookctl("uninstall").code == 0
-    assert settings.read_text() == "{}"
-
-
-def test_what_a_lost_ledger_leaves_is_removed_where_it_is_surely_ours(
-    isolated: Path, settings: Path, hookctl: Hookctl
-) -> None:
-    hookctl("install", "--host", "claude")
-    (isolated / "state" / "ledger.json").unlink()
-    assert hookctl("uninstall").code == 0
-    assert not (isolated / "data").exists()
-    assert "hookctl" not in settings.read_text().replace("HOOKCTL", "")
-
-
 def install(hookctl: Hookctl, *options: str) -> None:
     outcome = hookctl("install", "--host", "claude", *options)
     assert outcome.code == 0, outcome

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +26,6 @@ def hooks(file: Path) -> dict[str, Any]:
     return PluginDocument.parse(file.read_bytes()).get(("hooks",))
 
 
-def test_install_writes_the_plugin_and_uninstall_takes_it_away(hookctl: Hookctl, file: Path, isolated: Path) -> None:
-    assert hookctl("install", *HOST).code == 0
-    assert {event: [entry["timeout"] for entry in entries] for event, entries in hooks(file).items()} == {
-        "session.idle": [10],
-        "tool.execute.after": [10],
-    }
-    command = hooks(file)["session.idle"][0]["command"]
-    assert command.startswith(": hookctl=guard/stop; ") and command.endswith(" stop --host opencode; exit 0")
-    before = file.read_bytes()
-    assert hookctl("install", *HOST).out == "nothing to do\n"
-    assert file.read_bytes() == before
-    status = hookctl("status", "--json").data
-    assert hookctl("uninstall").code == 0
-    assert list((isolated / "home").iterdir()) == []
-    assert json.dumps(status).count("guard/stop") > 0
-
-
 def test_the_folder_of_the_operators_own_variable_is_used(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,11 +45,6 @@ def test_in_a_project_the_command_holds_in_every_clone(hookctl: Hookctl, isolate
     assert str(isolated) not in command
     hookctl("uninstall", "--scope", "project")
     assert sorted(path.name for path in (isolated / "work").iterdir()) == [".git", "README.md"]
-
-
-def test_tool_calls_are_refused_where_that_is_asked_for(hookctl: Hookctl, file: Path) -> None:
-    hookctl("install", *HOST, "--dispatch", "bash:3/60")
-    assert hooks(file)["tool.execute.before"][0]["matcher"] == "bash"
 
 
 def test_what_the_operator_has_in_the_settings_stays(hookctl: Hookctl, file: Path) -> None:

@@ -17,11 +17,6 @@ LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 @pytest.fixture
 def installed(hookctl: Hookctl, settings: Path) -> Path:
     """The settings file after an install into one that has a little of the operator's."""
@@ -66,19 +61,6 @@ def runtime(name: str = "hook.py") -> Path:
 # Values of env
 
 
-def test_a_raised_limit_is_kept_and_lifts_our_cap(installed: Path, hookctl: Hookctl) -> None:
-    edit(installed, **{LIMIT: "12"})
-    outcome = hookctl(*INSTALL)
-    assert document(installed)["env"] == {LIMIT: "12", CAP: "15"}
-    assert 'your MAX_STOP_BLOCKS="12" (wanted "5")' in kept(outcome)[0]
-    before = installed.read_bytes()
-    assert "nothing to do" in hookctl(*INSTALL).out
-    assert installed.read_bytes() == before
-    outcome = hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m", "env": {LIMIT: "12"}}
-    assert "your value stays" in kept(outcome)[0]
-
-
 def test_a_limit_without_end_gets_the_highest_cap(installed: Path, hookctl: Hookctl) -> None:
     edit(installed, **{LIMIT: "0"})
     hookctl(*INSTALL)
@@ -90,36 +72,6 @@ def test_a_cap_of_their_own_is_kept(installed: Path, hookctl: Hookctl) -> None:
     hookctl(*INSTALL)
     hookctl(*INSTALL, "--set", "max_stop_blocks=20")
     assert document(installed)["env"] == {LIMIT: "12", CAP: "3"}
-
-
-def test_force_takes_over_and_uninstall_gives_back(installed: Path, hookctl: Hookctl) -> None:
-    edit(installed, **{LIMIT: "12"})
-    outcome = hookctl(*INSTALL, "--force")
-    assert 'took over your MAX_STOP_BLOCKS="12"' in outcome.out
-    assert document(installed)["env"] == {LIMIT: "5", CAP: "8"}
-    hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m", "env": {LIMIT: "12"}}
-
-
-def test_a_removed_key_stays_away_until_it_is_forced(installed: Path, hookctl: Hookctl) -> None:
-    edit(installed, **{CAP: None})
-    outcome = hookctl(*INSTALL)
-    assert CAP not in document(installed)["env"]
-    assert "you removed it" in kept(outcome)[0]
-    hookctl(*INSTALL, "--force")
-    assert document(installed)["env"][CAP] == "8"
-
-
-def test_a_removed_hook_stays_away_until_it_is_forced(installed: Path, hookctl: Hookctl) -> None:
-    here = document(installed)
-    here["hooks"]["Stop"] = []
-    put(installed, json.dumps(here))
-    hookctl(*INSTALL)
-    assert document(installed)["hooks"] == {"Stop": []}
-    hookctl(*INSTALL, "--force")
-    assert "hookctl=guard/stop" in handler(installed)["command"]
-    hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m"}
 
 
 @pytest.mark.parametrize("left", [b'{"model": "m"}', b"{}", b"", None])
@@ -152,15 +104,6 @@ def test_a_file_made_again_and_its_folder_go_on_uninstall(installed: Path, hookc
     assert not installed.parent.exists()
 
 
-def test_our_value_that_was_there_before_is_adopted_and_stays(settings: Path, hookctl: Hookctl) -> None:
-    text = '{"env": {"MAX_STOP_BLOCKS": "5"}}'
-    put(settings, text)
-    assert "adopted" in hookctl(*INSTALL).out
-    edit(settings, A="1")
-    hookctl(*UNINSTALL)
-    assert document(settings) == {"env": {LIMIT: "5", "A": "1"}}
-
-
 @pytest.mark.parametrize("raw", ["1e3", '"\\u0037"', "12345678901234567890123", "null", '{ "a" : [1, 2] }'])
 def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path, hookctl: Hookctl) -> None:
     text = f'{{\n  "env": {{"MAX_STOP_BLOCKS": {raw}}}\n}}\n'
@@ -173,15 +116,6 @@ def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path,
     put(settings, settings.read_text() + "\n")  # somebody wrote, so no backup helps
     hookctl(*UNINSTALL)
     assert settings.read_text() == text + "\n"
-
-
-def test_uninstall_after_force_gives_back_the_very_bytes(settings: Path, hookctl: Hookctl) -> None:
-    text = b'{ "env" : {"MAX_STOP_BLOCKS" :   "\\u0035\\u0030" } }'
-    put(settings, text)
-    hookctl(*INSTALL, "--force", "--set", "max_stop_blocks=7")
-    hookctl(*INSTALL, "--set", "max_stop_blocks=9")
-    hookctl(*UNINSTALL)
-    assert settings.read_bytes() == text
 
 
 # The hook's entry
@@ -228,24 +162,6 @@ def test_our_hook_in_a_group_of_theirs_is_left_there_and_taken_out_alone(install
         "model": "m",
         "hooks": {"SubagentStop": [{"matcher": "x", "hooks": [THEIRS, THEIRS]}]},
     }
-
-
-def test_a_second_copy_is_reported_and_both_go(installed: Path, hookctl: Hookctl) -> None:
-    here = document(installed)
-    here["hooks"]["Stop"] *= 2
-    put(installed, json.dumps(here))
-    assert "registered twice" in kept(hookctl(*INSTALL))[0]
-    hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m"}
-
-
-def test_a_host_that_writes_the_file_anew_changes_nothing(installed: Path, hookctl: Hookctl) -> None:
-    put(installed, json.dumps(document(installed), indent=2, sort_keys=True) + "\n")
-    before = installed.read_bytes()
-    assert "nothing to do" in hookctl(*INSTALL).out
-    assert installed.read_bytes() == before
-    hookctl(*UNINSTALL)
-    assert installed.read_bytes() == b'{\n  "model": "m"\n}\n'
 
 
 # The runtime files
@@ -323,26 +239,6 @@ def test_the_first_bytes_come_back_after_any_number_of_upgrades(text: bytes, set
     assert settings.read_bytes() == text
 
 
-def test_mode_off_and_back(installed: Path, hookctl: Hookctl) -> None:
-    before = installed.read_bytes()
-    hookctl(*INSTALL, "--mode", "off")
-    assert document(installed) == {"model": "m"}
-    assert not runtime().exists()
-    assert "nothing to do" in hookctl(*INSTALL).out
-    hookctl(*INSTALL, "--mode", "breaker")
-    assert installed.read_bytes() == before
-    hookctl(*UNINSTALL)
-    assert installed.read_bytes() == b'{\n  "model": "m"\n}\n'
-
-
-def test_mode_off_at_first_makes_no_file(settings: Path, hookctl: Hookctl) -> None:
-    assert hookctl(*INSTALL, "--mode", "off").code == 0
-    assert not settings.exists()
-    hookctl(*INSTALL, "--mode", "breaker")
-    hookctl(*UNINSTALL)
-    assert not settings.parent.exists()
-
-
 # Several places, and a lost ledger
 
 
@@ -368,18 +264,6 @@ def test_two_settings_folders_have_a_registration_each(
     assert not Path(folders.here().data).exists()
 
 
-def test_uninstall_all_finds_every_place(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = [put(isolated / name / "settings.json", b'{"a": 1}') for name in ("one", "two")]
-    for path in places:
-        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(path.parent))
-        hookctl(*INSTALL)
-    monkeypatch.delenv("CLAUDE_CONFIG_DIR")
-    assert hookctl("uninstall", "--all").code == 2
-    assert hookctl("uninstall", "--all", "--json").code == 0
-    assert [path.read_bytes() for path in places] == [b'{"a": 1}'] * 2
-    assert not Path(folders.here().data).exists()
-
-
 def test_without_its_ledger_a_hook_is_taken_back_and_keys_are_adopted(installed: Path, hookctl: Hookctl) -> None:
     before = installed.read_bytes()
     os.unlink(folders.here().ledger)
@@ -401,40 +285,12 @@ def test_uninstall_without_a_ledger_takes_what_it_can_prove(installed: Path, hoo
 # What may not be written
 
 
-@pytest.mark.parametrize("command", [(*INSTALL, "--set", "max_stop_blocks=9"), UNINSTALL])
-def test_a_read_only_file_is_refused_and_nothing_else_is_written(
-    command: tuple[str, ...], installed: Path, hookctl: Hookctl
-) -> None:
-    installed.chmod(0o444)
-    before = installed.read_bytes(), Path(folders.here().ledger).read_bytes(), runtime().read_bytes()
-    outcome = hookctl(*command, "--json")
-    assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "read_only")
-    assert (installed.read_bytes(), Path(folders.here().ledger).read_bytes(), runtime().read_bytes()) == before
-    assert not os.path.exists(folders.here().journal)
-    assert not os.path.exists(folders.here().pending)
-
-
 def test_a_read_only_file_that_we_made_is_not_removed(settings: Path, hookctl: Hookctl) -> None:
     hookctl(*INSTALL)
     settings.chmod(0o444)
     before = settings.read_bytes()
     assert hookctl(*UNINSTALL).code == 1
     assert settings.read_bytes() == before
-
-
-@pytest.mark.parametrize("command", [INSTALL, UNINSTALL])
-@pytest.mark.parametrize("text", ["[]", '{"env": []}', '{"hooks": {"Stop": {}}}', '{"env": {}, "env": {}}', "{", "\\"])
-def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
-    command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
-    put(settings, '{"a": 1}')
-    hookctl(*INSTALL)
-    put(settings, "\n" + text)
-    outcome = hookctl(*command, "--json")
-    error = outcome.result["errors"][0]
-    assert (outcome.code, error["path"], error["line"]) == (4, str(settings), 2)
-    assert settings.read_text() == "\n" + text
 
 
 def test_a_disk_that_fails_at_the_ledger_takes_the_settings_back(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,7 +44,6 @@ def install(hookctl: Hookctl, pack: str, scope: str = "user") -> int:
 
 @pytest.fixture(autouse=True)
 def usual(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(files, "umask", lambda: 0o022)
 
 

@@ -20,17 +20,14 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.packs.choices import Request
 from hookctl.planner.content import Choice
-from hookctl.planner.install import plan_install
 from hookctl.settings import sources, targets
-from hookctl.settings.sources import Sources
-from hookctl.system import backups, interpreter
+from hookctl.system import interpreter
 from hookctl.system.folders import Folders
 from hookctl.verbs.install import install
 from hookctl.verbs.uninstall import Request as Removal
 from hookctl.verbs.uninstall import uninstall
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, Kind
-from tests.plain import bare
 
 THEIRS = {"type": "command", "command": "say done"}
 
@@ -136,23 +133,6 @@ def test_uninstall_gives_back_the_very_bytes(
         assert not os.path.exists(here.folders.data)
 
 
-@ON_DISK
-@given(data=texts(), choice=CHOICES)
-def test_a_second_install_touches_nothing(tmp_path_factory: Any, data: bytes, choice: dict[str, Any]) -> None:
-    with place(tmp_path_factory.getbasetemp()) as here:
-        put(here.settings, data)
-        here.install(**choice)
-        own = [here.settings, Path(here.folders.ledger), Path(here.folders.data) / "guard/claude-user/config.json"]
-        before = [(path.read_bytes(), path.stat()) for path in own]
-        count = len(os.listdir(backups.backup_folder(here.folders.state, str(here.settings))))
-        here.install()
-        after = [(path.read_bytes(), path.stat()) for path in own]
-        assert [(data, about.st_mtime_ns, about.st_ino) for data, about in before] == [
-            (data, about.st_mtime_ns, about.st_ino) for data, about in after
-        ]
-        assert len(os.listdir(backups.backup_folder(here.folders.state, str(here.settings)))) == count
-
-
 Change = Callable[[Any], None]
 
 
@@ -164,82 +144,11 @@ def append_group(event: str, group: Any) -> Change:
     return lambda doc: doc.setdefault("hooks", {}).setdefault(event, []).append(copy.deepcopy(group))
 
 
-def reverse_groups(event: str) -> Change:
-    return lambda doc: doc.get("hooks", {}).get(event, []).reverse()
-
-
-def remove_first_group(event: str) -> Change:
-    def change(document: Any) -> None:
-        found = document.get("hooks", {}).get(event, [])
-        theirs = [index for index, group in enumerate(found) if not ours(group)]
-        if theirs:
-            del found[theirs[0]]
-
-    return change
-
-
-def set_key(path: tuple[str, ...], value: Any) -> Change:
-    def change(document: Any) -> None:
-        for key in path[:-1]:
-            document = document.setdefault(key, {})
-        document[path[-1]] = value
-
-    return change
-
-
-def remove_key(key: str) -> Change:
-    return lambda document: document.pop(key, None)
-
-
-CHANGES = st.lists(st.one_of(
-    st.builds(append_group, st.sampled_from(["Stop", "PreToolUse"]), GROUPS),
-    st.builds(reverse_groups, st.just("Stop")),
-    st.builds(remove_first_group, st.just("Stop")),
-    st.builds(set_key, st.sampled_from([("model",), ("env", "A"), ("env", "MAX_STOP_BLOCKS"), ("x", "y")]),
-              st.sampled_from(["99", "", 7, None])),
-    st.builds(remove_key, st.sampled_from(["model", "permissions"])),
-), max_size=4)  # fmt: skip
-
-
 def edited(document: Any, changes: list[Change]) -> Any:
     result = copy.deepcopy(document)
     for change in changes:
         change(result)
     return result
-
-
-@ON_DISK
-@given(data=texts(), changes=CHANGES, again=st.booleans(), indent=st.sampled_from([2, None]))
-def test_the_operators_edits_survive_everything(
-    tmp_path_factory: Any, data: bytes, changes: list[Change], again: bool, indent: int | None
-) -> None:
-    """uninstall(edit(install(x))) means the same as edit(x), whoever wrote the whole file anew in between."""
-    with place(tmp_path_factory.getbasetemp()) as here:
-        put(here.settings, data)
-        original = json.loads(data.decode("utf-8-sig") or "{}") if data.strip() else {}
-        here.install()
-        put(here.settings, json.dumps(edited(here.document(), changes), indent=indent, ensure_ascii=False))
-        if again:
-            here.install()
-            before = here.settings.read_bytes()
-            here.install()
-            assert here.settings.read_bytes() == before
-        here.uninstall()
-        assert bare(here.document()) == bare(edited(original, changes))
-        assert store.load(here.folders.ledger) == {}
-
-
-@ON_DISK
-@given(data=texts())
-def test_a_dry_run_says_what_would_be_done_and_writes_nothing(tmp_path_factory: Any, data: bytes) -> None:
-    with place(tmp_path_factory.getbasetemp()) as here:
-        put(here.settings, data)
-        plan = plan_install(Sources(here.folders), here.pack, here.places, Choice())
-        assert here.settings.read_bytes() == data
-        assert not os.path.exists(here.folders.state)
-        assert not os.path.exists(here.folders.data)
-        here.install()
-        assert here.settings.read_bytes() == plan.files[0].after
 
 
 @settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))

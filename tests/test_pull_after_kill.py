@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from hookctl import transaction
-from hookctl.system import files, folders, interpreter
+from hookctl.system import files, folders
 from tests.conftest import Hookctl, Outcome, put
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 PROJECT = ("--host", "claude", "--scope", "project")
 BELL = '[pack]\nname = "bell"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
@@ -20,13 +22,6 @@ THEIRS = {"env": {"BELL": "1"}}
 
 class Killed(BaseException):
     """Stands for a signal."""
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
 
 
 class Clone:

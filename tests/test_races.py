@@ -111,22 +111,6 @@ def known(settings: Path) -> set[str]:
     return set(page.packs) if page else set()
 
 
-def test_different_packs_at_once_are_all_installed_and_all_uninstalled(
-    packs: list[str], settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    put(settings, THEIRS)
-    for _ in range(ROUNDS):
-        assert codes(*(("install", pack, "--host", "claude") for pack in packs)) == [0, 0, 0]
-        assert registered(settings) == known(settings) == {"one", "two", "guard"}
-        env = json.loads(settings.read_bytes())["env"]
-        assert (env["ONE_LEVEL"], env["TWO_LEVEL"], env["MAX_STOP_BLOCKS"]) == ("1", "1", "5")
-        assert errors(hookctl) == []
-        assert codes(*(("uninstall", pack, "--host", "claude") for pack in packs)) == [0, 0, 0]
-        assert settings.read_bytes() == THEIRS
-        assert known(settings) == set()
-        assert temporary(isolated) == []
-
-
 def test_one_pack_may_come_while_others_go(packs: list[str], settings: Path, isolated: Path, hookctl: Hookctl) -> None:
     put(settings, THEIRS)
     names = ("one", "two", "guard")

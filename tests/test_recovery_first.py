@@ -10,13 +10,7 @@ from hookctl.system import folders
 from tests.conftest import Hookctl
 from tests.test_crash import killed
 
-pytestmark = pytest.mark.usefixtures("quick_disk")
-
-
-@pytest.fixture
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda handle: None)
-    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 
 @pytest.mark.parametrize("host", ["codex", "claude", "opencode"])

@@ -114,16 +114,6 @@ def test_wrong_use_is_said(arguments: tuple[str, ...], said: str, hookctl: Hookc
     assert said in done.err
 
 
-@pytest.mark.parametrize("option", [("--set", "latch=no"), ("--mode", "breaker")])
-def test_the_guards_settings_are_refused_for_another_pack(
-    option: tuple[str, str], isolated: Path, hookctl: Hookctl
-) -> None:
-    pack = put(isolated / "n.toml", '[pack]\nname = "n"\nversion = "1"\n[env]\nN = "1"\n')
-    done = hookctl("render", str(pack), "--host", "claude", *option)
-    assert (done.code, done.out) == (2, "")
-    assert f"{option[0]} is for the guard, not for n" in done.err
-
-
 def test_install_at_managed_scope_names_render(hookctl: Hookctl) -> None:
     done = hookctl("install", "--host", "claude", "--scope", "managed")
     assert done.code == 2

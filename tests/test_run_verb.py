@@ -432,15 +432,6 @@ def test_an_owner_that_the_guard_could_not_read_whole_is_refused(run: Run) -> No
     assert run.says("S2") == ""
 
 
-def test_status_says_it_in_words(run: Run) -> None:
-    run.does("start", "--remaining", "3", "--owner", "S1")
-    run.does("heartbeat")
-    run.does("conclude")
-    out = run.hookctl("run", "status").out
-    told = ("remaining  3", 'heartbeat  "2001', "owner      S1", "armed      until ", "CONCLUDE ")
-    assert all(words in out for words in (str(run.project), *told))
-
-
 # A repository could bring links.
 
 LINKS = (".hookctl", ".hookctl/run", ".hookctl/run/task.json", ".hookctl/run/STOP", ".hookctl/run/CONCLUDE",

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookctl import transaction
-from hookctl.system import folders, interpreter
+from hookctl.system import folders
 from tests.conftest import Hookctl, put
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 LIMIT = "MAX_STOP_BLOCKS"
 HOST = ("--host", "claude")
 THEIRS = {"type": "command", "command": "say done"}
 OWN = '{\n  "model": "m"\n}\n'
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
 def document(path: Path) -> Any:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from hookctl.errors import HookctlError, problems_of
-from hookctl.system import interpreter
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
@@ -20,11 +19,8 @@ FILES = {
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch, isolated: Path) -> None:
-    """Four hosts in use, no pause for a file that may be being written, and no interpreter to look for."""
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+def four_hosts(fixed_python: None, monkeypatch: pytest.MonkeyPatch, isolated: Path) -> None:
+    """Four hosts in use."""
     monkeypatch.setenv("PATH", "")
     for name in HOSTS:
         (isolated / "home" / FILES[name]).parent.mkdir()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookctl.system import interpreter
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 CLAUDE = ("--host", "claude")
 LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
@@ -24,14 +23,6 @@ TEXTS = [
     '{"env":{},"hooks":{"Stop":[]}}',
     '\n{ "env" : { "A" : "0" },\r\n\t"hooks": {"Stop": [ {"hooks": [{"type": "command", "command": "bell"}]} ]} }',
 ]
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No disk to wait for, and no interpreter to look for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
 
 
 class Packs:
@@ -94,10 +85,6 @@ class Packs:
 @pytest.fixture
 def packs(isolated: Path, settings: Path, hookctl: Hookctl) -> Packs:
     return Packs(isolated, settings, hookctl)
-
-
-def squeezed(text: str) -> str:
-    return "".join(text.split())
 
 
 # One value for both
@@ -168,18 +155,6 @@ def test_a_conflict_is_said_and_nothing_is_written_in_any_file(packs: Packs) -> 
     assert message == 'env.KEY: one wants "***", two wants "***"'  # a name that looks secret
 
 
-def test_one_way_out_is_to_uninstall_the_other(packs: Packs) -> None:
-    put(packs.settings, '{"model": "m"}')
-    packs.install(packs.make("one", KEY="1"))
-    two = packs.make("two", KEY="2")
-    packs.refuse(two)
-    packs.uninstall("one")
-    packs.install(two)
-    assert packs.env == {"KEY": "2"}
-    packs.uninstall("two")
-    assert packs.settings.read_text() == '{"model": "m"}'
-
-
 @pytest.mark.parametrize("order", EITHER, ids="-".join)
 def test_another_is_force_and_each_leaves_the_others_value(packs: Packs, order: tuple[str, str]) -> None:
     put(packs.settings, '{"model": "m"}')
@@ -248,15 +223,6 @@ def both(packs: Packs, *options: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_all_at_once_give_the_very_bytes(packs: Packs, isolated: Path, text: str) -> None:
-    put(packs.settings, text)
-    both(packs)
-    packs.install("guard")
-    packs.uninstall("--all", "--json")
-    assert packs.settings.read_bytes() == text.encode() and not (isolated / "data").exists()
-
-
-@pytest.mark.parametrize("text", TEXTS)
 def test_newest_first_give_the_very_bytes(packs: Packs, isolated: Path, text: str) -> None:
     put(packs.settings, text)
     both(packs)
@@ -264,21 +230,6 @@ def test_newest_first_give_the_very_bytes(packs: Packs, isolated: Path, text: st
     for pack in ("guard", "two", "one"):
         packs.uninstall(pack)
     assert packs.settings.read_bytes() == text.encode() and not (isolated / "data").exists()
-
-
-@pytest.mark.parametrize("order", [o for o in permutations(["one", "two", "guard"]) if o != ("guard", "two", "one")],
-                         ids="-".join)  # fmt: skip
-@pytest.mark.parametrize("text", TEXTS)
-def test_in_any_other_order_they_give_it_back_up_to_blanks(
-    packs: Packs, isolated: Path, text: str, order: tuple[str, ...]
-) -> None:
-    put(packs.settings, text)
-    both(packs)
-    packs.install("guard")
-    for pack in order:
-        packs.uninstall(pack)
-        assert pack not in {path.name for path in (isolated / "data").rglob("*")}
-    assert squeezed(packs.settings.read_bytes().decode()) == squeezed(text)
 
 
 @pytest.mark.parametrize("order", EITHER, ids="-".join)
@@ -486,17 +437,6 @@ def test_a_pack_that_was_there_first_is_agreed_with_by_set(packs: Packs) -> None
     assert packs.refuse("guard") == 'env.MAX_STOP_BLOCKS: loop wants "9", guard wants "5"'
     packs.install("guard", "--set", "max_stop_blocks=9")
     assert packs.env == {LIMIT: "9", CAP: "12"} and packs.owners(LIMIT) == ["loop", "guard"]
-
-
-def test_a_limit_that_a_pack_forced_lifts_the_cap_once_the_guard_agrees(packs: Packs) -> None:
-    packs.install("guard")
-    packs.install(packs.make("loop", MAX_STOP_BLOCKS="12"), "--force")
-    assert packs.env == {LIMIT: "12", CAP: "8"}
-    packs.refuse("guard")
-    packs.install("guard", "--set", "max_stop_blocks=12")
-    assert packs.env == {LIMIT: "12", CAP: "15"}
-    packs.uninstall("loop")
-    assert packs.env == {LIMIT: "12", CAP: "15"}
 
 
 def test_a_limit_that_the_guard_forced_goes_back_to_the_packs_when_it_leaves(packs: Packs) -> None:

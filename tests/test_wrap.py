@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,10 @@ from typing import Any
 import pytest
 
 from hookctl.packs import wrapping
-from hookctl.system import folders, interpreter
+from hookctl.system import folders
 from tests.conftest import Hookctl, put
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 KEEP, SAY = 'node "$HOME"/keep.js --go', "say done"
 # Odd on purpose: escapes, blanks, an order of keys and a number that no serialiser would write.
@@ -24,12 +25,6 @@ TEXT = r"""{ "model":"m",
 """
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 WRAP = (*INSTALL, "--wrap", "keep.js")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
 
 
 @pytest.fixture
@@ -81,15 +76,6 @@ def program(name: str = "wrap.py") -> Path:
 
 
 # There and back
-
-
-def test_it_wraps_the_one_and_gives_the_very_bytes_back(wrapped: Path, hookctl: Hookctl) -> None:
-    assert commands(wrapped) == [f"[{KEEP}]", SAY]
-    assert program().read_bytes() == (Path(__file__).parents[1] / "templates" / "guard" / "wrap.py").read_bytes()
-    assert hookctl(*UNINSTALL).code == 0
-    assert wrapped.read_text() == TEXT
-    assert not program().parent.exists()
-    assert not Path(folders.here().data).exists()
 
 
 def test_nothing_but_the_command_changes(wrapped: Path) -> None:
@@ -200,11 +186,6 @@ def test_a_whole_command_is_named_by_itself_though_another_begins_with_it(hookct
     put(settings, TEXT.replace(SAY, "say").replace(r"--\u0067o", "say"))
     assert hookctl(*INSTALL, "--wrap", "say").code == 0
     assert commands(settings)[1] == "[say]"
-
-
-def test_a_wrapped_one_and_another_are_several(wrapped: Path, hookctl: Hookctl) -> None:
-    outcome = hookctl(*INSTALL, "--wrap", "o")
-    assert (outcome.code, "several hooks" in outcome.err) == (2, True)
 
 
 def test_the_list_masks_secrets(hookctl: Hookctl, settings: Path) -> None:
@@ -376,14 +357,6 @@ def test_without_a_ledger_uninstall_still_gives_the_command_back(wrapped: Path, 
     assert hookctl(*UNINSTALL).code == 0
     assert commands(wrapped) == [KEEP, SAY]
     assert not program().parent.exists()
-
-
-def test_without_a_ledger_and_with_the_guard_off_too(wrapped: Path, hookctl: Hookctl) -> None:
-    assert hookctl(*INSTALL, "--mode", "off").code == 0
-    shutil.rmtree(folders.here().state)
-    assert hookctl(*UNINSTALL).code == 0
-    assert commands(wrapped) == [KEEP, SAY]
-    assert not program().exists()
 
 
 @pytest.mark.parametrize("fix", [False, True])

@@ -13,21 +13,15 @@ from typing import Any
 import pytest
 
 from hookctl.packs import wrapping
-from hookctl.system import interpreter
 from tests.conftest import Hookctl, put
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
 
 KEEP = 'node "$CLAUDE_PROJECT_DIR"/keep.js'
 HOOKS = {"Stop": [{"hooks": [{"type": "command", "command": KEEP}]}]}
 TEXT = json.dumps({"hooks": HOOKS}).replace("keep", "k\\u0065ep")
 PROJECT = ("--host", "claude", "--scope", "project")
 WRAP = ("install", *PROJECT, "--wrap", "keep.js")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
-"""A kill between the steps of a run that wraps a hook or gives it back, and random commands there and back."""
+"""Any command that is wrapped comes back as it was written."""
 
 from __future__ import annotations
 
 import json
-import os
 import tempfile
-from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
@@ -20,43 +17,7 @@ from hookctl.planner.draft import Draft
 from hookctl.planner.wraps import WrapRequest, unwrap_hooks, wrap_hooks
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import Target
-from hookctl.system import files, folders, interpreter
-from tests.conftest import put
-from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
-from tests.test_crash import STRIDE, killed
-
-TEXT = '{ "hooks": {"Stop": [ {"hooks": [{"command" : "\\u0073ay done", "type": "command"} ]}]}}\n'
-WRAP = ("install", "--host", "claude", "--wrap", "say")
-UNINSTALL = ("uninstall", "--host", "claude")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-
-
-@pytest.mark.parametrize("verb", [WRAP, UNINSTALL], ids=["wrap", "uninstall"])
-def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(verb: tuple[str, ...], isolated: Path) -> None:
-    path = put(isolated / "home" / ".claude" / "settings.json", TEXT)
-    if verb == UNINSTALL:
-        assert quiet(*WRAP) == 0
-    start, old = tree(isolated), data_of(path)
-    done = reached(isolated, start, verb)
-    new = data_of(path)
-    program, at = isolated / "data" / "guard" / "claude-user" / "wrap.py", 1
-    put_back(isolated, start)
-    while killed(verb, at):
-        assert data_of(path) in (old, new)
-        assert b"hookctl=" not in (data_of(path) or b"") or program.exists(), f"step {at}"
-        assert quiet(*verb) == 0
-        assert (at, outcome(isolated)) == (at, done)
-        assert (at, temporary(isolated)) == (at, [])
-        assert quiet(*UNINSTALL) == 0
-        assert path.read_text() == TEXT
-        put_back(isolated, start)
-        at += STRIDE
-    assert at > 30
+from hookctl.system import files, folders
 
 
 def drafted(document: JsonDocument) -> Draft:
