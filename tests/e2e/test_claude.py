@@ -10,7 +10,7 @@ from .claude import Place, bash, play, subagent
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
-from .product import codes, data_folder, decisions, hookctl, hookctl_json, leave_work
+from .product import codes, data_folder, hookctl, hookctl_json, leave_work
 
 pytestmark = pytest.mark.e2e
 
@@ -57,13 +57,6 @@ def installed(place: Place, operators_hook: Probe) -> Place:
     return place
 
 
-def test_without_hookctl_work_in_hand_keeps_nobody(claude: Client, place: Place, operators_hook: Probe) -> None:
-    write_operators_file(place.settings, operators_hook)
-    leave_work(place)
-    assert play(claude, place, ["done"]).requests == 1
-    assert len(operators_hook.heard()) == 1
-
-
 def test_the_agent_is_kept_five_times_and_then_let_go_with_a_message(claude: Client, place: Place) -> None:
     hookctl(place, "install", "--host", "claude")
     leave_work(place)
@@ -82,22 +75,6 @@ def test_the_model_is_told_how_much_work_remains(claude: Client, installed: Plac
     told = [json.dumps(entry.request.body["messages"]) for entry in run.log]
     assert "Work remains (2)" not in told[0]
     assert "Work remains (2)" in told[1]
-
-
-def test_the_operator_s_own_stop_hook_keeps_firing_beside_ours(
-    claude: Client, installed: Place, operators_hook: Probe
-) -> None:
-    run = play(claude, installed, ["done"])
-    assert run.requests == LIMIT + 1
-    assert [heard.payload["stop_hook_active"] for heard in operators_hook.heard()] == [False] + [True] * LIMIT
-    assert operators_hook.heard()[0].environment["OPERATORS_OWN"] == "yes"
-
-
-def test_without_work_the_agent_stops_at_once(claude: Client, place: Place, operators_hook: Probe) -> None:
-    write_operators_file(place.settings, operators_hook)
-    hookctl(place, "install", "--host", "claude")
-    run = play(claude, place, ["done"])
-    assert (run.requests, run.result, codes(place)) == (1, "done", ["no_work"])
 
 
 def test_work_that_gets_done_lets_the_agent_stop(claude: Client, installed: Place) -> None:
@@ -162,16 +139,6 @@ def test_run_stop_from_outside_lets_the_agent_go_at_once(claude: Client, install
     assert codes(installed) == ["blocked", "blocked", "stop"]
 
 
-def test_work_that_is_named_while_the_agent_runs_counts_at_once(claude: Client, installed: Place) -> None:
-    def name_work(number: int) -> None:
-        if number == 2:
-            leave_work(installed, 1)
-
-    leave_work(installed, 0)
-    run = play(claude, installed, Script([bash("true 1"), "done"], before=name_work))
-    assert (run.requests, run.result) == (1 + LIMIT + 1, "done")
-
-
 # Where a foreign hook blocks at the very stop at which ours ends the turn, Claude Code puts the feedback of that block
 # in the reply's place, so `result` is empty whatever ours says (test_claude_facts.py); the stream has the reply.
 
@@ -209,19 +176,6 @@ def test_a_hook_file_that_was_deleted_by_hand_blocks_nobody(claude: Client, inst
     assert (run.requests, run.result, run.errors) == (1, "done", "")
 
 
-def test_after_uninstall_nothing_of_ours_is_left(claude: Client, place: Place, operators_hook: Probe) -> None:
-    before = write_operators_file(place.settings, operators_hook)
-    hookctl(place, "install", "--host", "claude")
-    assert place.settings.read_bytes() != before
-    leave_work(place)
-    assert play(claude, place, ["done"]).requests == LIMIT + 1
-    hookctl(place, "uninstall")
-    assert place.settings.read_bytes() == before
-    assert play(claude, place, ["done"]).requests == 1
-    assert len(operators_hook.heard()) == LIMIT + 2
-    assert list(data_folder(place).rglob("hook.py")) == []
-
-
 @pytest.mark.parametrize(
     "name",
     ["tabs-stop-two-groups", "crlf-one-line-arrays", "bom", "commas-first", "minified-no-final-newline"],
@@ -234,14 +188,6 @@ def test_the_host_reads_our_entries_in_files_of_all_styles(claude: Client, place
     assert play(claude, place, ["done"]).requests == LIMIT + 1
     hookctl(place, "uninstall")
     assert place.settings.read_bytes() == before
-
-
-def test_installed_twice_it_is_still_called_once_a_stop(claude: Client, installed: Place) -> None:
-    before = installed.settings.read_bytes()
-    hookctl(installed, "install", "--host", "claude")
-    assert installed.settings.read_bytes() == before
-    run = play(claude, installed, ["done"])
-    assert run.requests == len(decisions(installed)) == LIMIT + 1
 
 
 def test_a_second_human_prompt_is_kept_again(claude: Client, installed: Place) -> None:

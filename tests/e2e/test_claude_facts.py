@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,28 +11,20 @@ import pytest
 
 from .claude import Place, Run, bash, play, start, subagent, transcript
 from .clients import Client
+from .hooks import GUARDED, group
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
 pytestmark = pytest.mark.e2e
-
-# The form that hookctl writes, around a program that is not there.
-GONE = ": hookctl=guard/stop; [ -f {0} ] && [ -r {0} ] && [ -x /bin/sh ] && /bin/sh {0}; exit 0"
 
 
 def write_settings(path: Path, probe: Probe | str | None = None, **more: Any) -> None:
     """Write settings with a Stop hook (a probe or a command) and further keys."""
     hooks = {}
     if probe is not None:
-        command = probe if isinstance(probe, str) else probe.command
-        hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]}}
+        hooks = {"hooks": {"Stop": [group(probe, timeout=10)]}}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**more, **hooks}))
-
-
-def flags(probe: Probe) -> str:
-    """Say what stop_hook_active was at each call: F or T."""
-    return "".join("FT"[heard.payload["stop_hook_active"]] for heard in probe.heard())
 
 
 def tool_results(run: Run) -> list[str]:
@@ -60,25 +51,12 @@ def wait_for(condition: Callable[[], bool], seconds: float = 10) -> None:
         time.sleep(0.05)
 
 
-def test_the_client_is_the_pinned_version(claude: Client, place: Place) -> None:
-    done = subprocess.run(
-        [claude.program, "--version"], env=place.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    assert done.stdout.split()[0] == claude.version
-
-
-def test_without_a_hook_the_model_is_asked_once(claude: Client, place: Place) -> None:
-    run = play(claude, place, ["done"])
-    assert (run.requests, run.code, run.result) == (1, 0, "done")
-    assert len(run.log) == 1, "there is side traffic that the server does not know"
-
-
 def test_a_hook_that_always_blocks_is_overridden_and_the_reply_is_lost(claude: Client, place: Place) -> None:
     probe = make_probe(place.root, answers=(BLOCK,))
     write_settings(place.settings, probe)
     run = play(claude, place, ["done"])
     cap = claude.pins["cap"]["default"]
-    assert (run.requests, flags(probe)) == (cap + 1, "F" + "T" * cap)
+    assert (run.requests, probe.flags()) == (cap + 1, "F" + "T" * cap)
     assert (run.code, run.result) == (0, "")
     assert run.was_overridden
     assert run.system_lines("notification")[-1]["key"] == claude.pins["cap"]["notification"]
@@ -103,7 +81,7 @@ def test_a_tool_call_starts_the_cap_s_count_again_but_not_the_flag(claude: Clien
     write_settings(place.settings, probe)
     run = play(claude, place, [*["text"] * 5, bash("true 1"), "text"])
     cap = claude.pins["cap"]["default"]
-    assert (run.requests, flags(probe)) == (5 + 1 + cap + 1, "F" + "T" * (5 + cap))
+    assert (run.requests, probe.flags()) == (5 + 1 + cap + 1, "F" + "T" * (5 + cap))
 
 
 def test_a_hook_that_lets_go_by_itself_keeps_the_reply(claude: Client, place: Place) -> None:
@@ -133,7 +111,7 @@ def test_identical_commands_in_two_scopes_run_once_a_stop(claude: Client, place:
     write_settings(place.settings, probe)
     write_settings(place.project / ".claude" / "settings.json", probe)
     play(claude, place, ["done"])
-    assert flags(probe) == "F"
+    assert probe.flags() == "F"
 
 
 def test_a_settings_file_with_a_comment_is_ignored_as_a_whole(claude: Client, place: Place) -> None:
@@ -141,38 +119,20 @@ def test_a_settings_file_with_a_comment_is_ignored_as_a_whole(claude: Client, pl
     write_settings(place.settings, probe)
     place.settings.write_text(place.settings.read_text().replace("{", "{ // mine\n", 1))
     run = play(claude, place, ["done"])
-    assert (run.requests, run.code, run.errors, flags(probe)) == (1, 0, "", "")
+    assert (run.requests, run.code, run.errors, probe.flags()) == (1, 0, "", "")
 
 
 def test_a_known_key_of_the_wrong_type_loses_the_whole_file(claude: Client, place: Place) -> None:
     probe = make_probe(place.root, answers=(BLOCK,))
     write_settings(place.settings, probe, cleanupPeriodDays="abc")
     run = play(claude, place, ["done"])
-    assert (run.requests, run.code, run.errors, flags(probe)) == (1, 0, "", "")
+    assert (run.requests, run.code, run.errors, probe.flags()) == (1, 0, "", "")
 
 
 def test_a_guarded_command_without_its_program_lets_the_agent_stop(claude: Client, place: Place) -> None:
-    write_settings(place.settings, GONE.format("/nowhere/hook.py"))
+    write_settings(place.settings, GUARDED.format("/nowhere/hook.py"))
     run = play(claude, place, ["done"])
     assert (run.requests, run.result) == (1, "done")
-
-
-def test_the_config_folder_variable_replaces_the_one_in_the_home(claude: Client, place: Place) -> None:
-    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
-    folder = place.home / "elsewhere"
-    write_settings(place.settings, here)
-    write_settings(folder / "settings.json", there)
-    run = play(claude, place, ["done"], environment={claude.pins["variables"]["config_folder"]: str(folder)})
-    assert (run.requests, flags(here), flags(there)) == (1, "", "F")
-
-
-def test_settings_of_a_folder_above_the_start_folder_are_not_read(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    (place.project / ".git").mkdir()
-    (place.project / "sub").mkdir()
-    write_settings(place.project / ".claude" / "settings.json", probe)
-    run = play(claude, place, ["done"], cwd=place.project / "sub")
-    assert (run.requests, flags(probe)) == (1, "")
 
 
 def test_the_bash_tool_knows_the_session(claude: Client, place: Place) -> None:
@@ -224,7 +184,7 @@ def test_a_background_task_s_wake_up_brings_a_new_prompt_id_marked_as_a_notifica
     write_settings(place.settings, probe, permissions={"allow": ["Bash(sleep:*)"]})
     run = play(claude, place, [bash("sleep 1.5", run_in_background=True), "waiting", "woken"])
     first, second = (heard.payload for heard in probe.heard())
-    assert (run.requests, run.result, flags(probe)) == (3, "woken", "FF")
+    assert (run.requests, run.result, probe.flags()) == (3, "woken", "FF")
     assert [len(first["background_tasks"]), len(second["background_tasks"])] == [1, 0]
 
     prompts = {
@@ -245,26 +205,8 @@ def test_a_background_task_that_ends_in_the_middle_of_a_turn_brings_no_new_promp
     probe = make_probe(place.root, answers=(BLOCK, ""))
     write_settings(place.settings, probe, permissions={"allow": ["Bash(sleep:*)"]})
     run = play(claude, place, [bash("sleep 0.2", run_in_background=True), bash("sleep 0.8"), "one", "two"])
-    assert (run.requests, flags(probe)) == (4, "FT")
+    assert (run.requests, probe.flags()) == (4, "FT")
     assert len({heard.payload["prompt_id"] for heard in probe.heard()}) == 1
-
-
-def test_a_resumed_session_keeps_its_id_and_brings_a_new_prompt_id(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_settings(place.settings, probe)
-    play(claude, place, ["one"])
-    play(claude, place, ["two"], "--continue", prompt="go on")
-    first, second = (heard.payload for heard in probe.heard())
-    assert first["session_id"] == second["session_id"]
-    assert first["prompt_id"] != second["prompt_id"]
-
-
-def test_a_run_leaves_the_settings_file_as_it_was(claude: Client, place: Place) -> None:
-    write_settings(place.settings, make_probe(place.root, answers=(BLOCK, "")))
-    before = place.settings.read_bytes() + b"\n\n"
-    place.settings.write_bytes(before)
-    assert play(claude, place, ["done"]).requests == 2
-    assert place.settings.read_bytes() == before
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")

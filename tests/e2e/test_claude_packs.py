@@ -222,21 +222,6 @@ def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude
 # Settings that are put back
 
 
-def test_settings_that_are_put_back_run_without_our_hooks_until_the_next_install(claude: Client, place: Place) -> None:
-    hookctl(place, "install", write_pack(place), "--host", "claude")
-    hookctl(place, "install", "--host", "claude")
-    leave_work(place)
-    hookctl(place, "restore", str(place.settings))
-    assert place.settings.read_text() == OPERATORS_FILE
-    assert play(claude, place, ["done"]).requests == 1
-    assert (codes(place), notes(place), data_folder(place).exists()) == ([], [], False)
-
-    hookctl(place, "install", "--host", "claude")
-    assert play(claude, place, ["done"]).requests == LIMIT + 1
-    hookctl(place, "uninstall")
-    assert place.settings.read_text() == OPERATORS_FILE
-
-
 def test_a_registration_that_is_put_back_without_its_program_blocks_nobody(claude: Client, place: Place) -> None:
     hookctl(place, "install", "--host", "claude")
     installed = place.settings.read_bytes()

@@ -97,28 +97,6 @@ def test_an_armed_run_goes_on_far_beyond_the_host_s_own_cap_until_it_is_conclude
     assert ["This run goes on" in text for text in told] == [False] + [True] * kept
 
 
-def test_keepalive_that_nobody_armed_keeps_nobody(claude: Client, place: Place) -> None:
-    install(place, "--mode", "keepalive")
-    leave_work(place)
-    played = play(claude, place, ["done"])
-    assert (played.requests, played.result, codes(place)) == (1, "done", ["inactive"])
-
-
-def test_a_run_holds_until_the_second_in_which_it_ends(claude: Client, place: Place) -> None:
-    def stop(number: int) -> None:
-        if number == 3:
-            run(place, "stop")
-
-    install(place, "--mode", "keepalive")
-    run(place, "start", "--for", "1h", now=NOON)
-    late, too_late = ({"HOOKCTL_NOW": str(NOON + seconds)} for seconds in (3599, 3600))
-    assert play(claude, place, ["done"], environment=too_late).requests == 1
-    assert codes(place) == ["inactive"]
-    played = play(claude, place, Script(["done"], before=stop), environment=late)
-    assert (played.requests, played.result) == (3, "done")
-    assert codes(place) == ["inactive", "blocked", "blocked", "stop"]
-
-
 def test_a_run_that_ends_in_the_middle_of_a_turn_lets_the_agent_go(claude: Client, place: Place) -> None:
     def end(number: int) -> None:
         if number == 3:
@@ -129,16 +107,6 @@ def test_a_run_that_ends_in_the_middle_of_a_turn_lets_the_agent_go(claude: Clien
     played = play(claude, place, Script(["done"], before=end))
     assert (played.requests, played.result) == (3, "done")
     assert codes(place) == ["blocked", "blocked", "inactive"]
-
-
-def test_keepalive_s_own_cap_lets_go_with_a_message(claude: Client, place: Place) -> None:
-    install(place, "--mode", "keepalive", "--set", "keepalive_cap=3")
-    run(place, "start")
-    played = play(claude, place, ["one", "two", "three", "four", "five"])
-    assert codes(place) == ["blocked"] * 3 + ["tripped"]
-    assert (played.requests, played.result) == (4, "four")
-    (shown,) = [line["content"] for line in played.system_lines("informational")]
-    assert "hookctl guard: let go after 3 blocks without progress; the run is still armed" in shown
 
 
 def test_a_run_that_the_agent_begins_itself_keeps_this_session_and_no_other(claude: Client, place: Place) -> None:
@@ -193,23 +161,6 @@ def test_mode_guard_ends_what_another_hook_forces_and_the_reply_is_kept(claude: 
     assert [block["text"] for blocks in said for block in blocks] == replies
 
 
-def test_mode_guard_leaves_an_agent_alone_that_nobody_else_keeps(claude: Client, place: Place) -> None:
-    install(place, "--mode", "guard")
-    leave_work(place)
-    for _ in range(2):
-        played = play(claude, place, ["done"], "--continue")
-        assert (played.requests, played.result) == (1, "done")
-    assert codes(place) == ["allowed"] * 2
-
-
-def test_in_mode_guard_a_new_tool_call_starts_the_count_again(claude: Client, place: Place) -> None:
-    register_foreign_hook(place)
-    install(place, "--mode", "guard")
-    played = play(claude, place, ["one", "two", "three", bash("true 1"), "on and on"])
-    stops = count_stops(place, "stop_loop", "allowed", 3 + LIMIT)
-    assert (played.requests, played.texts[-1]) == (stops + 1, "on and on")
-
-
 @pytest.mark.parametrize(
     ("option", "name", "stops"),
     [("--mode", "guard", LIMIT), ("--preset", "openhands", 6 + LIMIT - 1)],
@@ -241,13 +192,6 @@ def test_the_preset_bmad_takes_a_heartbeat_for_progress_and_a_tool_call_for_none
     # Two blocks, then the heartbeat, then five more; without it the tool calls would have let go after five in all.
     assert codes(place) == ["blocked"] * (2 + LIMIT) + ["tripped"]
     assert (played.requests, played.result) == (2 + 2 + LIMIT + 1, "four")
-
-
-def test_the_preset_bmad_leaves_its_own_children_alone(claude: Client, place: Place) -> None:
-    install(place, "--preset", "bmad")
-    leave_work(place)
-    played = play(claude, place, ["done"], environment={"STORY_AUTOMATOR_CHILD": "true"})
-    assert (played.requests, played.result, codes(place)) == (1, "done", ["child"])
 
 
 # Wake-ups: the preset bmad and the guard's own way differ in them

@@ -1,13 +1,10 @@
 """The guard in the real Claude Code's user, project and local scope: alone, together, in a clone and below the root."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from hookctl.packs.programs import load_programs
 
 from .claude import Place, make_place, play
 from .clients import Client
@@ -71,8 +68,11 @@ def committed_with(place: Place, text: str) -> list[str]:
 # One scope
 
 
-@pytest.mark.parametrize("before", [None, TEAMS_FILE], ids=["no file before", "a file before"])
-@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize(
+    ("scope", "before"),
+    [("user", None), ("project", TEAMS_FILE), ("local", None)],
+    ids=["user", "project, a file before", "local"],
+)
 def test_the_guard_works_at_each_scope_and_leaves_nothing_behind(
     claude: Client, place: Place, scope: str, before: str | None
 ) -> None:
@@ -98,11 +98,8 @@ def test_the_guard_works_at_each_scope_and_leaves_nothing_behind(
 # Several scopes at once
 
 
-@pytest.mark.parametrize("scopes", [("user", "project"), SCOPES], ids="+".join)
-def test_at_several_scopes_at_once_a_stop_is_counted_once(
-    claude: Client, place: Place, scopes: tuple[str, ...]
-) -> None:
-    for scope in scopes:
+def test_at_several_scopes_at_once_a_stop_is_counted_once(claude: Client, place: Place) -> None:
+    for scope in SCOPES:
         install(place, scope)
     leave_work_by_hand(place)
     run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
@@ -112,7 +109,7 @@ def test_at_several_scopes_at_once_a_stop_is_counted_once(
     assert not run.was_overridden
 
     findings = hookctl_json(place, "doctor")["findings"]
-    assert {str(settings_of(place, scope)) for scope in scopes} <= {finding["path"] for finding in findings}
+    assert {str(settings_of(place, scope)) for scope in SCOPES} <= {finding["path"] for finding in findings}
     assert [finding for finding in findings if finding["level"] == "error"] == []
 
 
@@ -209,15 +206,6 @@ def teammate(authors: Place, tmp_path: Path) -> Place:
     return teammate
 
 
-def test_what_is_committed_names_no_machine_and_no_run(authors: Place) -> None:
-    names = git(authors.project, "ls-files").splitlines()
-    programs = load_programs(wrapper=False).all
-    guards = sorted(f".hookctl/guard/claude/{name}" for name in ("config.json", *programs))
-    assert names == [".claude/settings.json", ".hookctl/.gitignore", *guards, ".hookctl/ledger.json"]
-    assert committed_with(authors, str(authors.root)) == []
-    assert git(authors.project, "status", "--porcelain") == ""
-
-
 def test_the_guard_works_in_a_clone_without_any_command(claude: Client, teammate: Place, authors: Place) -> None:
     run = play(claude, teammate, [f"reply {number}" for number in range(1, 12)])
     assert (run.requests, run.result) == (LIMIT + 1, f"reply {LIMIT + 1}")
@@ -234,19 +222,6 @@ def test_a_teammate_without_python_is_kept_by_nobody(claude: Client, teammate: P
     assert [(hook["exit_code"], hook["stderr"]) for hook in run.hooks("Stop")] == [(0, "")]
 
 
-def test_in_a_clone_there_is_nothing_to_install_and_what_is_there_is_known(claude: Client, teammate: Place) -> None:
-    assert "nothing to do" in install(teammate, "project")
-    assert git(teammate.project, "status", "--porcelain") == ""
-    (page,) = hookctl_json(teammate, "status")["files"]
-    assert (page["file"], page["scope"]) == (str(settings_of(teammate, "project")), "project")
-    assert {entry["state"] for entry in page["entries"]} == {"owned"}
-    play(claude, teammate, ["done"])
-    findings = {f["code"]: f for f in hookctl_json(teammate, "doctor")["findings"] if f["path"] == page["file"]}
-    assert [finding for finding in findings.values() if finding["level"] != "info"] == []
-    assert "tripped" in findings["last_ran"]["message"]
-    assert git(teammate.project, "status", "--porcelain") == ""
-
-
 def test_uninstalled_in_a_clone_exactly_our_parts_are_gone(claude: Client, teammate: Place) -> None:
     hookctl(teammate, "uninstall", "--scope", "project")
     assert play(claude, teammate, ["done"]).requests == 1
@@ -256,23 +231,6 @@ def test_uninstalled_in_a_clone_exactly_our_parts_are_gone(claude: Client, teamm
     assert set(contents(teammate.project / ".hookctl")) == {".gitignore", "run", "run/task.json"}
     assert git(teammate.project, "diff", "--name-only", "HEAD~1", "--", ".claude") == ""
     assert git(teammate.project, "diff", "--diff-filter=AMR", "--name-only") == ".claude/settings.json\n"
-
-
-def test_a_clone_without_work_is_left_as_it_was_before_the_guard(teammate: Place) -> None:
-    shutil.rmtree(teammate.project / ".hookctl" / "run")
-    hookctl(teammate, "uninstall", "--scope", "project")
-    assert contents(teammate.project) == {".claude": None, ".claude/settings.json": TEAMS_FILE.encode()}
-    git(teammate.project, "add", "--all")
-    assert git(teammate.project, "diff", "--cached", "HEAD~1") == ""
-
-
-def test_a_project_that_is_put_back_is_as_before_the_guard(claude: Client, authors: Place) -> None:
-    hookctl(authors, "restore", ".claude/settings.json")
-    assert play(claude, authors, ["done"]).requests == 1
-    assert decisions(authors) == []
-    shutil.rmtree(authors.project / ".hookctl" / "run")
-    git(authors.project, "add", "--all")
-    assert git(authors.project, "diff", "--cached", "--name-only", "HEAD~1") == ".hookctl/.gitignore\n"
 
 
 def test_a_teammate_s_own_limit_is_kept_and_our_cap_follows(claude: Client, teammate: Place) -> None:

@@ -10,7 +10,7 @@ import pytest
 from . import clients
 
 ROOT = Path(__file__).parents[2]
-ONE = ("tests/e2e/test_claude_facts.py", "-k", "without_a_hook")
+ONE = ("tests/e2e/test_common_facts.py", "-k", "without_a_hook")
 
 
 def nothing_here(folder: Path) -> dict[str, str]:
@@ -41,10 +41,10 @@ def put_program(cache: Path, folder: str, package: str, program: str, text: str 
 
 
 def test_tests_marked_full_are_left_out_unless_all_are_wanted() -> None:
-    collect = ["--collect-only", "tests/e2e/test_gemini_facts.py", "tests/e2e/test_other_dialects.py"]
+    collect = ["--collect-only", "tests/e2e/test_gemini_facts.py", "tests/e2e/test_model_server.py"]
     quick, every = pytest_says(*collect), pytest_says(*collect, HOOKCTL_TESTS="all")
     assert ("test_gemini_facts" in quick, "test_gemini_facts" in every) == (False, True)
-    assert "test_other_dialects" in quick
+    assert "test_model_server" in quick
     assert "deselected" in quick
     assert "skipped" not in quick
 
@@ -55,7 +55,7 @@ def test_the_clients_that_ran_are_named_at_the_end(tmp_path: Path, processes: li
     package = pins["package"].replace("PLATFORM", clients._platform())
     folder = f"{package.partition('/')[2]}-{pins['version']}"
     put_program(tmp_path, folder, package, "claude", f"#!/bin/sh\necho {pins['version']}\n")
-    test = "tests/e2e/test_claude_facts.py::test_the_client_is_the_pinned_version"
+    test = "tests/e2e/test_common_facts.py::test_the_client_is_the_pinned_version[claude]"
     said = pytest_says(test, *processes, HOOKCTL_TEST_CACHE=str(tmp_path))
     assert f"clients: claude {pins['version']}\n" in said
 

@@ -10,9 +10,9 @@ from hookctl.hosts.codex import state_path, trusted_hash
 
 from .acceptance import CODEX_FILE
 from .clients import Client
-from .codex import BYPASS, YOLO, Place, approve, list_hooks, make_place, play, shell, trust_project
+from .codex import BYPASS, Place, approve, list_hooks, make_place, play, trust_project
 from .probe import Probe, make_probe
-from .product import codes, decisions, hookctl, leave_work, leave_work_by_hand
+from .product import codes, hookctl, leave_work, leave_work_by_hand
 
 pytestmark = pytest.mark.e2e
 
@@ -153,63 +153,6 @@ def test_a_config_folder_of_the_operator_s_own_is_used(codex: Client, place: Pla
     assert play(codex, place, ["done"], environment=environment).requests == LIMIT + 1
     hookctl(place, "uninstall", environment=environment)
     assert play(codex, place, ["done"], environment=environment).requests == 1
-
-
-@pytest.mark.full
-def test_new_tool_calls_start_the_count_again_and_equal_ones_do_not(codex: Client, place: Place) -> None:
-    install(place, "--trust")
-    leave_work(place)
-    run = play(codex, place, ["one", "two", "three", shell("true 1"), "on and on"], YOLO)
-    assert codes(place) == ["blocked"] * (3 + LIMIT) + ["tripped"]
-    assert run.requests == 3 + LIMIT + 2
-    before = len(decisions(place))
-    play(codex, place, [shell("true 1"), "one", "two", "three", shell("true 1"), "on and on"], YOLO)
-    assert codes(place)[before:] == KEPT
-
-
-@pytest.mark.full
-def test_a_second_human_prompt_is_kept_again(codex: Client, place: Place) -> None:
-    install(place, "--trust")
-    leave_work(place)
-    assert play(codex, place, ["one"]).requests == LIMIT + 1
-    assert play(codex, place, ["two"], "resume", "--last", "go on").requests == LIMIT + 1
-    assert codes(place) == KEPT * 2
-    assert len({decision["session"] for decision in decisions(place)}) == 1
-
-
-@pytest.mark.full
-def test_a_hook_file_that_was_deleted_by_hand_blocks_nobody(codex: Client, place: Place) -> None:
-    install(place, "--trust")
-    leave_work(place)
-    next((place.home / ".local").rglob("hook.py")).unlink()
-    assert play(codex, place, ["done"]).requests == 1
-
-
-@pytest.mark.full
-def test_a_foreign_hook_that_always_blocks_is_ended(codex: Client, place: Place) -> None:
-    foreign = make_probe(place.root, "foreign", answers=('{"decision": "block", "reason": "on"}',))
-    place.settings.write_text(CODEX_FILE.replace("COMMAND", json.dumps(foreign.command)))
-    install(place)
-    run = play(codex, place, ["done"], BYPASS)
-    assert (run.requests, codes(place)) == (LIMIT, ["no_work"] * (LIMIT - 1) + ["stop_loop"])
-
-
-@pytest.mark.full
-def test_a_tool_call_that_is_repeated_too_often_is_refused(codex: Client, place: Place) -> None:
-    install(place, "--trust", "--mode", "off", "--dispatch", "Bash:2/300")
-    note = shell("echo once >> notes")
-    run = play(codex, place, [note, note, note, "done"], YOLO)
-    assert (place.project / "notes").read_text().split() == ["once"] * 2
-    assert "made too many times" in run.log[-1].request.body["input"][-1]["output"]
-    assert codes(place)[-1] == "dispatch_refused"
-
-
-@pytest.mark.full
-def test_an_agent_that_did_not_call_the_tool_is_reminded_once(codex: Client, place: Place) -> None:
-    install(place, "--trust", "--nudge", "Bash")
-    run = play(codex, place, ["one", "two"], YOLO)
-    assert (run.requests, codes(place)) == (2, ["nudged", "no_work"])
-    assert play(codex, place, [shell("true 1"), "done"], YOLO).requests == 2
 
 
 @pytest.mark.full

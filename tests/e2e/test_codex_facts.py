@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +9,11 @@ import pytest
 
 from .clients import Client
 from .codex import BYPASS, YOLO, Place, approve, list_hooks, make_place, play, shell, trust_project
+from .hooks import FLAT, GUARDED, NESTED, group, say
 from .model_server import Script
-from .probe import BLOCK, Probe, make_probe
+from .probe import BLOCK, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
-
-DENY = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}
-NESTED = json.dumps({"hookSpecificOutput": DENY})
-FLAT = json.dumps({"permissionDecision": "deny", "permissionDecisionReason": "no"})
-
-# The form that hookctl writes, around a program that is not there.
-GUARDED = ": hookctl=guard/stop; [ -f {0} ] && [ -r {0} ] && [ -x /bin/sh ] && /bin/sh {0}; exit 0"
 
 
 @pytest.fixture
@@ -29,23 +21,9 @@ def place(tmp_path: Path) -> Place:
     return make_place(tmp_path / "place")
 
 
-def handler(command: Probe | str, **more: Any) -> dict[str, Any]:
-    return {"type": "command", "command": command if isinstance(command, str) else command.command, **more}
-
-
-def group(*commands: Probe | str, **more: Any) -> dict[str, Any]:
-    return {"hooks": [handler(command, **more) for command in commands]}
-
-
 def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"hooks": events}))
-
-
-def say(out: str = "", code: int = 0, errors: str = "") -> str:
-    """A hook that says this, without a probe's log."""
-    out, errors = shlex.quote(out), shlex.quote(errors)
-    return f"cat > /dev/null; printf %s {out}; printf %s {errors} >&2; exit {code}"
 
 
 def hash_of(event: str, command: str, timeout: int, **more: Any) -> str:
@@ -56,20 +34,6 @@ def hash_of(event: str, command: str, timeout: int, **more: Any) -> str:
         {"event_name": event, **matcher, "hooks": [hook]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
     )
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-def test_the_client_is_the_pinned_version(codex: Client, place: Place) -> None:
-    done = subprocess.run(
-        [*codex.command, "--version"], env=place.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    assert done.stdout.split()[-1] == codex.version
-
-
-def test_without_a_hook_the_model_is_asked_once(codex: Client, place: Place) -> None:
-    run = play(codex, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-    assert len(run.log) == 1, "there is side traffic that the server does not know"
-    assert not place.config.exists()
 
 
 # Blocks
@@ -218,16 +182,6 @@ def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(co
     ]
 
 
-def test_a_resumed_session_keeps_its_id_and_brings_a_new_turn(codex: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_hooks(place.settings, Stop=[group(probe)])
-    play(codex, place, ["one"], BYPASS)
-    play(codex, place, ["two"], "resume", "--last", "go on", BYPASS)
-    first, second = (heard.payload for heard in probe.heard())
-    assert first["session_id"] == second["session_id"]
-    assert first["turn_id"] != second["turn_id"]
-
-
 # Files
 
 
@@ -269,23 +223,6 @@ def test_hooks_of_both_files_of_a_folder_are_merged_with_a_warning(codex: Client
     assert (here.flags(), there.flags()) == ("F", "F")
     assert "prefer a single representation" in run.errors
     assert [Path(hook.key.partition(":")[0]).name for hook in list_hooks(codex, place)] == ["hooks.json", "config.toml"]
-
-
-def test_the_config_folder_variable_replaces_the_one_in_the_home(codex: Client, place: Place) -> None:
-    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
-    folder = place.home / "elsewhere"
-    write_hooks(place.settings, Stop=[group(here)])
-    write_hooks(folder / "hooks.json", Stop=[group(there)])
-    play(codex, place, ["done"], BYPASS, environment={codex.pins["variables"]["config_folder"]: str(folder)})
-    assert (here.flags(), there.flags()) == ("", "F")
-
-
-def test_a_run_leaves_hooks_json_as_it_was(codex: Client, place: Place) -> None:
-    write_hooks(place.settings, Stop=[group(make_probe(place.root, answers=(BLOCK, "")))])
-    before = place.settings.read_bytes() + b"\n\n"
-    place.settings.write_bytes(before)
-    assert play(codex, place, ["done"], BYPASS).requests == 2
-    assert place.settings.read_bytes() == before
 
 
 def test_project_hooks_are_those_of_all_folders_from_the_repository_s_root_down(codex: Client, place: Place) -> None:

@@ -1,7 +1,6 @@
 """The behaviour of the real Copilot CLI that hookctl relies on; expected values are in pins/copilot.toml."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,20 +34,6 @@ def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
 
 def repository_hooks(folder: Path) -> Path:
     return folder / ".github" / "hooks" / "hookctl.json"
-
-
-def test_the_client_is_the_pinned_version(copilot: Client, place: Place) -> None:
-    environment = {**place.environment(), "XDG_CACHE_HOME": str(copilot.program.parent / "unpacked")}
-    done = subprocess.run(
-        [*copilot.command, "--version"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    assert copilot.version in done.stdout
-
-
-def test_without_a_hook_the_model_is_asked_once(copilot: Client, place: Place) -> None:
-    run = play(copilot, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n\n")
-    assert len(run.log) == 1, "there is side traffic that the server does not know"
 
 
 # Blocks and their cap
@@ -272,27 +257,6 @@ def test_bash_beats_command_in_one_entry(copilot: Client, place: Place) -> None:
     write_hooks(place.settings, agentStop=[entry(command, bash=bash.command)])
     play(copilot, place, ["done"])
     assert (bash.flags(), command.flags()) == ("F", "")
-
-
-def test_the_config_folder_variable_replaces_the_one_in_the_home(copilot: Client, place: Place) -> None:
-    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
-    folder = place.home / "elsewhere"
-    write_hooks(place.settings, agentStop=[entry(here)])
-    write_hooks(folder / "hooks" / "operators.json", agentStop=[entry(there)])
-    play(copilot, place, ["done"], environment={copilot.pins["variables"]["config_folder"]: str(folder)})
-    assert (here.flags(), there.flags()) == ("", "F")
-
-
-def test_the_project_variable_in_quotes_finds_a_file_of_any_project(copilot: Client, place: Place) -> None:
-    probe, project = make_probe(place.root), place.root / "a pro'j$ect"
-    command = f'"${copilot.pins["variables"]["project"]}"/.hookctl/hook'
-    write_hooks(repository_hooks(project), agentStop=[entry(command)])
-    program = project / ".hookctl" / "hook"
-    program.parent.mkdir(parents=True)
-    program.write_text(f"#!/bin/sh\n{probe.command}\n")
-    program.chmod(0o755)
-    play(copilot, place, ["done"], TRUST, cwd=project)
-    assert probe.flags() == "F"
 
 
 def test_the_way_of_trusting_decides_which_folder_s_hooks_run_below_a_repository_s_root(

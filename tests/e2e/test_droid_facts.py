@@ -33,20 +33,6 @@ def write_hooks(path: Path, **events: Any) -> None:
     path.write_text(json.dumps(events))
 
 
-def test_the_client_is_the_pinned_version(droid: Client, place: Place) -> None:
-    done = subprocess.run(
-        [*droid.command, "--version"], env=place.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    assert done.stdout.split()[-1] == droid.version
-
-
-def test_without_a_hook_the_model_is_asked_once(droid: Client, place: Place) -> None:
-    run = play(droid, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-    assert len(run.log) == 1, "there is side traffic that the server does not know"
-    assert not place.settings.exists()
-
-
 # Blocks
 
 
@@ -248,18 +234,6 @@ def test_a_repository_s_root_is_the_project_and_the_variable_is_the_start_folder
     subprocess.run(["git", "init", "-q", str(place.project)], env=place.environment(), check=True)
     assert where_hooks_run(droid, place, {"project": probe}, cwd=sub) == ["project"]
     assert probe.heard()[0].environment[droid.pins["variables"]["project"]] == str(sub)
-
-
-def test_the_project_variable_in_quotes_finds_a_file_of_any_project(droid: Client, place: Place) -> None:
-    probe, project = make_probe(place.root), place.root / "a pro'j$ect"
-    command = f'"${droid.pins["variables"]["project"]}"/.hookctl/hook'
-    write_settings(project / ".factory" / "settings.json", Stop=[group(command)])
-    program = project / ".hookctl" / "hook"
-    program.parent.mkdir(parents=True)
-    program.write_text(f"#!/bin/sh\n{probe.command}\n")
-    program.chmod(0o755)
-    play(droid, place, ["done"], cwd=project)
-    assert probe.flags() == "F"
 
 
 def test_the_home_variable_replaces_the_home(droid: Client, place: Place) -> None:

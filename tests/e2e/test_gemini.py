@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from .acceptance import GEMINI_FILE
 from .clients import Client
-from .gemini import SKIP, TRUST, YOLO, Place, make_place, play, shell
+from .gemini import SKIP, TRUST, Place, make_place, play
 from .model_server import Script
-from .probe import BLOCK, make_probe
 from .product import codes, decisions, hookctl, leave_work, leave_work_by_hand
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
@@ -45,14 +43,6 @@ def test_a_second_human_prompt_is_kept_again(gemini: Client, place: Place) -> No
     assert len({decision["session"] for decision in decisions(place)}) == 1
 
 
-def test_new_tool_calls_start_the_count_again_and_equal_ones_do_not(gemini: Client, place: Place) -> None:
-    install(place)
-    leave_work(place)
-    run = play(gemini, place, ["one", "two", "three", shell("true 1"), "on", shell("true 1"), "on and on"], YOLO)
-    assert codes(place) == ["blocked"] * (3 + LIMIT) + ["tripped"]
-    assert run.requests == 3 + LIMIT + 3
-
-
 def test_a_limit_in_the_environment_loses_to_the_installed_one(gemini: Client, place: Place) -> None:
     install(place)
     leave_work(place)
@@ -84,38 +74,6 @@ def test_installed_at_both_scopes_a_stop_counts_once(gemini: Client, place: Plac
     leave_work(place)
     run = play(gemini, place, ["done"])
     assert (run.requests, codes(place)) == (LIMIT + 1, KEPT)
-
-
-def test_a_hook_file_that_was_deleted_by_hand_blocks_nobody(gemini: Client, place: Place) -> None:
-    install(place)
-    leave_work(place)
-    next((place.home / ".local").rglob("hook.py")).unlink()
-    assert play(gemini, place, ["done"]).requests == 1
-
-
-def test_a_foreign_hook_that_always_blocks_is_ended(gemini: Client, place: Place) -> None:
-    foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
-    place.settings.write_text(GEMINI_FILE.replace("COMMAND", json.dumps(foreign.command)))
-    install(place)
-    run = play(gemini, place, ["done"])
-    assert (run.requests, codes(place)) == (LIMIT, ["no_work"] * (LIMIT - 1) + ["stop_loop"])
-
-
-def test_a_tool_call_that_is_repeated_too_often_is_refused(gemini: Client, place: Place) -> None:
-    install(place, "--mode", "off", "--dispatch", "run_shell_command:2/300")
-    note = shell("echo once >> notes")
-    run = play(gemini, place, [note, note, note, "done"], YOLO)
-    assert (place.project / "notes").read_text().split() == ["once"] * 2
-    told = json.dumps(run.log[-1].request.body["contents"][-1])
-    assert "made too many times" in told
-    assert codes(place)[-1] == "dispatch_refused"
-
-
-def test_an_agent_that_did_not_call_the_tool_is_reminded_once(gemini: Client, place: Place) -> None:
-    install(place, "--nudge", "run_shell_command")
-    run = play(gemini, place, ["one", "two"], YOLO)
-    assert (run.requests, codes(place)) == (2, ["nudged", "no_work"])
-    assert play(gemini, place, [shell("true 1"), "done"], YOLO).requests == 2
 
 
 def test_armed_keepalive_rides_on_far_beyond_the_breaker_s_limit(gemini: Client, place: Place) -> None:

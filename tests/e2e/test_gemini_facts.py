@@ -1,8 +1,6 @@
 """The behaviour of the real Gemini CLI that hookctl relies on; expected values are in pins/gemini.toml."""
 
 import json
-import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +8,13 @@ import pytest
 
 from .clients import Client
 from .gemini import BASE, SKIP, TRUST, YOLO, Place, make_place, play, shell
+from .hooks import GUARDED, group, say
 from .model_server import Script
-from .probe import BLOCK, Probe, make_probe
+from .probe import BLOCK, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 UNTRUSTED = dict.fromkeys(TRUST, "")
-
-# The form that hookctl writes, around a program that is not there.
-GUARDED = ": hookctl=guard/stop; [ -f {0} ] && [ -r {0} ] && [ -x /bin/sh ] && /bin/sh {0}; exit 0"
 
 
 @pytest.fixture
@@ -26,39 +22,9 @@ def place(tmp_path: Path) -> Place:
     return make_place(tmp_path / "place")
 
 
-def group(*commands: Probe | str, **more: Any) -> dict[str, Any]:
-    texts = [command if isinstance(command, str) else command.command for command in commands]
-    return {"hooks": [{"type": "command", "command": text, **more} for text in texts]}
-
-
 def write_settings(path: Path, more: dict[str, Any] | None = None, **events: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**BASE, **(more or {}), "hooks": events}))
-
-
-def say(out: str = "", code: int = 0, errors: str = "") -> str:
-    """A hook that says this, without a probe's log."""
-    out, errors = shlex.quote(out), shlex.quote(errors)
-    return f"cat > /dev/null; printf %s {out}; printf %s {errors} >&2; exit {code}"
-
-
-def test_the_client_is_the_pinned_version(gemini: Client, place: Place) -> None:
-    done = subprocess.run(
-        [*gemini.command, "--version"],
-        env=place.environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.split()[-1] == gemini.version
-
-
-def test_without_a_hook_the_model_is_asked_once(gemini: Client, place: Place) -> None:
-    before = place.settings.read_bytes()
-    run = play(gemini, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-    assert len(run.log) == 1, "there is side traffic that the server does not know"
-    assert place.settings.read_bytes() == before
 
 
 # Blocks
@@ -226,16 +192,6 @@ def test_hooks_get_the_pinned_fields_and_their_own_environment(gemini: Client, p
     assert "GEMINI_CLI" in names
 
 
-def test_a_resumed_session_keeps_its_id(gemini: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_settings(place.settings, AfterAgent=[group(probe)])
-    play(gemini, place, ["one"])
-    play(gemini, place, ["two"], "--resume", "latest", prompt="go on")
-    first, second = (heard.payload for heard in probe.heard())
-    assert first["session_id"] == second["session_id"]
-    assert (first["prompt"], second["prompt"]) == ("begin", "go on")
-
-
 # Files
 
 
@@ -257,15 +213,6 @@ def test_settings_that_cannot_be_read_keep_the_client_from_starting(
     run = play(gemini, place, ["done"])
     expected = (0, 1) if starts else (gemini.pins["exit"]["settings_broken"], 0)
     assert (run.code, run.requests) == expected
-
-
-def test_the_config_folder_variable_replaces_the_one_in_the_home(gemini: Client, place: Place) -> None:
-    here, there = make_probe(place.root, "here"), make_probe(place.root, "there")
-    folder = place.home / "elsewhere"
-    write_settings(place.settings, AfterAgent=[group(here)])
-    write_settings(folder / ".gemini" / "settings.json", AfterAgent=[group(there)])
-    play(gemini, place, ["done"], environment={gemini.pins["variables"]["config_folder"]: str(folder)})
-    assert (here.flags(), there.flags()) == ("", "F")
 
 
 # Projects
@@ -299,15 +246,6 @@ def test_quotes_around_the_project_variable_can_block_for_ever(gemini: Client, p
     run = play(gemini, place, Script(["done"], limit=4), cwd=project)
     assert (run.requests, run.count("refused") > 0) == (4, True)
     assert "unexpected EOF" in run.errors
-
-
-def test_settings_of_a_folder_above_the_start_folder_are_not_read(gemini: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    (place.project / ".git").mkdir()
-    (place.project / "sub").mkdir()
-    write_settings(place.project / ".gemini" / "settings.json", AfterAgent=[group(probe)])
-    assert play(gemini, place, ["done"], cwd=place.project / "sub").requests == 1
-    assert probe.flags() == ""
 
 
 def test_project_hooks_run_in_a_trusted_folder_only_and_are_named_the_first_time(gemini: Client, place: Place) -> None:

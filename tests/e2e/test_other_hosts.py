@@ -1,4 +1,4 @@
-"""What the guard does with Qwen Code, Copilot CLI and Droid beyond the story that all clients share."""
+"""What the guard does with each client but Claude Code beyond the story that all clients share."""
 
 import json
 import shutil
@@ -8,13 +8,13 @@ from types import ModuleType
 
 import pytest
 
-from . import copilot, droid, qwen
-from .acceptance import COPILOT_FILE, DROID_FILE
+from . import codex, copilot, droid, gemini, qwen
+from .acceptance import CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE
 from .agent import Place
 from .clients import Client
 from .dialects import Reply
 from .model_server import Script
-from .probe import make_probe
+from .probe import BLOCK, make_probe
 from .product import codes, data_folder, decisions, hookctl, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
@@ -32,7 +32,7 @@ class Host:
     driver: ModuleType
     place: Place
     tool: str  # the shell tool's name as a hook is told
-    options: tuple[str, ...] = ()  # lets tools run
+    options: tuple[str, ...] = ()  # lets tools run, and our hook
 
     @property
     def name(self) -> str:
@@ -48,6 +48,8 @@ class Host:
 
 
 _DRIVERS = {
+    "codex": (codex, "Bash", (codex.YOLO, codex.BYPASS)),
+    "gemini": (gemini, "run_shell_command", (gemini.YOLO,)),
     "qwen": (qwen, "run_shell_command", (qwen.YOLO,)),
     "copilot": (copilot, "bash", ()),
     "droid": (droid, "Execute", ()),
@@ -89,11 +91,32 @@ def test_the_same_tool_call_again_is_none(host: Host) -> None:
     assert host.play("one", again, "two", again, "three", again, "four") == ["blocked"] * (LIMIT + 1) + ["tripped"]
 
 
-@pytest.mark.parametrize("host", ["qwen", "copilot"], indirect=True)
-def test_a_person_s_next_prompt_begins_anew(host: Host) -> None:
+@pytest.mark.parametrize(
+    ("host", "resume"),
+    [("codex", ("resume", "--last", "go on")), ("qwen", ("--continue",)), ("copilot", ("--continue",))],
+    indirect=["host"],
+)
+def test_a_person_s_next_prompt_begins_anew(host: Host, resume: tuple[str, ...]) -> None:
     hookctl(host.place, *INSTALL, "--host", host.name)
     assert host.play("one") == KEPT
-    assert host.play("two", arguments=("--continue",), prompt="go on") == KEPT
+    options = {} if "go on" in resume else {"prompt": "go on"}
+    assert host.play("two", arguments=resume, **options) == KEPT
+    assert len({decision["session"] for decision in decisions(host.place)}) == 1
+
+
+@pytest.mark.parametrize(("host", "file"), [("codex", CODEX_FILE), ("gemini", GEMINI_FILE)], indirect=["host"])
+def test_a_foreign_hook_that_always_blocks_is_ended(host: Host, file: str) -> None:
+    foreign = make_probe(host.place.root, "foreign", answers=(BLOCK,))
+    host.place.settings.write_text(file.replace("COMMAND", json.dumps(foreign.command)))
+    hookctl(host.place, *INSTALL, "--host", host.name, "--mode", "guard")
+    assert host.play("done") == ["allowed"] * (LIMIT - 1) + ["stop_loop"]
+
+
+@pytest.mark.parametrize("host", ["codex", "gemini"], indirect=True)
+def test_an_agent_that_did_not_call_the_tool_is_reminded_once(host: Host) -> None:
+    hookctl(host.place, "install", "--host", host.name, "--mode", "guard", "--nudge", host.tool)
+    assert host.play("one", "two") == ["nudged", "allowed"]
+    assert host.play(host.driver.shell("true 1"), "done") == ["allowed"]
 
 
 def test_a_call_that_is_made_too_often_is_refused(host: Host) -> None:

@@ -60,19 +60,6 @@ def test_a_fetch_that_fails_says_why_and_leaves_nothing(
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_a_python_that_is_new_enough_is_looked_for_beyond_the_tests_own(tmp_path: Path) -> None:
-    for name, version in (("python3.99", "3 99"), ("python3.98", "no version")):
-        path = tmp_path / name
-        path.write_text(f"#!/bin/sh\necho {version}\n")
-        path.chmod(0o755)
-    environment = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
-    assert pypi_clients._interpreter("", environment) == sys.executable
-    assert pypi_clients._interpreter("3.8", environment) == sys.executable
-    assert pypi_clients._interpreter("3.99", environment) == str(tmp_path / "python3.99")
-    with pytest.raises(pypi_clients.Failed, match=r"no Python 3\.100"):
-        pypi_clients._interpreter("3.100", environment)
-
-
 def test_a_client_that_cannot_be_had_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object) -> Path:
         raise pypi_clients.Failed("there is no such thing")

@@ -23,6 +23,12 @@ PYTHON = (
     or getattr(sys, "_base_executable", sys.executable)
 )
 
+SPOILT_CONTENTS = {
+    "noise": bytes(range(256)) * 1000,
+    "nul": b"\0\0",
+    "deep": b"[" * 60_000,
+    "digits": b'{"remaining": ' + b"9" * 60_000 + b"}",
+}
 WAKE_TEXT = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
 
 
@@ -82,17 +88,16 @@ class Lab:
         hook = self.hook if folder is None else folder / "hook.py"
         return [self.python, "-I", "-S", str(hook), event, "--host", self.host]
 
+    def run_command(self, command: list[str], stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+        """Run a command as a host does; without other input it gets the payload."""
+        stdin = json.dumps(self.payload).encode() if stdin is None else stdin
+        return subprocess.run(
+            command, input=stdin, capture_output=True, env=self.environment, cwd=self.root, timeout=30, check=False
+        )
+
     def raw(self, event: str, stdin: bytes, folder: Path | None = None) -> str:
         """Run the hook; its stdout, once it is sure that the exit status is 0 and stderr empty."""
-        done = subprocess.run(
-            self.command(event, folder),
-            input=stdin,
-            capture_output=True,
-            env=self.environment,
-            cwd=self.root,
-            timeout=30,
-            check=False,
-        )
+        done = self.run_command(self.command(event, folder), stdin)
         assert (done.returncode, done.stderr) == (0, b""), done
         return done.stdout.decode()
 
@@ -154,6 +159,21 @@ def lay(folder: Path, *, wrapper: bool = False) -> None:
     for made in (folder, *(path.parent for path in folder.glob("guard_*/start.py"))):
         made.chmod(0o700)
     (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))
+
+
+def spoil(path: Path, how: str) -> None:
+    """Put something at a path that is not the file one would expect there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if how == "fifo":
+        os.mkfifo(path)
+    elif how == "folder":
+        path.mkdir()
+    elif how == "loop":
+        path.symlink_to(path.name)
+    elif how in ("zero", "full"):
+        path.symlink_to(f"/dev/{how}")
+    else:
+        path.write_bytes(SPOILT_CONTENTS[how])
 
 
 def package_in(folder: Path) -> Path:

@@ -1,6 +1,5 @@
 """Nothing that lies in the state, and no interpreter or caller, makes the hook block without end or hang."""
 
-import fcntl
 import signal
 import subprocess
 import time
@@ -21,22 +20,11 @@ Newer.old, _json.{0} = _json.{0}, Newer
 
 
 @pytest.mark.parametrize("name", ["blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts"])
-@pytest.mark.parametrize("value", [-1, -1_000_000])
-def test_no_counter_on_file_is_a_credit(lab: Lab, name: str, value: int) -> None:
+def test_no_counter_on_file_is_a_credit(lab: Lab, name: str) -> None:
     lab.task(remaining=2)
     assert lab.stop() == "B"
-    lab.edit(**{name: value})
+    lab.edit(**{name: -1_000_000})
     assert lab.stops("1111111") == "BBBBBRA"
-
-
-def test_odd_numbers_in_task_and_clock_are_no_new_session(lab: Lab) -> None:
-    lab.environment["HOOKCTL_NOW"] = "-100"
-    lab.task(remaining=2)
-    assert lab.stop() == "B"
-    lab.task(remaining=-5)
-    assert lab.stop(True) == "A"
-    lab.task(remaining=2)
-    assert lab.stops("1111") + lab.stop(True) == "BBBBR"
 
 
 @pytest.mark.parametrize("part", ["make_scanner", "make_encoder"])
@@ -66,15 +54,6 @@ def test_a_notice_during_a_persons_turn_does_not_make_it_a_wake_up(lab: Lab) -> 
     assert lab.stop(prompt_id="p2") == "B"
 
 
-def test_where_a_turn_cannot_be_ended_the_hosts_count_goes_on(lab: Lab) -> None:
-    lab.host = "qwen"
-    assert lab.stops("01111") == "AAAAA"
-    assert lab.codes()[-1] == "stop_loop"
-    lab.task(remaining=2)
-    assert lab.stops("111") == "BBR"
-    assert lab.codes()[-1] == "host_cap"
-
-
 def test_a_clock_far_ahead_sweeps_nobody(lab: Lab) -> None:
     lab.config(max_stop_blocks=2).task(remaining=2)
     assert lab.stops("011") == "BBR"
@@ -82,22 +61,3 @@ def test_a_clock_far_ahead_sweeps_nobody(lab: Lab) -> None:
     lab.stop(session_id="other")
     assert lab.stop(True) == "A"
     assert lab.codes()[-1] == "open"
-
-
-@pytest.mark.parametrize(("mode", "answer"), [("keepalive", "R"), ("guard", "A")])
-def test_a_held_lock_says_something_only_where_a_block_was_wanted(lab: Lab, mode: str, answer: str) -> None:
-    lab.config(mode=mode, lock_ms=100).task(remaining=2)
-    lab.arm()
-    lab.stop()
-    with open(f"{lab.session_file()}.lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert lab.stop(True) == answer
-    assert lab.codes()[-1] == "lock_timeout"
-
-
-def test_keepalive_says_so_without_any_task(lab: Lab) -> None:
-    lab.config(mode="keepalive", lock_ms=100).arm()
-    lab.stop()
-    with open(f"{lab.session_file()}.lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert "the run is still armed" in lab.call("stop")

@@ -2,15 +2,13 @@
 
 import fcntl
 import json
-import os
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from .lab import PYTHON, Lab, name_of
+from .lab import PYTHON, Lab, name_of, spoil
 from .play import Row, play, rows
 
 DIS: dict[str, Any] = {"dispatch_tools": ["Task", "spawn"], "dispatch_max": 3, "dispatch_window_s": 300}
@@ -44,12 +42,6 @@ SCENARIOS: list[Row] = [
     ("H the default is thirty", {"dispatch_tools": ["Task"]}, f"at 1000; try a={'A' * 30}D; at 1299; try a=D"),
     ("H the default window", {"dispatch_tools": ["Task"], "dispatch_max": 1}, "at 0; try a=AD; at 300; try a=A"),
     ("H every tool", {**ONE, "dispatch_tools": ["*"]}, "try a=AD"),
-    ("H the environment's tools", {**ONE, "dispatch_tools": ["x"]}, "env HOOKCTL_DISPATCH_TOOLS=spawn, Task; try a=AD"),
-    ("H the environment's maximum", DIS, "env HOOKCTL_DISPATCH_MAX=1; try a=AD"),
-    ("H the environment's window", ONE, "env HOOKCTL_DISPATCH_WINDOW_S=5; at 0; try a=AD; at 5; try a=A"),
-    ("H the environment's scope", ONE, "env HOOKCTL_DISPATCH_SCOPE=session; try x:a=A; try y:a=A; try x:a=D"),
-    ("H an unreadable maximum", ONE, "env HOOKCTL_DISPATCH_MAX=many; try a=AD"),
-    ("H an unreadable scope", ONE, "env HOOKCTL_DISPATCH_SCOPE=user; try x:a=A; try y:a=D"),
     ("H in mode off", {**ONE, "mode": "off"}, "try a=AD"),
     ("H in mode guard", {**ONE, "mode": "guard"}, "try a=AD"),
     ("H in mode keepalive", {**ONE, "mode": "keepalive"}, "try a=AD"),
@@ -84,18 +76,9 @@ def counts(lab: Lab) -> dict[str, Any]:
 
 
 NESTED = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": REASON}
-REFUSALS: dict[str, dict[str, Any]] = {
+REFUSALS: dict[str, dict[str, Any]] = {  # the form of every other host: test_every_host.py
     "claude": {"hookSpecificOutput": NESTED},
-    "codex": {"hookSpecificOutput": NESTED},
-    "gemini": {"decision": "deny", "reason": REASON},
-    "copilot": {"permissionDecision": "deny", "permissionDecisionReason": REASON},
-    "openhands": {"decision": "deny", "reason": REASON},
-    "cursor": {"permission": "deny", "user_message": REASON, "agent_message": REASON},
-    "antigravity": {"decision": "deny", "reason": REASON},
-    "hermes": {"decision": "block", "reason": REASON},
     "opencode": {"decision": "deny", "reason": REASON},
-    "qwen": {"hookSpecificOutput": NESTED},
-    "droid": {"hookSpecificOutput": NESTED},
 }
 
 
@@ -104,7 +87,7 @@ def test_h7_a_refusal_is_the_same_bytes_every_time_in_the_hosts_words(lab: Lab, 
     lab.config(**DIS)
     lab.host = host
     call = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
-    answers = [lab.call("pre-tool", **call) for _ in range(7)]
+    answers = [lab.call("pre-tool", **call) for _ in range(5)]
     assert answers[:3] == [""] * 3
     assert len(set(answers[3:])) == 1
     assert json.loads(answers[3]) == REFUSALS[host]
@@ -129,8 +112,8 @@ def test_h11_a_corrupt_count_starts_over(lab: Lab) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *["[]", "null", "", "\0\0", '{"w": []}', '{"w": 5, "trips": "x"}', '{"trips": 1}', '{"w": null}'],
-        *["[" * 60_000, '{"w": {"x": 5}, "trips": 0}', '{"w": {"x": [1]}, "trips": 0}'],
+        *["[]", "", "\0\0", '{"w": []}', '{"w": 5, "trips": "x"}', '{"trips": 1}'],
+        *["[" * 60_000],
         *['{"w": {"x": ["a", "b"], "y": [null, true], "z": [1, 2, 3]}, "trips": -1}', '{"w": {"x": [1e999, 2]}}'],
     ],
     ids=lambda text: repr(text[:30]),
@@ -143,14 +126,14 @@ def test_counts_of_another_kind_start_over(lab: Lab, text: str) -> None:
     assert lab.attempts("b", 4) == "AAAD"
 
 
-@pytest.mark.parametrize("entry", [5, [], ["x", "y"], [None, 9], [0, "9"], {"a": 1}, True, "text", [[0], [9]], None])
+@pytest.mark.parametrize("entry", [5, [], [None, 9], [0, "9"], {"a": 1}, [[0], [9]]])
 def test_an_entry_of_another_kind_starts_over(lab: Lab, entry: object) -> None:
-    lab.config(**DIS)
-    assert lab.attempts("a", 4) == "AAAD"
+    lab.config(**ONE)
+    assert lab.attempts("a", 2) == "AD"
     stored = counts(lab)
     (name,) = stored["w"]
     (lab.folder / "dispatch.json").write_text(json.dumps({**stored, "w": {name: entry}}))
-    assert lab.attempts("a", 4) == "AAAD"
+    assert lab.attempts("a", 2) == "AD"
 
 
 def test_only_the_named_tools_are_counted_and_by_their_exact_names(lab: Lab) -> None:
@@ -189,9 +172,11 @@ def test_the_order_of_keys_is_nothing_and_everything_else_is(lab: Lab) -> None:
     assert [lab.attempt(0, tool_input=value) for value in others] == ["D"] * len(others)
 
 
-@pytest.mark.parametrize("field", ["tool_input", "toolArgs", "tool_args", "args"])
-@pytest.mark.parametrize("name", ["tool_name", "toolName"])
-def test_every_hosts_names_of_tool_and_arguments_are_known(lab: Lab, field: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("tool_name", "tool_input"), ("toolName", "toolArgs"), ("tool_name", "tool_args"), ("toolName", "args")],
+)
+def test_every_hosts_names_of_tool_and_arguments_are_known(lab: Lab, name: str, field: str) -> None:
     lab.config(**ONE)
     answers = [lab.call("pre-tool", **{name: "Task", field: {"prompt": "a"}}) for _ in range(2)]
     assert answers[0] == "" and "permissionDecision" in answers[1]
@@ -265,13 +250,6 @@ def test_the_log_has_one_line_a_refusal_and_none_for_the_rest(lab: Lab) -> None:
         }
 
 
-def test_no_more_keys_are_kept_than_wanted(lab: Lab) -> None:
-    lab.config(**ONE, dispatch_max_keys=5)
-    for number in range(12):
-        lab.attempt(number)
-        assert len(counts(lab)["w"]) == min(number + 1, 5)
-
-
 def test_a_thousand_live_keys_are_bounded_and_counted(lab: Lab) -> None:
     lab.config(**DIS)
     lab.environment["HOOKCTL_NOW"] = "1000"
@@ -284,28 +262,11 @@ def test_a_thousand_live_keys_are_bounded_and_counted(lab: Lab) -> None:
     assert lab.attempts("a", 3) == "AAD"
 
 
-def test_a_larger_bound_is_a_larger_file_and_still_counts(lab: Lab) -> None:
-    lab.config(**DIS, dispatch_max_keys=4000)
-    lab.environment["HOOKCTL_NOW"] = "1000"
-    assert lab.attempts("a", 1) == "A"
-    stored = counts(lab)
-    stored["w"].update({f"{number:016x}": [999, 1] for number in range(3000)})
-    (lab.folder / "dispatch.json").write_text(json.dumps(stored))
-    assert lab.attempts("a", 3) == "AAD"
-
-
 @pytest.mark.parametrize("name", ["dispatch.json", "dispatch.json.lock"])
 @pytest.mark.parametrize("how", ["folder", "fifo", "zero", "loop"])
 def test_counts_that_cannot_be_kept_let_it_through(lab: Lab, name: str, how: str) -> None:
     lab.config(**ONE, lock_ms=100)
-    lab.folder.mkdir(parents=True)
-    path = lab.folder / name
-    if how == "folder":
-        path.mkdir()
-    elif how == "fifo":
-        os.mkfifo(path)
-    else:
-        path.symlink_to("/dev/zero" if how == "zero" else name)
+    spoil(lab.folder / name, how)
     begin = time.monotonic()
     answers = lab.attempts("a", 2)
     assert time.monotonic() - begin < 4
@@ -323,7 +284,7 @@ def test_a_full_disk_lets_it_through(lab: Lab) -> None:
     stdin = json.dumps({**lab.payload, "tool_name": "Task", "tool_input": {"prompt": "b"}}).encode()
     command = [PYTHON, "-c", full, *lab.command("pre-tool")]
     for _ in range(2):
-        done = subprocess.run(command, input=stdin, capture_output=True, env=lab.environment, check=False)
+        done = lab.run_command(command, stdin)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -360,37 +321,3 @@ def test_forty_identical_calls_at_once_with_ten_allowed(lab: Lab) -> None:
         letters = sorted(pool.map(lambda _: lab.attempt("a"), range(40)))
     assert "".join(letters) == "A" * 10 + "D" * 30
     assert counts(lab)["trips"] == 30
-
-
-def test_an_hour_of_a_loop_is_ten_windows(lab: Lab) -> None:
-    lab.config(**DIS)
-    answers = ""
-    for minute in range(60):
-        lab.environment["HOOKCTL_NOW"] = str(1_000_000 + 60 * minute)
-        answers += lab.attempt("a")
-    assert answers == "AAADD" * 12
-
-
-def test_the_files_are_private_and_hold_no_arguments(lab: Lab) -> None:
-    lab.config(**DIS, dispatch_scope="session")
-    lab.attempts("secret", 5)
-    lab.config(**DIS)
-    lab.attempts("secret", 5)
-    files = [path for path in lab.state.rglob("*") if path.is_file()]
-    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
-    assert lab.folder.stat().st_mode & 0o777 == 0o700
-    assert not [path for path in files if b"secret" in path.read_bytes() or "secret" in path.name]
-
-
-def test_a_hostile_session_has_its_counts_inside_the_state_folder(lab: Lab) -> None:
-    lab.config(**ONE, dispatch_scope="session")
-    before = lab.tree()
-    for session in ("../../../x", "a/b\0c", "\ud800", "x" * 100_000):
-        assert lab.attempts("a", 2, session_id=session) == "AD"
-    assert [path for path in lab.tree() if lab.state not in path.parents] == sorted([*before, lab.state])
-
-
-def test_a_link_to_the_project_is_the_project(lab: Lab) -> None:
-    lab.config(**ONE)
-    (lab.root / "link").symlink_to(lab.project)
-    assert lab.attempt("a") + lab.attempt("a", cwd=str(lab.root / "link")) == "AD"

@@ -20,20 +20,13 @@ ALL = [*NAMES, *BORROWED]
 LET_GO = {name: "R" if name in TALKATIVE else "A" for name in ALL}
 
 
-@pytest.fixture(params=["needed", "all"])
-def registered(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 def session_of(lab: Lab, name: str, registered: str = "needed") -> Session:
     return Session(lab, name, ("prompt",) if registered == "all" else NEEDED.get(name, ()))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_chain_is_blocked_let_go_left_alone_and_guarded_again_after_a_prompt(
-    lab: Lab, name: str, registered: str
-) -> None:
-    session = session_of(lab, name, registered)
+def test_a_chain_is_blocked_let_go_left_alone_and_guarded_again_after_a_prompt(lab: Lab, name: str) -> None:
+    session = session_of(lab, name)
     session.prompt("begin")
     assert session.stop() == "A"
     lab.task(remaining=2)
@@ -129,11 +122,9 @@ def test_a_tool_call_that_the_host_tells_of_is_progress_and_the_same_one_is_not(
 
 
 @pytest.mark.parametrize("name", KNOWN_TOOLS)
-def test_a_tool_that_was_called_before_the_first_stop_of_a_prompt_is_not_asked_for(
-    lab: Lab, name: str, registered: str
-) -> None:
+def test_a_tool_that_was_called_before_the_first_stop_of_a_prompt_is_not_asked_for(lab: Lab, name: str) -> None:
     lab.config(required_tools=["finish"])
-    session = session_of(lab, name, registered)
+    session = session_of(lab, name)
     session.prompt("one")
     session.tool("finish", "now")
     assert session.stop() == "A"
@@ -432,13 +423,13 @@ def beside(session: Session, name: str, folder: Path) -> Session:
     return other
 
 
-def both(session: Session, other: Session, first: int) -> str:
+def stop_both(session: Session, other: Session, first: int) -> str:
     """One stop, told to both registrations; what they say."""
     pair = [session, other] if first == 0 else [other, session]
     letters = ""
-    for one in pair:
-        one.lab.host = one.name.partition("-")[0]
-        letters += one.stop()
+    for registration in pair:
+        registration.lab.host = registration.name.partition("-")[0]
+        letters += registration.stop()
     return letters
 
 
@@ -453,7 +444,7 @@ def test_a_stop_that_comes_in_two_spellings_is_one(lab: Lab, own: str, borrowed:
     session = session_of(lab, own)
     session.prompt()
     other = beside(session, borrowed, lab.root / "other")
-    assert [both(session, other, first) for _ in range(4)] == ["BB", "BB", "AA", "AA"]
+    assert [stop_both(session, other, first) for _ in range(4)] == ["BB", "BB", "AA", "AA"]
     assert lab.codes() == ["blocked", "blocked", "tripped", "open"]
     assert {line["host"] for line in lab.log()} == {own}
 

@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
-import stat
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from .lab import PYTHON, TABLE, WAKE_TEXT, Lab, letter, name_of
+from .lab import PYTHON, TABLE, WAKE_TEXT, Lab, letter, name_of, spoil
 from .modules import module
 
 # --- the answer ------------------------------------------------------------------------------------------------------
@@ -48,7 +46,7 @@ def test_a_block_speaks_the_hosts_dialect_and_nothing_to_do_is_silent(lab: Lab, 
     assert json.loads(lab.call("stop", conversation_id="other", session_id="")) == expected
 
 
-@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "qwen", "opencode"])
+@pytest.mark.parametrize("host", ["claude", "opencode"])
 def test_a_release_is_a_message_where_the_host_has_one(lab: Lab, host: str) -> None:
     lab.config(max_stop_blocks=2).task(remaining=2)
     lab.host = host
@@ -60,38 +58,16 @@ def test_a_release_is_a_message_where_the_host_has_one(lab: Lab, host: str) -> N
     )
 
 
-@pytest.mark.parametrize("host", ["copilot", "openhands", "cursor", "antigravity", "droid", "hermes"])
-def test_a_release_is_only_logged_where_the_host_shows_no_message(lab: Lab, host: str) -> None:
+def test_a_release_is_only_logged_where_the_host_shows_no_message(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
-    lab.host = host
+    lab.host = "droid"
     assert lab.stops("01") == "BA"
     assert [(line["decision"], line["code"]) for line in lab.log()] == [("block", "blocked"), ("release", "tripped")]
-
-
-@pytest.mark.parametrize(
-    ("host", "answer"), [("claude", "H"), ("codex", "H"), ("gemini", "H"), ("qwen", "A"), ("openhands", "A")]
-)
-def test_a_turn_is_ended_only_where_that_does_not_force_it_on(lab: Lab, host: str, answer: str) -> None:
-    lab.config(max_stop_blocks=2)
-    lab.host = host
-    assert lab.stops("01") == "A" + answer
-    assert lab.log()[-1]["decision"] == "end"
-
-
-def test_the_message_of_one_block_is_grammatical(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=1)
-    assert lab.stops("0") == "B"
-    assert "after 1 block without" in lab.call("stop", stop_hook_active=True)
 
 
 def test_the_reason_is_the_operators_and_only_the_number_is_put_in(lab: Lab) -> None:
     lab.config(reason="{remaining} left of {0}; \ud800 %s").task(remaining=7)
     assert json.loads(lab.call("stop"))["reason"] == "7 left of {0}; \ud800 %s"
-
-
-def test_an_empty_reason_is_ignored(lab: Lab) -> None:
-    lab.config(reason="  ").task(remaining=7)
-    assert json.loads(lab.call("stop"))["reason"].startswith("Work remains (7)")
 
 
 @pytest.mark.parametrize(
@@ -107,14 +83,7 @@ def test_an_empty_reason_is_ignored(lab: Lab) -> None:
 )
 def test_unknown_events_hosts_and_arguments_answer_nothing(lab: Lab, arguments: list[str]) -> None:
     lab.task(remaining=2)
-    stdin = json.dumps(lab.payload).encode()
-    done = subprocess.run(
-        [PYTHON, "-I", "-S", str(lab.hook), *arguments],
-        input=stdin,
-        capture_output=True,
-        env=lab.environment,
-        check=False,
-    )
+    done = lab.run_command([PYTHON, "-I", "-S", str(lab.hook), *arguments])
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not lab.state.exists()
 
@@ -138,13 +107,7 @@ def test_a_closed_stdout_is_no_fault(lab: Lab) -> None:
 def test_debug_says_on_stderr_what_went_wrong(lab: Lab) -> None:
     lab.state.write_text("a file")
     lab.environment["HOOKCTL_DEBUG"] = "1"
-    done = subprocess.run(
-        lab.command("stop"),
-        input=json.dumps(lab.payload).encode(),
-        capture_output=True,
-        env=lab.environment,
-        check=False,
-    )
+    done = lab.run_command(lab.command("stop"))
     assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr.startswith(b"hookctl guard: ")
 
@@ -300,21 +263,6 @@ def test_a_host_that_waits_itself_is_left_alone(lab: Lab, field: str) -> None:
     assert lab.stop(True, **{field: "no list"}) == "B"
 
 
-def test_conclude_and_the_knob_end_the_waiting(lab: Lab) -> None:
-    lab.task(remaining=2)
-    lab.mark("CONCLUDE")
-    assert (lab.stop(background_tasks=[1]), lab.codes()[-1]) == ("A", "conclude")
-    (lab.run / "CONCLUDE").unlink()
-    lab.config(yield_on_background=False)
-    assert lab.stop(background_tasks=[1]) == "B"
-
-
-def test_a_chain_is_not_ended_while_the_host_waits(lab: Lab) -> None:
-    lab.mark("STOP")
-    assert lab.stops("0" + "1" * 9, background_tasks=[1]) == "A" * 10
-    assert set(lab.codes()) == {"stop"}
-
-
 @pytest.mark.parametrize("fields", [{"hook_event_name": "SubagentStop"}, {"agent_id": "a1"}])
 def test_subagents_may_stop(lab: Lab, fields: dict) -> None:
     lab.task(remaining=2)
@@ -330,14 +278,14 @@ def test_subagents_may_stop(lab: Lab, fields: dict) -> None:
 # --- knobs -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["", " ", "x", "1.5", "0x3", "1e1", "--3", "1_0", "²", "٣", "9" * 30])
+@pytest.mark.parametrize("text", ["", "x", "1.5", "1_0", "²", "9" * 30])
 def test_an_unreadable_number_is_ignored(lab: Lab, text: str) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     lab.environment["MAX_STOP_BLOCKS"] = text
     assert lab.stops("01") == "BR"
 
 
-@pytest.mark.parametrize("value", [True, "3", 1.5, None, [1], {}, "x", 10**30])
+@pytest.mark.parametrize("value", [True, "3", 1.5, None, 10**30])
 def test_a_number_of_another_type_in_the_file_is_ignored(lab: Lab, value: object) -> None:
     lab.config(max_stop_blocks=value, unknown=1).task(remaining=2)
     assert lab.stops("011111") == "BBBBBR"
@@ -350,39 +298,14 @@ def test_numbers_are_decimal_with_blanks_around(lab: Lab, text: str, blocks: int
     assert lab.stops("0" + "1" * blocks) == "B" * blocks + "R"
 
 
-@pytest.mark.parametrize(
-    ("text", "works"),
-    [
-        ("1", "A"),
-        (" Yes ", "A"),
-        ("ON", "A"),
-        ("true", "A"),
-        ("0", "B"),
-        ("off", "B"),
-        ("False", "B"),
-        ("no", "B"),
-        ("2", "A"),
-        ("", "A"),
-    ],
-)
+SWITCH_WORDS = {"1": "A", " Yes ": "A", "ON": "A", "0": "B", "off": "B", "False": "B", "2": "A", "": "A"}
+
+
+@pytest.mark.parametrize(("text", "works"), SWITCH_WORDS.items())
 def test_switches_in_the_environment_are_words(lab: Lab, text: str, works: str) -> None:
     lab.config(honor_stop_hook_active=True).task(remaining=2)
     lab.environment["HOOKCTL_HONOR_STOP_HOOK_ACTIVE"] = text
     assert lab.stop(True) == works
-
-
-@pytest.mark.parametrize("mode", ["guards", "nudge", "OFF", "", 5, ["off"]])
-def test_an_unknown_mode_is_ignored(lab: Lab, mode: object) -> None:
-    lab.config(mode=mode).task(remaining=2)
-    assert lab.stop() == "B"
-
-
-def test_the_next_source_counts_where_a_word_is_unknown(lab: Lab) -> None:
-    lab.config(mode="off").task(remaining=2)
-    lab.environment["HOOKCTL_MODE"] = "sometimes"
-    assert lab.stop() == "A"
-    lab.environment["HOOKCTL_MODE"] = "breaker"
-    assert lab.stop() == "B"
 
 
 @pytest.mark.parametrize(
@@ -447,11 +370,16 @@ WRONG_ENTRIES: list[dict] = [
 
 
 @pytest.mark.parametrize("wrong", WRONG_ENTRIES, ids=json.dumps)
-def test_a_hosts_words_of_the_wrong_type_let_go_and_are_logged(lab: Lab, wrong: dict) -> None:
+def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: dict) -> None:
+    table = {**TABLE, "claude": {**TABLE["claude"], **wrong}}
+    assert module("dialects").find_host(table, "claude", {}) is None
+
+
+def test_a_hosts_words_of_the_wrong_type_let_go_and_are_logged(lab: Lab) -> None:
     lab.config(dispatch_tools=["*"], dispatch_max=1).task(remaining=2)
     path = lab.hook.with_name("config.json")
     config = json.loads(path.read_text())
-    config["hosts"]["claude"].update(wrong)
+    config["hosts"]["claude"]["block"] = 3
     path.write_text(json.dumps(config))
     lab.environment["HOOKCTL_DEBUG"] = "1"  # no error is swallowed
     assert (lab.stop(), lab.codes()) == ("A", ["config_error"])
@@ -636,14 +564,24 @@ def test_the_home_of_the_password_file_stands_in_for_a_missing_one(lab: Lab) -> 
     [
         *[("3", 3), (" 3 ", 3), ("3.7", 3), ("3abc", 3), ("+3", 3), ("3e", 3), ("1", 1), ("1_0", 1), ("1e1", 10)],
         *[(None, 8), ("", 8), ("abc", 8), (".5", 8), ("Infinity", 8), ("1e400", 8), ("\u0663", 8)],
-        *[("0", None), ("-1", None), ("0x3", None), ("0.5", None), ("-0", None), ("5000", None)],
+        *[("0", None), ("-1", None), ("0x3", None), ("0.5", None), ("-0", None)],
     ],
 )
-def test_the_cap_is_read_as_the_host_reads_it(lab: Lab, value: str | None, blocks: int | None) -> None:
-    lab.config(max_stop_blocks=11).task(remaining=2)
+def test_the_cap_is_read_as_the_host_reads_it(
+    monkeypatch: pytest.MonkeyPatch, value: str | None, blocks: int | None
+) -> None:
+    dialects = module("dialects")
+    monkeypatch.setattr(dialects, "env", lambda name: value or "")
+    limit, counts_anew = dialects.blocks_in_a_row(TABLE["claude"]["cap"])
+    assert (limit, counts_anew) == (blocks or dialects.NO_CAP, True)
+
+
+@pytest.mark.parametrize(("value", "blocks"), [("3", 3), (None, 8), ("0", None)])
+def test_the_agent_is_let_go_before_the_host_overrides_a_block(lab: Lab, value: str | None, blocks: int | None) -> None:
+    lab.config(max_stop_blocks=9).task(remaining=2)
     if value is not None:
         lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = value
-    expected = blocks or 11
+    expected = blocks or 9
     assert lab.stops("0" + "1" * expected) == "B" * expected + "R"
     assert lab.codes()[-1] == ("host_cap" if blocks else "tripped")
 
@@ -661,31 +599,6 @@ def test_heartbeats_do_not_lift_the_hosts_cap(lab: Lab) -> None:
     assert lab.stops("0") == "A"
     lab.task(remaining=2, heartbeat="y")
     assert lab.stops("0") == "B"
-
-
-@pytest.mark.parametrize("how", ["calls", "tool", "fresh"])
-def test_a_tool_call_or_a_fresh_stop_starts_the_hosts_count_anew(lab: Lab, how: str) -> None:
-    lab.config(max_stop_blocks=0).task(remaining=2)
-    lab.calls("ls")
-    assert lab.stops("0" + "1" * 6) == "B" * 7
-    if how == "calls":
-        lab.calls("ls")
-    elif how == "tool":
-        lab.call("post-tool", tool_name="Bash", tool_input={"command": "ls"})
-    assert lab.stops("0" if how == "fresh" else "1") == "B"
-    assert lab.stops("1" * 8) == "B" * 7 + "R"
-    assert lab.codes()[-1] == "host_cap"
-
-
-def test_an_identical_tool_call_counts_for_the_hosts_cap_and_not_as_progress(lab: Lab) -> None:
-    lab.config(max_stop_blocks=12).task(remaining=2)
-    lab.calls("ls")
-    answers = lab.stop()
-    for _ in range(12):
-        lab.calls("ls")
-        answers += lab.stop(True)
-    assert answers == "B" * 12 + "R"
-    assert lab.codes()[-1] == "tripped"
 
 
 def test_the_limit_is_said_before_the_hosts_cap_and_that_before_the_ceiling(lab: Lab) -> None:
@@ -719,12 +632,6 @@ def lab_message(lab: Lab, stop: object) -> str:
     lab.edit(total=200)
     lab.task(remaining=2, heartbeat="again")
     return lab.call("stop", prompt_id="p")
-
-
-def test_two_hundred_blocks_reach_the_ceiling(lab: Lab) -> None:
-    lab.config(max_stop_blocks=0).task(remaining=2)
-    assert lab.stops("0" * 202) == "B" * 200 + "RA"
-    assert lab.codes()[-2:] == ["ceiling", "ceiling"]
 
 
 # --- human prompts and wake-ups --------------------------------------------------------------------------------------
@@ -766,36 +673,6 @@ def test_a_new_prompt_without_a_readable_transcript_is_a_humans(lab: Lab) -> Non
     for _ in range(30):
         lab.says("x" * 10_000)
     assert lab.stops("0", prompt_id="q") == "B"
-
-
-def test_without_an_identity_the_transcripts_last_user_entry_counts(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1, end_foreign_chains=False).task(remaining=2)
-    lab.asks("one")
-    assert lab.stops("011") == "BRA"
-    lab.says()
-    assert lab.stops("0") == "A"
-    lab.asks("two")
-    assert lab.stops("1") == "A"
-    assert lab.stops("01") == "BR"
-    lab.asks(WAKE_TEXT)
-    assert lab.stops("0") == "A"
-
-
-def test_a_wake_up_starts_the_streak_anew(lab: Lab) -> None:
-    lab.asks("one")
-    assert lab.stops("0111", prompt_id="p") == "AAAA"
-    lab.asks(WAKE_TEXT)
-    assert lab.stops("01111", prompt_id="w") == "AAAAH"
-
-
-def test_a_prompt_event_gives_everything_back_but_a_wake_up_nothing(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    assert lab.stops("01", prompt_id="p") == "BR"
-    assert lab.call("prompt", prompt=WAKE_TEXT, prompt_id="w") == ""
-    assert lab.stops("0", prompt_id="w") == "A"
-    assert lab.call("prompt", prompt="go on", prompt_id="q") == ""
-    assert lab.stops("01", prompt_id="q") == "BR"
-    assert len(lab.log()) == 5
 
 
 def test_a_prompt_event_of_a_host_without_an_identity_counts_each_time(lab: Lab) -> None:
@@ -860,14 +737,6 @@ def test_the_ring_holds_the_last_32_calls_and_a_repeated_one_stays_longer(lab: L
     assert lab.session()["acts"] == 33
     lab.call("post-tool", tool_name="Bash", tool_input=1)
     assert lab.session()["acts"] == 34
-
-
-def test_the_ledger_alone_says_what_is_new(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    lab.call("post-tool", tool_name="Bash", tool_input={"command": "a"})
-    assert lab.stop() == "B"
-    lab.calls("b")
-    assert lab.stop(True) == "R"
 
 
 def test_codexs_calls_are_found(lab: Lab) -> None:
@@ -1013,14 +882,6 @@ def test_a_wake_up_is_known_as_one_although_the_host_writes_it_down_late(
     assert (state.blocks, state.open, len(waits)) == (0, False, 2)
 
 
-def test_words_that_never_come_are_not_waited_for_long(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    lab.says("first")
-    began = time.monotonic()
-    assert lab.stop() + lab.stop(True, last_assistant_message="never written") == "BR"
-    assert time.monotonic() - began < 5
-
-
 def test_a_line_of_which_the_rest_is_still_to_come_is_read_when_it_is_whole(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     lab.says()
@@ -1081,21 +942,6 @@ def test_a_folder_that_has_answered_begins_a_new_stop(lab: Lab) -> None:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_state_is_private_small_and_tells_nothing(lab: Lab) -> None:
-    lab.config(max_stop_blocks=50, reason="secret reason").task(remaining=2, heartbeat="secret " * 50)
-    lab.environment.update(SECRET="secret", CLAUDE_CODE_STOP_HOOK_BLOCK_CAP="0")
-    for number in range(40):
-        lab.calls(f"secret {number}")
-    lab.stops("0" + "1" * 40, prompt_id="secret", last_assistant_message="secret")
-    files = [path for path in lab.state.rglob("*") if path.is_file()]
-    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
-    folders = [lab.state, *(path for path in lab.state.rglob("*") if path.is_dir())]
-    assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
-    assert not [path for path in files if b"secret" in path.read_bytes() or b"S1" in path.read_bytes()]
-    assert lab.session_file().stat().st_size < 2000
-    assert sorted(path.suffix for path in files) == [".json", ".jsonl", ".lock"]
-
-
 def test_the_log_has_one_line_a_stop_with_exactly_these_keys(lab: Lab) -> None:
     lab.environment["HOOKCTL_NOW"] = "1763755200.9"
     lab.task(remaining=2, heartbeat=1)
@@ -1131,9 +977,10 @@ def test_sessions_that_nobody_touched_for_a_month_are_swept(lab: Lab) -> None:
     folder = next(lab.state.glob("guard/*"))
     (folder / "RESPAWN_REQUESTED").touch()
     (folder / "dispatch.json").touch()
+    (folder / "ACTIVE").touch()
     old = hashlib.sha256(b"old").hexdigest()[:16]
     for path in folder.iterdir():
-        age = 30 * 24 * 3600 + (60 if path.name.startswith(old) or path.name.startswith(("R", "d")) else -60)
+        age = 30 * 24 * 3600 + (60 if path.name.startswith(old) or path.name.startswith(("R", "d", "A")) else -60)
         os.utime(path, (time.time() - age,) * 2)
     kept = {path.name for path in folder.iterdir() if not path.name.startswith(old)}
     lab.stop(session_id="young")
@@ -1149,15 +996,6 @@ def test_a_lock_in_use_is_not_taken_for_an_old_one(lab: Lab) -> None:
     os.utime(lock, (1, 1))
     lab.stop()
     assert time.time() - lock.stat().st_mtime < 60
-
-
-def test_a_clock_that_goes_backwards_changes_nothing(lab: Lab) -> None:
-    lab.task(remaining=2)
-    answers = ""
-    for number in range(6):
-        lab.environment["HOOKCTL_NOW"] = str(2_000_000_000 - number * 100_000_000)
-        answers += lab.stop(number > 0)
-    assert answers == "BBBBBR"
 
 
 def test_a_held_lock_is_waited_for_and_then_let_go(lab: Lab) -> None:
@@ -1208,28 +1046,6 @@ def test_forty_at_once_are_counted_exactly(lab: Lab) -> None:
 
 
 # --- hostile and broken files ----------------------------------------------------------------------------------------
-
-
-def spoil(path: Path, how: str) -> None:
-    if how == "fifo":
-        os.mkfifo(path)
-    elif how == "zero":
-        path.symlink_to("/dev/zero")
-    elif how == "loop":
-        path.symlink_to(path.name)
-    elif how == "folder":
-        path.mkdir()
-    elif how == "socket":
-        with socket.socket(socket.AF_UNIX) as server:
-            server.bind(os.path.relpath(path) if len(os.path.relpath(path)) < 100 else path.name)
-    elif how == "noise":
-        path.write_bytes(bytes(range(256)) * 1000)
-    elif how == "nul":
-        path.write_bytes(b"\0\0")
-    elif how == "deep":
-        path.write_text("[" * 60_000)
-    elif how == "digits":
-        path.write_text('{"remaining": ' + "9" * 60_000 + "}")
 
 
 HOWS = ["fifo", "zero", "loop", "folder", "noise", "nul", "deep", "digits"]
@@ -1293,13 +1109,12 @@ def test_a_spoilt_session_starts_over_and_stays_bounded(lab: Lab, how: str) -> N
     assert lab.stops("111") == "BBR"
 
 
-@pytest.mark.parametrize("how", ["folder"])
-def test_a_session_that_cannot_be_replaced_never_blocks(lab: Lab, how: str) -> None:
+def test_a_session_that_cannot_be_replaced_never_blocks(lab: Lab) -> None:
     lab.task(remaining=2)
     assert lab.stop() == "B"
     path = lab.session_file()
     path.unlink()
-    spoil(path, how)
+    path.mkdir()
     assert lab.stops("11") == "RR"
     assert "its state cannot be saved; work remains (2)" in lab.call("stop")
     lab.task(remaining=0)
@@ -1315,8 +1130,7 @@ def test_a_full_disk_never_blocks(lab: Lab) -> None:
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
     full = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
     command = [PYTHON, "-c", full, *lab.command("stop")]
-    stdin = json.dumps(lab.payload).encode()
-    done = subprocess.run(command, input=stdin, capture_output=True, env=lab.environment, check=False)
+    done = lab.run_command(command)
     assert (done.returncode, done.stderr, letter(done.stdout.decode())) == (0, b"", "R")
     assert lab.session_file().read_bytes() == before
 
@@ -1392,13 +1206,7 @@ def test_a_process_folder_that_is_gone_is_no_fault(lab: Lab) -> None:
     gone = lab.root / "gone"
     gone.mkdir()
     script = f'cd "{gone}" && rmdir "{gone}" && exec "$@"'
-    done = subprocess.run(
-        ["sh", "-c", script, "sh", *lab.command("stop")],
-        input=json.dumps(lab.payload).encode(),
-        capture_output=True,
-        env=lab.environment,
-        check=False,
-    )
+    done = lab.run_command(["sh", "-c", script, "sh", *lab.command("stop")])
     assert (done.returncode, done.stderr, letter(done.stdout.decode())) == (0, b"", "B")
 
 
@@ -1407,28 +1215,6 @@ def test_nothing_is_written_into_the_project_or_beside_the_hook(lab: Lab) -> Non
     before = lab.tree()
     lab.stops("0111111")
     assert before == [path for path in lab.tree() if path != lab.state and lab.state not in path.parents]
-
-
-def test_no_text_of_the_project_or_the_payload_is_said(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2, heartbeat="evil", title="evil")
-    lab.mark("OWNER", "S1")
-    said = lab.call("stop", last_assistant_message="evil") + lab.call("stop", stop_hook_active=True, prompt_id="evil")
-    assert "evil" not in said
-
-
-def test_the_public_modules_stand_in_for_the_c_ones(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    lab.hook.write_text(
-        "import sys\nfor name in ('_sha256', '_sha2'):\n    sys.modules[name] = None\n"
-        "import builtins\nreal = builtins.__import__\n"
-        "def fake(name, *rest):\n    if name == '_json' and rest and rest[0].get('__name__', '').endswith('.values'):\n"
-        "        raise ImportError(name)\n    return real(name, *rest)\nbuiltins.__import__ = fake\n"
-        + lab.hook.read_text()
-    )
-    lab.call("post-tool", tool_name="B", tool_input={"b": 1, "a": 2})
-    assert lab.stops("010") == "BRA"
-    assert lab.raw("stop", b"{nope") == ""
-    assert set(lab.log()[0]) == {"t", "host", "session", "event", "decision", "code", "blocks", "attempts", "progress"}
 
 
 def test_a_killed_hook_leaves_no_lock_behind(lab: Lab) -> None:

@@ -2,10 +2,13 @@
 
 from typing import Any
 
-from .lab import Lab
+from .lab import WAKE_TEXT, Lab
 from .play import NO_CAP, Row, play, rows
 
 SEED0 = {"chain_reset": "fresh", "latch": False, "progress": ["heartbeat", "remaining"]}
+
+SEVEN = "work 2; calls ls; 0111111=BBBBBBB"
+EIGHT_MORE = "11111111=BBBBBBBR[host_cap]"
 
 SCENARIOS: list[Row] = [
     ("A1 no task file", {}, "0=A[no_work]"),
@@ -41,7 +44,7 @@ SCENARIOS: list[Row] = [
     ("C2 the message comes once", {}, "work 2; 0111111=BBBBBRA[open]"),
     ("C2 other hooks go on after the release", {}, "work 2; 011111=BBBBBR; 111=AAH[stop_loop]; 1=A"),
     ("C3 one block", {"max_stop_blocks": 1}, "work 2; 01=BR"),
-    ("C4 no limit", {"max_stop_blocks": 0}, f"{NO_CAP}; work 2; 0{'1' * 19}={'B' * 20}"),
+    ("C4 no limit", {"max_stop_blocks": 0}, f"{NO_CAP}; work 2; 0{'1' * 10}={'B' * 11}"),
     ("C4 below none is no limit", {"max_stop_blocks": -3}, f"{NO_CAP}; work 2; 0{'1' * 7}={'B' * 8}"),
     ("C4 no limit, but the host's", {"max_stop_blocks": 0}, f"work 2; 0{'1' * 9}={'B' * 8}RA[open]"),
     (
@@ -112,7 +115,7 @@ SCENARIOS: list[Row] = [
     (
         "D12 no bound",
         {"max_stop_blocks": 2, "max_soft_resets": 0},
-        "work 2; " + "; ".join(f"calls c{i}; {int(i > 0)}=B" for i in range(30)),
+        "work 2; " + "; ".join(f"calls c{i}; {int(i > 0)}=B" for i in range(9)),
     ),
     (
         "D a heartbeat that does not count",
@@ -170,6 +173,48 @@ SCENARIOS: list[Row] = [
     ("F gates that stop the rule: child", {"child_env": ["C"]}, "env C=1; 0111111=AAAAAAA"),
     ("F a host without an end", {}, "host qwen; 01111=AAAAA[stop_loop]"),
     ("F after a release", {"max_stop_blocks": 2}, "work 2; 011=BBR; 1=A; 1=H"),
+    # the host's cap
+    ("H a call starts the host's count anew", {"max_stop_blocks": 0}, f"{SEVEN}; calls ls; 1=B; {EIGHT_MORE}"),
+    ("H an event of a call does too", {"max_stop_blocks": 0}, f"{SEVEN}; tool ls; 1=B; {EIGHT_MORE}"),
+    ("H a fresh stop does too", {"max_stop_blocks": 0}, f"{SEVEN}; 0=B; {EIGHT_MORE}"),
+    (
+        "H the same call starts the host's count anew, and is no progress",
+        {"max_stop_blocks": 9},
+        f"work 2; calls ls; 0=B; {'calls ls; 1=B; ' * 8}calls ls; 1=R[tripped]",
+    ),
+    ("H a turn that cannot be ended", {}, "host qwen; 01111=AAAAA[stop_loop]; work 2; 111=BBR[host_cap]"),
+    (
+        "H our own blocks up to the cap are no other hook's",
+        {},
+        "; ".join(f"work 2 beat{i}; {int(i > 0)}=B" for i in range(8)) + "; work 0; 1=A[no_work]",
+    ),
+    # prompts and wake-ups
+    (
+        "P without an identity the transcript's last prompt counts",
+        {"max_stop_blocks": 1, "end_foreign_chains": False},
+        "work 2; asks one; 011=BRA; says; 0=A; asks two; 1=A; 01=BR; woken; 0=A",
+    ),
+    ("P a wake-up starts the streak anew", {}, "asks one; turn p; 0111=AAAA; woken; turn w; 01111=AAAAH"),
+    (
+        "P a prompt event gives everything back, a wake-up nothing",
+        {"max_stop_blocks": 1},
+        f"work 2; turn p; 01=BR; turn w; prompt {WAKE_TEXT}; 0=A; turn q; prompt go on; 01=BR",
+    ),
+    # what is new, and when
+    (
+        "D where calls come as events the transcript tells none",
+        {"max_stop_blocks": 1},
+        "work 2; tool a; 0=B; calls b; 1=R",
+    ),
+    (
+        "D a call right behind the last stop is new",
+        {"max_stop_blocks": 1, "action_novelty": False, "end_foreign_chains": False},
+        "work 2; calls a; 0=B; calls a; 1=B; 1=R",
+    ),
+    ("A15 CONCLUDE while the host waits", {}, "work 2; waits; mark CONCLUDE; 0=A[conclude]"),
+    ("F no chain while the host waits", {}, "mark STOP; waits; 0111111111=AAAAAAAAAA[stop]"),
+    ("T a clock that goes backwards", {}, "work 2; at 2000000000; 0=B; at 1900000000; 11=BB; at 1000; 111=BBR"),
+    ("T a clock before 1970, and less than no work", {}, "at -100; work 2; 0=B; work -5; 1=A; work 2; 11111=BBBBR"),
 ]
 
 

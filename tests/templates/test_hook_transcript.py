@@ -79,15 +79,6 @@ def test_only_words_that_stand_in_the_file_as_they_are_are_looked_for(said: obje
     assert module("transcript").last_words({"last_assistant_message": said}) == words
 
 
-def test_a_call_right_behind_the_last_stop_is_new_and_the_one_before_it_is_not(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1, action_novelty=False, end_foreign_chains=False).task(remaining=2)
-    lab.calls("a")
-    assert lab.stop() == "B"
-    lab.calls("a")
-    assert lab.stop(True) == "B"
-    assert lab.stop(True) == "R"
-
-
 def test_a_turn_whose_name_is_no_text_is_a_turn(lab: Lab) -> None:
     lab.task(remaining=2)
     lab.asks("go")

@@ -1,13 +1,11 @@
 """Mode keepalive: rides chains of forced continuations while it is armed, and leaves a breadcrumb for a supervisor."""
 
-import json
-import os
 import shutil
 from typing import Any
 
 import pytest
 
-from .lab import WAKE_TEXT, Lab, letter, name_of
+from .lab import Lab, letter, name_of, spoil
 from .play import HIGH_CAP, NO_CAP, Row, play, rows
 
 MODE: dict[str, Any] = {"mode": "keepalive"}
@@ -16,7 +14,7 @@ ARMED = "armed 9000000000"
 
 SCENARIOS: list[Row] = [
     ("E1 not armed", KA, "01=AA[inactive]"),
-    ("E2 sixty stops", KA, f"{HIGH_CAP}; {ARMED}; 0{'1' * 59}={'B' * 60}"),
+    ("E2 fifteen stops", KA, f"{HIGH_CAP}; {ARMED}; 0{'1' * 14}={'B' * 15}"),
     ("E2 work is not asked for", KA, f"{ARMED}; work 0; 01=BB[blocked]"),
     ("E3 STOP", KA, f"{ARMED}; 01=BB; mark STOP; 10=AA[stop]"),
     ("E3 STOP removes the breadcrumb", KA, f"{ARMED}; 01=BB; crumb yes; mark STOP; 1=A; crumb no"),
@@ -72,7 +70,6 @@ SCENARIOS: list[Row] = [
     ("E armed by an empty file", KA, "armed ; 0=A[inactive]"),
     ("E armed by nonsense", KA, "armed tomorrow; 0=A[inactive]"),
     ("E armed by no number", KA, "armed nan; 0=A[inactive]"),
-    ("E armed for ever", KA, "armed inf; 0=A[inactive]; armed INF; 0=A[inactive]"),
     ("E armed in other digits", KA, "armed ９９９９９９９９９９; 0=A[inactive]"),
     ("E armed until no time", KA, "armed 250000000000; 0=A[inactive]; armed 249999999999; 0=B"),
     ("E armed for ever", KA, "armed inf; 0=A[inactive]; armed 1e400; 0=A[inactive]; armed 9_000_000_000; 0=A"),
@@ -92,32 +89,17 @@ SCENARIOS: list[Row] = [
     ("E a foreign chain, armed and stopped", KA, f"{ARMED}; mark STOP; 0{'1' * 9}={'A' * 10}[stop]"),
     ("E a foreign chain, armed and concluded", KA, f"{ARMED}; mark CONCLUDE; 0{'1' * 9}={'A' * 10}[conclude]"),
     ("E a foreign chain, armed, of a bystander", KA, f"{ARMED}; owner S9; 0{'1' * 9}={'A' * 10}[not_owner]"),
+    (
+        "E8 a wake-up does not close the latch",
+        {**MODE, "keepalive_cap": 1},
+        f"{ARMED}; asks go; turn p; 01=BR; woken; turn w; 0=A",
+    ),
 ]
 
 
 @rows(SCENARIOS)
 def test_keepalive_plays_the_scenario(lab: Lab, config: dict[str, Any], script: str) -> None:
     play(lab, config, script)
-
-
-@pytest.mark.parametrize(
-    ("host", "block"),
-    [("claude", "block"), ("codex", "block"), ("gemini", "deny"), ("openhands", "deny"), ("qwen", "block")],
-)
-def test_it_asks_to_go_on_without_a_number_of_its_own(lab: Lab, host: str, block: str) -> None:
-    lab.config(**KA).arm()
-    lab.host = host
-    answer = json.loads(lab.call("stop"))
-    assert answer["decision"] == block
-    assert set(answer) == {"decision", "reason"} and answer["reason"].strip()
-    assert "{remaining}" not in answer["reason"] and "-1" not in answer["reason"]
-
-
-def test_its_release_has_a_message(lab: Lab) -> None:
-    lab.config(**KA, keepalive_cap=1).arm()
-    assert lab.stop() == "B"
-    message = json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"]
-    assert message.strip() and "-1" not in message
 
 
 def test_the_breadcrumb_holds_the_time_and_the_session_as_a_hash(lab: Lab) -> None:
@@ -137,12 +119,7 @@ def test_the_breadcrumb_holds_the_time_and_the_session_as_a_hash(lab: Lab) -> No
 @pytest.mark.parametrize("how", ["folder", "fifo", "full"])
 def test_a_breadcrumb_that_cannot_be_written_is_ignored(lab: Lab, how: str) -> None:
     lab.config(**KA).arm()
-    if how == "folder":
-        lab.breadcrumb.mkdir()
-    elif how == "fifo":
-        os.mkfifo(lab.breadcrumb)
-    else:
-        lab.breadcrumb.symlink_to("/dev/full")
+    spoil(lab.breadcrumb, how)
     assert lab.stops("010") == "BBB"
     assert lab.codes() == ["blocked"] * 3
 
@@ -157,14 +134,7 @@ def test_a_subagent_leaves_the_breadcrumb(lab: Lab) -> None:
 @pytest.mark.parametrize("how", ["folder", "fifo", "zero"])
 def test_a_spoilt_active_file_does_not_arm(lab: Lab, how: str) -> None:
     lab.config(**KA)
-    lab.folder.mkdir(parents=True)
-    active = lab.folder / "ACTIVE"
-    if how == "folder":
-        active.mkdir()
-    elif how == "fifo":
-        os.mkfifo(active)
-    else:
-        active.symlink_to("/dev/zero")
+    spoil(lab.folder / "ACTIVE", how)
     assert (lab.stop(), lab.codes()) == ("A", ["inactive"])
 
 
@@ -199,14 +169,6 @@ def test_a_state_that_cannot_be_saved_always_means_letting_go(lab: Lab) -> None:
     assert lab.stops("111") == "RRR"
     assert lab.codes()[1:] == ["state_error"] * 3
     assert not lab.breadcrumb.exists()
-
-
-def test_a_wake_up_does_not_close_the_latch(lab: Lab) -> None:
-    lab.config(**MODE, keepalive_cap=1).arm()
-    lab.asks("go")
-    assert lab.stops("01", prompt_id="p") == "BR"
-    lab.asks(WAKE_TEXT)
-    assert lab.stops("0", prompt_id="w") == "A"
 
 
 def test_a_stop_of_two_registrations_is_one_block_of_its_cap(lab: Lab) -> None:

@@ -104,8 +104,7 @@ def test_bytecode_is_kept_where_nobody_else_can_write(lab: Lab) -> None:
     assert {"stop", "values"} <= {path.name.partition(".")[0] for path in cache.iterdir()}
 
 
-@pytest.mark.parametrize("inner", ["", "package", "package/__pycache__"])
-@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+@pytest.mark.parametrize(("inner", "mode"), [("", 0o770), ("package", 0o707), ("package/__pycache__", 0o777)])
 def test_bytecode_is_neither_read_nor_kept_where_somebody_else_can_write(
     lab: Lab, marker: Path, inner: str, mode: int
 ) -> None:
@@ -171,7 +170,7 @@ def test_no_variable_decides_from_where_code_is_loaded(lab: Lab, marker: Path, v
     assert {path.suffix for path in folder.rglob("*")} == {".py"}
 
 
-@pytest.mark.parametrize("size", [0, 8, 16, 40, 200])
+@pytest.mark.parametrize("size", [0, 16, 200])
 def test_a_truncated_bytecode_costs_no_call_and_is_renewed(lab: Lab, size: int) -> None:
     """As a disk that was full for a moment leaves it."""
     lab.task(remaining=2)
@@ -185,7 +184,7 @@ def test_a_truncated_bytecode_costs_no_call_and_is_renewed(lab: Lab, size: int) 
     assert lab.stop(True) == "B"
 
 
-@pytest.mark.parametrize("name", ["start", "stop", "call", "files", "values", "policies"])
+@pytest.mark.parametrize("name", ["start", "stop", "values"])
 def test_a_bytecode_of_other_code_costs_no_call_and_is_renewed(lab: Lab, name: str) -> None:
     """It loads, and has nothing of what the others take from it."""
     lab.task(remaining=2)
@@ -202,7 +201,7 @@ def test_a_bytecode_of_other_code_costs_no_call_and_is_renewed(lab: Lab, name: s
     assert lab.stop(True) == "B"
 
 
-@pytest.mark.parametrize("name", ["stop", "values", "start", "call"])
+@pytest.mark.parametrize("name", ["start", "values"])
 def test_a_module_that_is_gone_lets_go(lab: Lab, name: str) -> None:
     lab.task(remaining=2)
     (package_in(lab.hook.parent) / f"{name}.py").unlink()

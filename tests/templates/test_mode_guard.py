@@ -1,6 +1,5 @@
 """Mode guard: never blocks, and ends a chain that another tool's stop hook forces on without progress."""
 
-import fcntl
 import json
 import shutil
 from typing import Any
@@ -93,23 +92,3 @@ def test_a_loop_is_ended_once_by_two_registrations(lab: Lab) -> None:
     shutil.copytree(lab.hook.parent, other)
     assert [(lab.stop(flag), lab.stop(flag, other)) for flag in (False, True)] == [("A", "A"), ("H", "H")]
     assert lab.codes() == ["allowed", "stop_loop"]
-
-
-def test_a_lock_that_is_held_lets_go_without_a_word(lab: Lab) -> None:
-    """Without its counter it cannot know of a loop, and nothing was to be blocked."""
-    lab.config(**TWO, lock_ms=100)
-    lab.stop()
-    with open(f"{lab.session_file()}.lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert lab.stop(True) == "A"
-    assert lab.codes()[-1] == "lock_timeout"
-
-
-def test_blocks_of_our_own_up_to_the_hosts_cap_are_no_other_hooks(lab: Lab) -> None:
-    """An agent that gets on, and finishes at the very stop where the host would override another block."""
-    for number in range(8):
-        lab.task(remaining=2, heartbeat=number)
-        assert lab.stop(number > 0) == "B"
-    lab.task(remaining=0)
-    assert lab.stop(True) == "A"
-    assert lab.codes()[-1] == "no_work"

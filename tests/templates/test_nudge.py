@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -57,7 +58,6 @@ SCENARIOS: list[Row] = [
     ("G10 two", {**N, "max_nudges": 2}, f"{SCOPE}; 0111=BBAA"),
     ("G10 none", {**N, "max_nudges": 0}, f"{SCOPE}; 01=AA"),
     ("G10 below none", {**N, "max_nudges": -1}, f"{SCOPE}; 01=AA"),
-    ("G10 the environment's number", N, f"{SCOPE}; env HOOKCTL_MAX_NUDGES=2; 011=BBA"),
     ("G mode off", {**N, "mode": "off"}, f"{SCOPE}; 0=A[off]"),
     ("G mode guard", {**N, "mode": "guard"}, f"{SCOPE}; work 3; 0=B[nudged]; 1=A[allowed]"),
     ("G mode guard, STOP", {**N, "mode": "guard"}, f"{SCOPE}; mark STOP; 0=A"),
@@ -106,6 +106,23 @@ SCENARIOS: list[Row] = [
         {**N, "mode": "guard", "max_stop_blocks": 2, "max_nudges": 3},
         f"{SCOPE}; 0111=BBBA[allowed]; 1=H[stop_loop]",
     ),
+    ("G it is a block of the host", UNSCOPED, "env CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=2; 0=B; work 3; 11=BR[host_cap]"),
+    (
+        "G7 a call of an earlier turn",
+        UNSCOPED,
+        "asks one; uses kanban_complete; turn p; 0=A; asks two; says; turn q; 0=B; asks three; uses kanban_complete; "
+        "turn r; 0=A",
+    ),
+    (
+        "G7 a call before the last prompt, and one before a wake-up",
+        UNSCOPED,
+        "asks one; uses kanban_complete; asks two; turn q; a:0=B; uses kanban_complete; woken; turn w; b:0=A",
+    ),
+    (
+        "G6 a dot in a required name is a dot",
+        {"required_tools": ["board.done"], "max_nudges": 2},
+        "uses boardXdone; 0=B; uses board.done; 1=A",
+    ),
 ]
 
 
@@ -114,60 +131,35 @@ def test_the_nudge_plays_the_scenario(lab: Lab, config: dict[str, Any], script: 
     play(lab, config, script)
 
 
-@pytest.mark.parametrize(
-    ("name", "required"),
-    [
-        ("kanban_complete", True),
-        ("mcp__board__kanban_complete", True),
-        ("mcp__a__b__kanban_complete", True),
-        ("board.kanban_complete", True),
-        ("a.b.kanban_complete", True),
-        ("my_kanban_complete", False),
-        ("mykanban_complete", False),
-        ("board-kanban_complete", False),
-        ("board/kanban_complete", False),
-        ("kanban_complete2", False),
-        ("kanban_complete.board", False),
-        ("mcp__kanban_complete__x", False),
-        ("Kanban_Complete", False),
-        ("complete", False),
-        ("", False),
-    ],
+REQUIRED_NAMES = ("kanban_complete", "mcp__board__kanban_complete", "mcp__a__b__kanban_complete", "a.b.kanban_complete")
+OTHER_NAMES = (
+    *("my_kanban_complete", "mykanban_complete", "board-kanban_complete", "board/kanban_complete"),
+    *("kanban_complete2", "kanban_complete.board", "mcp__kanban_complete__x", "Kanban_Complete", "complete", ""),
 )
+
+
 @pytest.mark.parametrize("how", ["event", "transcript"])
-def test_a_required_tool_is_known_by_its_whole_name_or_its_end(lab: Lab, name: str, required: bool, how: str) -> None:
+def test_a_required_tool_is_known_by_its_whole_name_or_its_end(lab: Lab, how: str) -> None:
+    """All other names at once, then each required one in a session of its own."""
     lab.config(**UNSCOPED)
-    if how == "event":
-        lab.call("post-tool", tool_name=name, tool_input={"id": 1})
-    else:
-        lab.calls("x", name=name)
-    assert lab.stop() == ("A" if required else "B")
-
-
-def test_a_dot_in_a_required_name_is_a_dot(lab: Lab) -> None:
-    lab.config(required_tools=["board.done"], max_nudges=2)
-    lab.calls("x", name="boardXdone")
+    call_tools(lab, how, "S1", OTHER_NAMES)
     assert lab.stop() == "B"
-    lab.calls("x", name="board.done")
-    assert lab.stop(True) == "A"
+    for name in REQUIRED_NAMES:
+        lab.transcript.unlink(missing_ok=True)
+        call_tools(lab, how, name, [name])
+        assert lab.stop(session_id=name) == "A", name
 
 
-@pytest.mark.parametrize(
-    ("host", "answer"),
-    [
-        ("claude", {"decision": "block"}),
-        ("codex", {"decision": "block"}),
-        ("gemini", {"decision": "deny"}),
-        ("qwen", {"decision": "block"}),
-        ("copilot", {"decision": "block"}),
-        ("openhands", {"decision": "deny"}),
-        ("antigravity", {"decision": "continue"}),
-        ("droid", {"decision": "block"}),
-        ("hermes", {"decision": "block"}),
-        ("opencode", {"decision": "block"}),
-        ("cursor", {}),
-    ],
-)
+def call_tools(lab: Lab, how: str, session: str, names: Iterable[str]) -> None:
+    """Let a session call these tools; the hook learns it by an event or from the transcript."""
+    for name in names:
+        if how == "event":
+            lab.call("post-tool", session_id=session, tool_name=name, tool_input={"id": 1})
+        else:
+            lab.calls("x", name=name)
+
+
+@pytest.mark.parametrize(("host", "answer"), [("claude", {"decision": "block"}), ("cursor", {})])
 def test_the_nudge_names_the_tools_and_asks_for_nothing_else(lab: Lab, host: str, answer: dict[str, str]) -> None:
     lab.config(**N)
     lab.environment["HERMES_KANBAN_TASK"] = "evil-task"
@@ -198,30 +190,6 @@ def test_a_delegated_child_is_exempt_by_each_of_its_signs(lab: Lab) -> None:
     assert (lab.stop(hook_event_name="SubagentStop"), lab.codes()[-1]) == ("A", "subagent")
     assert lab.call("subagent-stop") == ""
     assert lab.stop() == "B"
-
-
-def test_a_call_of_an_earlier_turn_does_not_count_in_this_one(lab: Lab) -> None:
-    lab.config(**UNSCOPED)
-    lab.asks("one")
-    lab.calls("x", name="kanban_complete")
-    assert lab.stop(prompt_id="p") == "A"
-    lab.asks("two")
-    lab.says()
-    assert lab.stop(prompt_id="q") == "B"
-    lab.asks("three")
-    lab.calls("x", name="kanban_complete")
-    assert lab.stop(prompt_id="r") == "A"
-
-
-def test_a_call_before_the_last_prompt_in_the_transcript_does_not_count_and_before_a_wake_up_it_does(lab: Lab) -> None:
-    lab.config(**UNSCOPED)
-    lab.asks("one")
-    lab.calls("x", name="kanban_complete")
-    lab.asks("two")
-    assert lab.stop(prompt_id="q", session_id="a") == "B"
-    lab.calls("x", name="kanban_complete")
-    lab.asks(WAKE_TEXT)
-    assert lab.stop(prompt_id="w", session_id="b") == "A"
 
 
 def test_tool_results_and_feedback_between_call_and_stop_are_no_prompts(lab: Lab) -> None:
@@ -289,28 +257,12 @@ def test_codexs_shell_is_found_under_the_name_that_its_hooks_are_told(lab: Lab) 
     assert lab.stop(True) == "A"
 
 
-def test_the_nudge_never_becomes_the_block_that_the_host_overrides(lab: Lab) -> None:
-    lab.config(**UNSCOPED, max_nudges=9)
-    lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "2"
-    assert lab.stops("01") == "BB"
-    assert lab.stop(True) != "B"
-
-
 def test_the_nudge_keeps_to_the_ceiling(lab: Lab) -> None:
     lab.config(**UNSCOPED, max_nudges=9)
     assert lab.stop() == "B"
     lab.edit(total=199)
     assert lab.stops("00") == "BA"
     assert lab.codes()[-1] == "no_work"
-
-
-def test_the_nudge_counts_as_a_block_of_the_host(lab: Lab) -> None:
-    lab.config(**UNSCOPED)
-    lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "2"
-    assert lab.stop() == "B"
-    lab.task(remaining=3)
-    assert lab.stops("11") == "BR"
-    assert lab.codes() == ["nudged", "blocked", "host_cap"]
 
 
 def test_a_nudge_that_cannot_be_counted_is_not_given(lab: Lab) -> None:
@@ -330,11 +282,3 @@ def test_two_registrations_give_one_nudge_with_the_same_words(lab: Lab) -> None:
     assert lab.call("stop") == lab.call("stop", other) != ""
     assert [lab.stop(True), lab.stop(True, other)] == ["A", "A"]
     assert lab.codes() == ["nudged", "no_work"]
-
-
-def test_a_long_tool_name_does_not_bloat_the_state(lab: Lab) -> None:
-    lab.config(**UNSCOPED)
-    lab.call("post-tool", tool_name="x" * 100_000 + "__kanban_complete", tool_input={})
-    assert lab.session_file().stat().st_size < 2000
-    assert lab.stop() == "A"
-    assert lab.session_file().stat().st_size < 2000

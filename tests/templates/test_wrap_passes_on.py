@@ -92,15 +92,10 @@ def test_without_a_hook_that_works_beside_it_the_other_runs_by_itself(lab: Lab, 
 
 BROKEN = [
     "{",
-    "[]",
     " " * 70_000,
     '{"hosts": []}',
-    '{"hosts": {"claude": 3}}',
     '{"hosts": {"claude": {"payload": 3}}}',
-    '{"hosts": {"claude": {"cap": {"key": 3}}}}',
     '{"hosts": {"claude": {"also_run_by": {"cursor": {}}}}}',
-    '{"hosts": {"claude": {"denials": 3}}}',
-    '{"hosts": {"claude": {"denials": {"words": 3}}}}',
     '{"hosts": {"claude": {"denials": {"words": ["decision"]}}}}',
 ]
 
