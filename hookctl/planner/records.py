@@ -82,7 +82,9 @@ def _find_moved(records: Mapping[str, Record], target: Target, snapshot: files.S
         if snapshot.sha and record.sha256_after == snapshot.sha:
             candidates.append(key)
     if not candidates:
-        candidates = [key for key, record in missing.items() if store.has_our_command(target.path, record)]
+        candidates = [
+            key for key, record in missing.items() if store.has_our_command(target.path, record)
+        ]
     return candidates[0] if len(candidates) == 1 else ""
 
 

@@ -108,7 +108,11 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
     }
     is_known = record.host in known.names()
     try:
-        host = variant_of_file(known.load(record.host), path) if is_known else known.load(known.names()[0])
+        host = (
+            variant_of_file(known.load(record.host), path)
+            if is_known
+            else known.load(known.names()[0])
+        )
         _, document = read_document(path, record.format)
         current = look(host, document, (), record.entries)
     except HookctlError as error:
