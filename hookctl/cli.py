@@ -170,8 +170,8 @@ def _app(names: list[str]) -> typer.Typer:
     return app
 
 
-_ABOUT = """Installs hooks and environment settings into coding agents' settings files, and removes them
-again, without touching a byte of anybody else's.
+_ABOUT = """Installs hooks and environment settings into coding agents' settings files, and
+removes them again, without touching a byte of anybody else's.
 
 \b
 Start here:
@@ -558,7 +558,9 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "uninstall": (
         _uninstall,
         "Remove what hookctl installed; what you changed stays.",
-        "  hookctl uninstall\n  hookctl uninstall --all\n  hookctl uninstall --all --yes    do not ask",
+        "  hookctl uninstall\n"
+        "  hookctl uninstall --all\n"
+        "  hookctl uninstall --all --yes    do not ask",
     ),
     "plan": (
         _plan,
@@ -573,19 +575,23 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "doctor": (
         _doctor,
         "Check that the installed hooks work; exit code 1 if an error is found.",
-        "  hookctl doctor\n  hookctl doctor --fix            repair hookctl's own entries\n  hookctl doctor --strict --json",
+        "  hookctl doctor\n"
+        "  hookctl doctor --fix            repair hookctl's own entries\n"
+        "  hookctl doctor --strict --json",
     ),
     "render": (
         _render,
         "Print the settings text alone, for managed settings, MDM or Nix; nothing is written.",
-        "  hookctl render --host claude --scope managed --hook-dir /usr/local/lib/hookctl/guard/claude\n"
+        "  hookctl render --host claude --scope managed "
+        "--hook-dir /usr/local/lib/hookctl/guard/claude\n"
         "  hookctl render --host claude --scope user --python /usr/bin/python3\n"
         "  hookctl render --host claude --set MAX_STOP_BLOCKS=8 --set latch=false",
     ),
     "restore": (
         _restore,
         "Restore a settings file from before hookctl's first write, or from a later backup.",
-        "  hookctl restore ~/.claude/settings.json --list\n  hookctl restore ~/.claude/settings.json\n"
+        "  hookctl restore ~/.claude/settings.json --list\n"
+        "  hookctl restore ~/.claude/settings.json\n"
         "  hookctl restore ~/.claude/settings.json --to 3",
     ),
     "hosts": (
@@ -607,7 +613,8 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         _log,
         "Show what the guard decided, and why.",
         "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
-        "  hookctl log --decision release --decision end --since 2026-11-21    releases and ended chains",
+        "  hookctl log --decision release --decision end --since 2026-11-21    "
+        "releases and ended chains",
     ),
     "simulate": (
         _simulate,

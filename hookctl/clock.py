@@ -21,7 +21,7 @@ def now(environ: Mapping[str, str]) -> float:
 
 
 def timestamp(text: str) -> float | None:
-    """Seconds since the epoch from a text; None if it is no number or outside the range of dates."""
+    """Seconds since the epoch from a text; None if it is not a number or no possible date."""
     try:
         seconds = float(text)
     except ValueError:

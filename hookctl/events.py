@@ -28,7 +28,9 @@ CODES = {  # each with what it says of the moment
     "blocked": "there is more to do, so the agent was asked to go on",
     "tripped": "it was asked to go on as often as the limit allows, and nothing moved",
     "open": "the guard had let go before, and nothing has moved since",
-    "honor_active": "the guard had blocked the stop before this one, and does not do so twice in a row",
+    "honor_active": (
+        "the guard had blocked the stop before this one, and does not do so twice in a row"
+    ),
     "host_cap": "the host would have overridden the next block",
     "ceiling": "no prompt buys more blocks than these",
     "stop_loop": "another hook forced the agent on without progress, so its turn was ended",

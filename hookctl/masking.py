@@ -1,6 +1,6 @@
-"""Which values are nobody's business, and how they are shown: not at all.
+"""Which values are secret, and how they are shown: as a mask.
 
-A value is secret by the name that it stands under, also within a text (`API_KEY=...`, `--token ...`, a header in a
+A value is secret by its name, also within a text (`API_KEY=...`, `--token ...`, a header in a
 command), or by its own look, wherever it stands.
 """
 
@@ -11,16 +11,19 @@ from collections.abc import Callable
 from typing import Any
 
 MASK = "***"
-Fill = Callable[[str], str]  # what goes where a secret stood
-LONGEST = 4096  # characters that a pattern looks at at once: nothing takes long, whoever wrote it
-# All patterns are compiled when they are used: most calls show no value at all.
+Fill = Callable[[str], str]  # from a secret to the text that replaces it
+LONGEST = 4096  # characters that a pattern sees at once, so that no text takes long
+# The patterns are compiled when they are used: most calls show no value at all.
 _SECRET = (
-    r"(?i)api[-_]?key|token|secret|passw|passphrase|credential|authorization|private[-_]?key|access[-_]?key"
-    r"|cookie|bearer|webhook|jwt|connection[-_]?string|(^|[-_.])(key|auth|pwd|pass|pat|dsn)$|(?-i:[a-z]Key$)"
+    r"(?i)api[-_]?key|token|secret|passw|passphrase|credential|authorization"
+    r"|private[-_]?key|access[-_]?key"
+    r"|cookie|bearer|webhook|jwt|connection[-_]?string"
+    r"|(^|[-_.])(key|auth|pwd|pass|pat|dsn)$|(?-i:[a-z]Key$)"
 )
-# What a group holds is kept and shown. Rather a word too many masked than a secret shown.
+# The groups are shown, the rest is masked. Better to mask a word too many than to show a secret.
 _LOOKS = (
-    r"-----BEGIN (?=[A-Z0-9 ]{0,60}KEY)[A-Z0-9 ]{0,60}+-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}+-----|\Z)"
+    r"-----BEGIN (?=[A-Z0-9 ]{0,60}KEY)[A-Z0-9 ]{0,60}+-----"
+    r"(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}+-----|\Z)"
     r"|(://[^\s/:@'\"]*+:)[^\s/'\"]+(?=@)"
     r"|(\b(?i:bearer)\s++)[\w.~+/=-]{3,}"
     r"|(\s-(?:u|-user)[\s=]++['\"]?[^\s:'\"]++:)[^\s'\"]+"
@@ -32,7 +35,7 @@ _LOOKS = (
     r"|hf_[A-Za-z0-9]{16,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}"
     r"|eyJ[\w-]{5,}(?:\.[\w-]*)+|eyJ[\w-]{30,})"
 )
-# One of these is in every match, in lower case; looking for them first spares most calls the patterns.
+# Every match has one of these in lower case, so most texts never meet the patterns.
 _MARKS = (
     "-----begin",
     "://",
@@ -60,15 +63,16 @@ _MARKS = (
     "pypi-",
     "eyj",
 )
-# Keys of our own results that hold where something is: a machine needs it as it is.
-_PLACES = ("file", "path", "project", "run_dir", "from", "to")
-# A name in a text with what stands between it and its value, over line breaks and the marks of comments.
+# Keys of results that hold a location, which a machine needs unchanged.
+_LOCATIONS = ("file", "path", "project", "run_dir", "from", "to")
+# A name in a text, and what stands between it and its value, across line breaks and comment marks.
 _NAMED = (
     r"(?<![\w.-])(?P<flag>--?)?(?P<name>\w[\w.-]*+)"
-    r"(?P<gap>(?P<says>\\*[\"']?\s*[:=](?:\n[ \t]*\*(?!/)|\s|//|/\*)*)|\\*[\"']\s*,(?:\s|//)*|[ \t]+)"
+    r"(?P<gap>(?P<says>\\*[\"']?\s*[:=](?:\n[ \t]*\*(?!/)|\s|//|/\*)*)"
+    r"|\\*[\"']\s*,(?:\s|//)*|[ \t]+)"
 )
-# A command of ours is a pack's, and must not be able to hide what it runs: of it, only bare words are masked.
-# (A wrapped hook's is somebody else's.)
+# A pack's command must not hide what it runs, so only bare words in it are masked.
+# The command of a wrapped hook belongs to another tool, and is masked like any text.
 _OURS = r": hookctl=(?!guard/wrap-)"
 _BARE = r"[\"']?[\w+=~%-]+[\"']?"
 _QUOTED = r"(?P<quote>\\*[\"'])(?s:.*?)(?:(?<!\\)(?P=quote)|\Z)"
@@ -77,51 +81,68 @@ _WORD = r"""(?:\\.|\"[^\"]*\"?|'[^']*'?|[^\s\"';&|<>()])+"""
 
 
 def is_secret(key: str) -> bool:
-    """Whether a key's name says that its value is nobody's business."""
+    """Whether a key's name says that its value is secret."""
     return bool(re.search(_SECRET, key))
 
 
 def masked(value: Any, key: str = "") -> Any:
     """The value of a key with everything secret in it masked, at any depth."""
     if isinstance(value, dict):
-        names = {name: name if not is_secret(key) else key for name in value}
-        return {masked_text(name): masked(inner, names[name]) for name, inner in value.items()}
+        return _masked_object(value, key)
     if isinstance(value, list):
-        flags = ["", *(flag_of(inner) for inner in value)]
-        return [
-            masked(inner, flag if is_secret(flag) else key)
-            for inner, flag in zip(value, flags, strict=False)
-        ]
+        return _masked_list(value, key)
     if is_secret(key):
         return MASK
     return masked_text(value) if isinstance(value, str) else value
 
 
+def _masked_object(value: dict[str, Any], key: str) -> dict[str, Any]:
+    """An object masked; below a secret key, every value in it is secret."""
+    result = {}
+    for name, inner in value.items():
+        result[masked_text(name)] = masked(inner, key if is_secret(key) else name)
+    return result
+
+
+def _masked_list(value: list[Any], key: str) -> list[Any]:
+    """A list masked; the word after a flag with a secret name is secret."""
+    result = []
+    flag = ""
+    for inner in value:
+        result.append(masked(inner, flag if is_secret(flag) else key))
+        flag = flag_of(inner)
+    return result
+
+
 def veiled(value: Any) -> Any:
-    """Data of our own making, with what looks like a secret masked in all its texts."""
+    """hookctl's own data, with what looks like a secret masked in all its texts."""
     if isinstance(value, dict):
-        return {name: inner if name in _PLACES else veiled(inner) for name, inner in value.items()}
+        return {
+            name: inner if name in _LOCATIONS else veiled(inner) for name, inner in value.items()
+        }
     if isinstance(value, list | tuple):
         return [veiled(inner) for inner in value]
-    if callable(value):  # what costs much to make, and is made only for whom sees it
+    if callable(value):  # expensive to make, so it is made only where it is shown
         return veiled(value())
     return by_look(value) if isinstance(value, str) else value
 
 
 def flag_of(word: Any) -> str:
-    """The name of a command's flag, whose value may be the next word of a list; empty for anything else."""
-    return word[2:] if isinstance(word, str) and word.startswith("--") else ""
+    """The name of a command's flag, whose value may be the next word of a list; otherwise ''."""
+    if isinstance(word, str) and word.startswith("--"):
+        return word[2:]
+    return ""
 
 
 def masked_text(text: str, fill: Fill = lambda hidden: MASK) -> str:
-    """A text that somebody else wrote, with what is secret in it by its name or its look filled."""
+    """A text with each secret in it replaced, known by its name or by its look."""
     if len(text) > LONGEST:
         return _in_parts(text, lambda part: masked_text(part, fill), fill)
     return by_look(_by_name(text, _careful(text, fill)), fill)
 
 
 def by_look(text: str, fill: Fill = lambda hidden: MASK) -> str:
-    """A text with what looks like a secret filled, whatever it is called."""
+    """A text with everything that looks like a secret replaced, whatever its name."""
     lower = text.lower()
     if not any(mark in lower for mark in _MARKS):
         return text
@@ -132,8 +153,12 @@ def by_look(text: str, fill: Fill = lambda hidden: MASK) -> str:
 
 
 def _in_parts(text: str, mask: Fill, fill: Fill) -> str:
-    """A long text, looked at in parts that end between two words; a longer word is secret, but in a command of ours."""
-    is_ours, parts = bool(re.search(_OURS, text)), [""]
+    """A long text, masked in parts that end between two words.
+
+    A word longer than a part is secret, except in a command of hookctl's.
+    """
+    is_ours = bool(re.search(_OURS, text))
+    parts = [""]
     for word in re.split(r"(?<=[\s\",;])", text):
         if len(word) > LONGEST and not is_ours:
             word = fill(word)
@@ -144,34 +169,45 @@ def _in_parts(text: str, mask: Fill, fill: Fill) -> str:
 
 
 def _careful(text: str, fill: Fill) -> Fill:
+    """The same replacement, but in a pack's command only of bare words."""
     if not re.search(_OURS, text):
         return fill
     return lambda hidden: fill(hidden) if re.fullmatch(_BARE, hidden) else hidden
 
 
 def _filled(match: re.Match[str], fill: Fill) -> str:
-    kept = next((group for group in match.groups() if group), "")
+    """A match with its group kept and the rest replaced."""
+    kept = match[match.lastindex] if match.lastindex else ""
     return kept + fill(match[0][len(kept) :])
 
 
 def _by_name(text: str, fill: Fill) -> str:
-    """The values behind names of secrets: `NAME=value`, `"name": value`, `--name value`, `"--name", "value"`."""
-    parts, at = [], 0
+    """A text with the values of secret names replaced.
+
+    `NAME=value`, `"name": value`, `--name value`, `"--name", "value"`.
+    """
+    parts = []
+    done = 0
     for match in re.finditer(_NAMED, text):
-        is_flag = match["flag"] and len(match["name"]) > 1
-        if match.start() < at or not (match["says"] or is_flag) or not is_secret(match["name"]):
+        if match.start() < done or not _names_secret(match):
             continue
-        end = _value_end(text, match.end(), in_shell=not re.search("[:,]", match["gap"]))
-        parts += [
-            text[at : match.end()],
-            fill(text[match.end() : end]) if end > match.end() else "",
-        ]
-        at = end
-    return "".join([*parts, text[at:]])
+        start = match.end()
+        end = _value_end(text, start, in_shell=not re.search("[:,]", match["gap"]))
+        parts.append(text[done:start])
+        if end > start:
+            parts.append(fill(text[start:end]))
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _names_secret(match: re.Match[str]) -> bool:
+    """Whether a match has the name of a secret that a value follows."""
+    is_flag = bool(match["flag"]) and len(match["name"]) > 1
+    return bool(match["says"] or is_flag) and is_secret(match["name"])
 
 
 def _value_end(text: str, at: int, *, in_shell: bool) -> int:
-    """Where a value ends: a list with its bracket, what is quoted with its quote, else a word or the rest of a line."""
+    """Where a value ends: at its closing bracket or quote, else with the word or the line."""
     if text.startswith(("[", "{"), at):
         return _bracket_end(text, at)
     match = re.compile(_WORD if in_shell else f"{_QUOTED}|{_REST}").match(text, at)
@@ -180,8 +216,8 @@ def _value_end(text: str, at: int, *, in_shell: bool) -> int:
 
 def _bracket_end(text: str, at: int) -> int:
     depth = 0
-    for place in range(at, len(text)):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(text[place], 0)
+    for index in range(at, len(text)):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(text[index], 0)
         if not depth:
-            return place + 1
+            return index + 1
     return len(text)

@@ -198,7 +198,7 @@ def plan_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
 
 
 def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
-    """A plan for people: a line for each action and each kept value; on a dry run a unified diff."""
+    """A plan for people: a line for each action and kept value; on a dry run a unified diff."""
     if dry_run:
         return _dry_lines(plan)
     lines: list[str] = []

@@ -1,7 +1,7 @@
 """Makes the picture of docs/development.md from the code: `python -m tests.page_of_rooms` writes the page.
 
-A room is a folder of `hookctl/`, or a module beside them. An arrow means "imports"; an arrow that others already imply is
-left out, so that the picture shows the way down.
+A room is a folder of `hookctl/`, or a module beside them. An arrow means "imports"; an arrow that others already imply
+is left out, so that the picture shows the way down.
 """
 
 from __future__ import annotations

@@ -56,7 +56,8 @@ def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest
 def test_the_question_names_what_the_answer_takes(
     hookctl: Hookctl, places: dict[str, str], removal: Request, scopes: list[str]
 ) -> None:
-    named = question(folders.here(), removal).removeprefix(f"Uninstall {removal.name or 'every pack'} from ").rstrip("?")
+    asked = question(folders.here(), removal)
+    named = asked.removeprefix(f"Uninstall {removal.name or 'every pack'} from ").rstrip("?")
     assert sorted(named.split(", ")) == sorted(places[scope] for scope in scopes) or (named, scopes) == ("", [])
     options = [*filter(None, [removal.name]), *(("--scope", removal.scope) if removal.scope else ())]
     if "codex" not in removal.hosts:

@@ -1,7 +1,7 @@
 """Lossless reading and editing of settings files: one module a format, all with one protocol.
 
-A document is immutable: each edit gives a new one, already verified by parsing it again. The
-modules here import only each other, hookctl.system, and the values (model, errors, masking).
+A document is immutable: each edit gives a new one, already verified by parsing it again.
+The modules here may import `system` and the values at the root.
 """
 
 from __future__ import annotations

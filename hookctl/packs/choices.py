@@ -46,7 +46,7 @@ class Request(NamedTuple):
 
 
 class Settings:
-    """The person's choices as the ledger records them, and what follows from them; never changed."""
+    """A person's choices as the ledger records them, and what follows from them; a value."""
 
     def __init__(
         self,

@@ -168,7 +168,7 @@ def cap_for(limit: str) -> str:
 
 
 def limit_of(text: str, configured: Any = None) -> int:
-    """The limit that the hook uses: a decimal in the variable, else config.json, else the default."""
+    """The hook's limit: a decimal in the variable, else config.json's, else the default."""
     if is_limit(text):
         return int(text)
     return configured if type(configured) is int else DEFAULT_LIMIT

@@ -414,7 +414,7 @@ def _check_command(source: _Source, place: Path, hook: Hook, pack: Pack) -> None
 
 
 def _check_native(source: _Source, place: Path, hook: Hook, host: str) -> None:
-    """Check a hook for an event under the host's own name; the name shows whether it is a tool event."""
+    """Check a hook for an event by the host's own name, which shows if it is a tool event."""
     events = hosts.load(host).events if host in hosts.names() else {}
     if hook.event in events and hook.event not in events.values():
         message = f"{hook.event!r} is not {host}'s own name of an event"
@@ -447,7 +447,7 @@ def _check_files(source: _Source, pack: Pack) -> None:
 
 
 def _require_file(source: _Source, number: int, name: str) -> tuple[str, os.stat_result]:
-    """Path and status of a pack's file; refused unless it is a regular file in the pack's folder."""
+    """Path and status of a pack's file, which must be a regular file in the pack's folder."""
     folder = os.path.dirname(
         os.path.realpath(source.path)
     )  # the pack file may be linked to from elsewhere

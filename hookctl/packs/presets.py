@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # bmad-automator: five blocks without a new heartbeat or a smaller count; every fresh stop starts anew.
+    # bmad-automator: five blocks without a new heartbeat or a smaller count.
+    # Every fresh stop starts again.
     "bmad": {
         "mode": "breaker",
         "chain_reset": "fresh",
@@ -28,7 +29,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "yield_on_background": False,
         "end_foreign_chains": False,
     },
-    # OpenHands: the fifth stop in a row that another hook denies ends the turn, unless a tool was called in between.
+    # OpenHands: the fifth stop in a row that another hook denies ends the turn.
+    # A tool call in between starts the count again.
     "openhands": {
         "mode": "guard",
         "count": "attempts",

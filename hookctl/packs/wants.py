@@ -140,7 +140,7 @@ _TITLES = {'"': "double quotes", "`": "backticks"}
 
 
 def slots(command: str) -> list[Slot]:
-    """The placeholders of a command, in order; raises Unreadable where its quotes cannot be told."""
+    """The placeholders of a command, in order; raises Unreadable if its quotes are unclear."""
     return list(_slots(command))
 
 

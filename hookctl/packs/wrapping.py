@@ -1,8 +1,10 @@
 """The command that replaces another tool's Stop hook, so that its denials end at a limit.
 
-`: hookctl=guard/wrap-HASH; set -- COMMAND; if ...; then exec wrap.py "$1"; else eval "set --; $1"; fi`: without our
-file or Python the hook runs as it did before, and its own command can be read out of ours. By `exec`, a host that ends
-the shell ends the hook.
+`: hookctl=guard/wrap-HASH; set -- COMMAND;
+if ...; then exec wrap.py "$1"; else eval "set --; $1"; fi`
+
+Without wrap.py or Python the hook runs as it did before, and its own command can be read from the
+wrapping one. Because of `exec`, a host that ends the shell ends the hook.
 """
 
 from __future__ import annotations
@@ -37,11 +39,12 @@ def command(original: str, target: Target, folder: str, python: str) -> str:
     has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
     guarded = f'exec {program} -I -S {file} stop --host {target.host.name} "$1"'
     ready = f"[ -f {file} ] && [ -r {file} ] && {has_python}"
-    return f"{head(id_of(original))}set -- {shlex.quote(original)}; if {ready}; then {guarded}; else {_ALONE}; fi"
+    choice = f"if {ready}; then {guarded}; else {_ALONE}; fi"
+    return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
 def original_of(text: str) -> str | None:
-    """The original command inside a wrapping one, with any paths; None if it is not exactly ours."""
+    """The original command inside a wrapping one, with any paths; None if it is none of ours."""
     file = (
         rf'\[ -f (?P<file>{_WORD}|"\$\w+"/{OWN}/{GUARD}/[a-z]+/{PROGRAM}) \] && \[ -r (?P=file) \]'
     )
