@@ -437,7 +437,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
-@pytest.mark.parametrize("step", ["_begin", "replace", "_save", "_forget"])
+@pytest.mark.parametrize("step", ["_begin", "replace", "_save_records", "_close_journal"])
 @pytest.mark.parametrize("late", [False, True])
 def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
     command: str, step: str, late: bool, settings: Path, isolated: Path, hookctl: Hookctl, monkeypatch: Any

@@ -51,7 +51,7 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
 
 
 def _judge_managed_only(file: FileFacts) -> Iterator[Finding]:
-    key = file.host.data["switches"].get("managed_only")
+    key = file.host.switches.managed_only
     for layer in file.layers if key else ():
         source = layer.source
         if source.document.get((key,)) is not True:
@@ -75,29 +75,28 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     elements = file.current.elements if file.current else ()
     if file.document is None or not any(hook_entry.pack in packs for hook_entry in elements):
         return
-    trust = file.host.data.get("trust", {})
+    trust = file.host.trust
     yield from _judge_folder(file)
     for closed in file.closed:
         if closed.element.pack in packs:
             yield _report_closed(file, closed)
-    nobody_knows = (
-        trust.keys().isdisjoint(("config", "memory")) and "folder_trust" not in file.host.data
-    )
-    if nobody_knows and file.target.scope in trust.get("scopes", ()):
-        yield file.find("not_approved", f"{trust['gate']}: {trust['action']}", level="info")
+    if trust.config or trust.memory or file.host.folder_trust.file:
+        return  # the host keeps its approvals where they were just looked up
+    if file.target.scope in (trust.scopes or ()):
+        yield file.find("not_approved", f"{trust.gate}: {trust.action}", level="info")
 
 
 def _report_closed(file: FileFacts, closed: Closed) -> Finding:
-    trust, title = file.host.data["trust"], file.host.title
+    trust, title = file.host.trust, file.host.title
     pack = "the guard" if closed.element.pack == GUARD else closed.element.pack
     if closed.why == approval.OFF:
-        where = trust["config"].format(config=file.config_folder)
+        where = trust.config.format(config=file.config_folder)
         message = f"{title} has this hook of {pack} disabled, at {'.'.join(map(str, closed.state))}"
         return file.find("hook_disabled", message, f"Remove `enabled = false` from {where}.")
     message = f"{title} silently skips a hook of {pack}: it was changed since it was approved"
     if closed.why == approval.UNKNOWN:
         message = f"{title} silently skips a hook of {pack}: it is not approved"
-    return file.find("not_approved", message, f"{_sentence(trust['action'])}.")
+    return file.find("not_approved", message, f"{_sentence(trust.action)}.")
 
 
 def _judge_folder(file: FileFacts) -> Iterator[Finding]:
@@ -111,7 +110,7 @@ def _judge_folder(file: FileFacts) -> Iterator[Finding]:
     yield file.find(
         "not_trusted",
         message,
-        f"{_sentence(file.host.data['folder_trust']['action'])}.",
+        f"{_sentence(file.host.folder_trust.action)}.",
         level=level,
     )
 
@@ -160,7 +159,7 @@ def _is_stop(facts: HostFacts, event: str) -> bool:
 def _explain_unread(facts: HostFacts, file: UnreadFile) -> str:
     """Why the host does not read a file."""
     title, config = facts.host.title, facts.config_folder
-    variable = facts.host.data["config"].get("variable", "")
+    variable = facts.host.config.variable
     if file.reason == "local":
         return f"{title} reads {os.path.basename(file.path)} in projects only"
     if file.reason == "variable":
@@ -179,7 +178,7 @@ def _explain_unread(facts: HostFacts, file: UnreadFile) -> str:
 
 def _suggest_fix(facts: HostFacts, file: UnreadFile) -> str:
     if file.scope == "user":
-        variable = facts.host.data["config"].get("variable", "HOME")
+        variable = facts.host.config.variable or "HOME"
         return f"Install with the same {variable} that the agent is started with."
     return "Start the agent in that folder, or install at user scope."
 
@@ -196,11 +195,7 @@ def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
 
 def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
     """The file for which the host passes over this one as a whole; None if it does not."""
-    if (
-        not facts.host.data["scopes"].get("first_only")
-        or file.target.scope != "user"
-        or not facts.layers
-    ):
+    if not facts.host.scope_rules.first_only or file.target.scope != "user" or not facts.layers:
         return None
     return None if facts.layers[0].real_path == file.real_path else facts.layers[0]
 
@@ -284,7 +279,7 @@ def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
         return
     scopes = ", ".join(registration.hook.source.scope for registration in guards)
     path = guards[0].hook.source.path
-    once = facts.host.data["scopes"].get("same_command_once")
+    once = facts.host.scope_rules.same_command_once
     commands = {str(registration.hook.fields["command"]) for registration in guards}
     if once and len(commands) == 1:
         message = (

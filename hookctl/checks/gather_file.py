@@ -13,6 +13,7 @@ from hookctl.checks.facts import FileFacts, Layer, OtherReader, PackSource, Pyth
 from hookctl.checks.machine import Machine
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
+from hookctl.hosts.model import Reader
 from hookctl.ledger import store
 from hookctl.model import PackRecord, Record
 from hookctl.packs.choices import settings_from
@@ -163,22 +164,22 @@ def _find_other_readers(machine: Machine, facts: FileFacts) -> tuple[OtherReader
     if not facts.guard:
         return ()
     readers = []
-    for entry in facts.host.data.get("also_read_by", ()):
-        if facts.target.scope in entry["scopes"] and entry["host"] != facts.host.name:
+    for entry in facts.host.also_read_by:
+        if facts.target.scope in entry.scopes and entry.host != facts.host.name:
             readers.append(_describe_reader(machine, facts, entry))
     return tuple(readers)
 
 
-def _describe_reader(machine: Machine, facts: FileFacts, entry: dict[str, Any]) -> OtherReader:
+def _describe_reader(machine: Machine, facts: FileFacts, entry: Reader) -> OtherReader:
     """Another agent that reads this file, and the guard that it has elsewhere."""
-    other = machine.load(entry["host"])
+    other = machine.load(entry.host)
     user_path = machine.active_file(other, "user")[1]
     guard_path = ""
     for layer in machine.layers(other, user_path, facts.start):
         if not guard_path and layer.real_path != facts.real_path and _has_guard(layer):
             guard_path = layer.source.path
     is_there = bool(guard_path) or bool(hosts.client(other, machine.environ))
-    condition = f" {entry['only']}" if "only" in entry else ""
+    condition = f" {entry.only}" if entry.only else ""
     return OtherReader(other.title, condition, is_there, guard_path)
 
 

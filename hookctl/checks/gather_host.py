@@ -126,7 +126,7 @@ def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> 
 
 def _find_managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
     """The settings of whoever manages this machine."""
-    for pattern in host.data["files"].get("managed", {}).get(sys.platform, []):
+    for pattern in host.managed_files.get(sys.platform, []):
         for path in sorted(glob.glob(pattern)):
             yield _read_managed(machine, host, path)
 
@@ -213,16 +213,16 @@ def _list_unread_paths(
     """Settings that the host does not read here: path, scope, reason and owner."""
     environ, config = machine.environ, hosts.config_folder(host, machine.environ)
     if "local" in host.scopes:
-        name = os.path.basename(host.data["files"]["local"])
+        name = os.path.basename(host.files["local"])
         yield os.path.join(config, name), "local", "local", ""
-    variable = host.data["config"].get("variable", "")
+    variable = host.config.variable
     if environ.get(variable):
         plain = {name: value for name, value in environ.items() if name != variable}
         yield hosts.settings_path(host, "user", plain), "user", "variable", ""
     for facts in known:
         if facts.target.scope == "user":
             yield facts.path, "user", "folder", facts.path
-    if host.data["scopes"]["start_folder_only"]:
+    if host.scope_rules.start_folder_only:
         folders = [(folder, "above") for folder in _list_folders_above(machine)]
         folders += [(folder, "below") for folder in _list_folders_below(machine)]
         patterns = {
@@ -257,7 +257,7 @@ def _list_sessions(
     machine: Machine, host: Host, config: str, registrations: tuple[Registration, ...]
 ) -> tuple[tuple[str, float], ...]:
     """The host's own sessions, if a guard should see all of them; by name and date only."""
-    pattern = host.data.get("transcripts", {}).get("pattern", "")
+    pattern = host.transcripts
     registered = {registration.hook.source.scope for registration in registrations}
     if not pattern or "user" not in registered:
         return ()
@@ -274,7 +274,7 @@ def _list_sessions(
 
 def _read_run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
     """The run folder of the current project, as this guard reads it."""
-    project_variable = machine.environ.get(facts.host.data["environment"].get("project", ""), "")
+    project_variable = machine.environ.get(facts.host.environment.project, "")
     root = machine.cwd_project
     if os.path.isdir(project_variable):
         root = project.find(project_variable, machine.environ)
@@ -333,7 +333,7 @@ def _find_missing_scripts(foreign: list[Hook]) -> Iterator[str]:
 
 def _list_agents(machine: Machine) -> frozenset[str]:
     """The programs of all hosts."""
-    return frozenset(machine.load(name).data["client"]["command"] for name in hosts.names())
+    return frozenset(machine.load(name).client.command for name in hosts.names())
 
 
 def _load_systems() -> tuple[dict[str, Any], ...]:

@@ -28,7 +28,7 @@ def knowledge(host: Host) -> dict[str, Any]:
         "without_if": [],
         "events": [],
         "fields": [],
-        **host.data.get("handlers", {}),
+        **host.handlers,
     }
 
 
@@ -80,18 +80,17 @@ def _drop_nulls(host: Host, fields: dict[str, Any]) -> dict[str, Any]:
 
 def commands(host: Host) -> list[str]:
     """The keys that a command may stand under."""
-    return list(host.data["registration"].get("commands", ["command"]))
+    return list(host.registration.commands)
 
 
 def fault(host: Host, handler: Any) -> str:
     """Why the host does not load an entry; empty if it does."""
-    registration = host.data["registration"]
     if not isinstance(handler, dict):
         return "is not an object"
     handler = _drop_nulls(host, handler)
     if knowledge(host).get("type_default"):
         handler = {"type": "command", **handler}
-    if "type" in registration.get("fields", {}) and not isinstance(handler.get("type"), str):
+    if "type" in host.registration.fields and not isinstance(handler.get("type"), str):
         return "has no type"
     types = knowledge(host)["types"]
     if types and handler["type"] not in types:
@@ -124,7 +123,7 @@ def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
 
 
 def _timeout_key(host: Host) -> str:
-    return str(host.data["registration"].get("timeout", "timeout"))
+    return host.registration.timeout
 
 
 def patience(host: Host, handler: dict[str, Any]) -> float | None:

@@ -244,7 +244,7 @@ def _judge_self_test(file: FileFacts) -> Iterator[Finding]:
 
 def says(answer: Answer, host: Host, what: str) -> bool:
     """Whether an answer has the form that the host expects, whatever its text."""
-    form = host.data["dialect"][what]
+    form = getattr(host.dialect, what)
     if not form:
         return not answer.text
     try:
@@ -366,7 +366,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
         last = clock.local(silent[0])
         sessions = f"the last {len(silent)} sessions of {facts.host.title}, up to {last}"
         message = f"{sessions}, left no line in the guard's log"
-        debug = facts.host.data["client"].get("debug")
+        debug = facts.host.client.debug
         fix = "Restart the agent and end a turn; `hookctl log` must then show a new line."
         if debug:
             fix += f" If it does not, `{debug}` says more."
@@ -384,7 +384,7 @@ def _list_recent_sessions(
     return sorted(sessions, key=lambda session: session[1], reverse=True)[:_NEWEST]
 
 
-# Is the client there, and is its version one that the facts client_data it hold for?
+# Is the client there, and is its version one that the facts hold for?
 
 
 def judge_client(file: FileFacts) -> Iterator[Finding]:
@@ -392,45 +392,40 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
     client = file.client
     if client is None:
         return
-    client_data, title = file.host.data["client"], file.host.title
+    known, title = file.host.client, file.host.title
     if not client.path:
         names = commands(file.host)
         message = f"{' or '.join(names)} is not on PATH, so its version is unknown"
         yield file.find("client_missing", message, path=names[0])
-    elif not client_data.get("asks_version", True):
+    elif not known.asks_version:
         message = (
-            f"the version of {client_data['package']} is unknown: {client_data['command']} has "
-            "a version of its own"
+            f"the version of {known.package} is unknown: {known.command} has a version of its own"
         )
         yield file.find("client_unknown", message, path=client.path)
     elif not client.version:
         yield file.find("client_unknown", "the client did not print its version", path=client.path)
-    elif "minimum" in client_data and _parse_version(client.version) < _parse_version(
-        client_data["minimum"]
-    ):
-        minimum, reason = client_data["minimum"], client_data["minimum_reason"]
-        message = f"version {client.version} is below {minimum}: {reason}"
+    elif known.minimum and _parse_version(client.version) < _parse_version(known.minimum):
+        message = f"version {client.version} is below {known.minimum}: {known.minimum_reason}"
         yield file.find("client_old", message, f"Upgrade {title}.", client.path)
     else:
-        yield from _judge_version(file, client, client_data)
+        yield from _judge_version(file, client)
 
 
-def _judge_version(
-    file: FileFacts, client: Client, client_data: Mapping[str, Any]
-) -> Iterator[Finding]:
+def _judge_version(file: FileFacts, client: Client) -> Iterator[Finding]:
     """A version that is not the one that hookctl knows."""
-    version, seen = _parse_version(client.version), _parse_version(client_data["seen"])
-    proven = file.host.data["sure"] == "proven"
+    last_seen = file.host.client.seen
+    version, seen = _parse_version(client.version), _parse_version(last_seen)
+    proven = file.host.sure == "proven"
     known = (
         "the version that hookctl was tested with"
         if proven
         else "the version that hookctl knows from documentation"
     )
     if version > seen:
-        message = f"version {client.version} is newer than {client_data['seen']}, {known}"
+        message = f"version {client.version} is newer than {last_seen}, {known}"
         yield file.find("client_newer", message, path=client.path)
-    elif "minimum" not in client_data and version < seen:
-        message = f"version {client.version} is older than {client_data['seen']}, {known}"
+    elif not file.host.client.minimum and version < seen:
+        message = f"version {client.version} is older than {last_seen}, {known}"
         yield file.find("client_older", message, path=client.path)
 
 

@@ -132,7 +132,7 @@ def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[
     """Another scope's value is in effect, and it is another value."""
     path = file.host.env_leaf(key)
     source = precedence.winner(sources, path) if path else None
-    order = file.host.data["scopes"]["precedence"]
+    order = file.host.scope_rules.precedence
     if (
         source is None
         or path is None

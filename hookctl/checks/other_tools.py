@@ -119,7 +119,7 @@ def _judge_end(
 
 def _can_end(host: Host) -> bool:
     """Whether a hook can end a turn that other hooks force on."""
-    return bool(host.data["dialect"]["end"])
+    return bool(host.dialect.end)
 
 
 def _suggest_fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
@@ -128,7 +128,7 @@ def _suggest_fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
     if canonical == "stop" and _can_end(host):
         options = "--mode breaker --set end_foreign_chains=true"
         steps.append(f"`hookctl install --host {host.name} {options}` ends such chains.")
-    if canonical == "stop" and wrap and host.data["registration"].get("wraps"):
+    if canonical == "stop" and wrap and host.registration.wraps:
         wrapping = f"`hookctl install --host {host.name} --wrap TEXT` with a part of its command."
         steps.append(f"Or {wrapping}" if steps else f"Limit it: {wrapping}")
     if lift and host.cap_key:

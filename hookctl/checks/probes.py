@@ -149,10 +149,9 @@ def python(path: str) -> Python:
 
 def client(host: Host, program: str) -> Client:
     """A host's own program, and the version that it prints."""
-    client_data = host.data["client"]
-    if not program or not client_data.get("asks_version", True):
+    if not program or not host.client.asks_version:
         return Client(program, "")
-    call = [program, *client_data["version_args"]]
+    call = [program, *host.client.version_args]
     try:
         process = subprocess.run(
             call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL

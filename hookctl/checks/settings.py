@@ -119,14 +119,15 @@ def _judge_known_keys(file: FileFacts) -> Iterator[Finding]:
 
 def _judge_root_keys(file: FileFacts) -> Iterator[Finding]:
     """Keys at the root that the host does not bear, or misses."""
-    root, guarding = file.document.value if file.document else {}, _load_guarding(file.host)
-    allowed, refused = guarding.get("root_keys", []), guarding.get("refused_keys", [])
+    root = file.document.value if file.document else {}
+    guarding = file.host.guarding
+    allowed, refused = guarding.root_keys, guarding.refused_keys
     for name in root:
         if (allowed and name not in allowed) or name in refused:
             message = f"{_quote(name)} is not allowed at the root of this file; {costs(file.host)}"
             yield file.find("wrong_key", message, f"Remove {_quote(name)}.")
-    needed = guarding.get("top") and shapes.handlers(file.host.shape, root)
-    for name, value in file.host.data["registration"]["top"].items() if needed else ():
+    needed = guarding.top and shapes.handlers(file.host.shape, root)
+    for name, value in file.host.registration.top.items() if needed else ():
         if json.dumps(root.get(name)) != json.dumps(value):
             message = (
                 f"{name} at the root of this file must be {json.dumps(value)}; {costs(file.host)}"
@@ -136,7 +137,7 @@ def _judge_root_keys(file: FileFacts) -> Iterator[Finding]:
 
 def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple[int, int]]]:
     """The known keys that are not as the host wants them: name, what is wrong, line and column."""
-    for name, rule in host.data.get("known_keys", {}).items():
+    for name, rule in host.known_keys.items():
         path, value = tuple(name.split(".")), document.value
         for key in path:
             value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
@@ -154,11 +155,6 @@ def _find_fault(value: Any, rule: dict[str, Any]) -> str:
     if "above" in rule and value <= rule["above"]:
         return f"must be above {rule['above']}"
     return ""
-
-
-def _load_guarding(host: Host) -> dict[str, Any]:
-    """What costs the whole file although its text can be read."""
-    return host.data.get("guarding", {})
 
 
 def _judge_hooks(file: FileFacts) -> Iterator[Finding]:
@@ -179,12 +175,12 @@ def _judge_event(
     host, known = file.host, handlers.knowledge(file.host)
     dotted = ".".join(map(str, path))
     if event in known.get("no_events", ()) or (
-        len(path) == 1 and event in _load_guarding(host).get("refused_keys", ())
+        len(path) == 1 and event in host.guarding.refused_keys
     ):
         return
     if known["events"] and event not in known["events"]:
-        message = f"{dotted}: {host.title} {host.data['client']['seen']} has no such event"
-        if _load_guarding(host).get("unknown_events"):
+        message = f"{dotted}: {host.title} {host.client.seen} has no such event"
+        if host.guarding.unknown_events:
             yield file.find(
                 "unknown_event", f"{message}; {costs(host)}", _suggest_fix(file, "the name")
             )
@@ -201,21 +197,18 @@ def _judge_event(
 
 def _is_guarding(host: Host, event: str) -> bool:
     """Whether one entry of an event that cannot be loaded costs the whole file."""
-    events = _load_guarding(host).get("events", [])
-    return event in events or "*" in events
+    return event in host.guarding.events or "*" in host.guarding.events
 
 
 def _report_lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
     host = file.host
-    if _is_guarding(host, event) and (
-        not fault.is_group or _load_guarding(host).get("groups", True)
-    ):
+    if _is_guarding(host, event) and (not fault.is_group or host.guarding.groups):
         return file.find(
             "invalid_hook",
             f"{name} {fault.reason}; {costs(host)}",
             _suggest_fix(file, "that entry"),
         )
-    does = host.data.get("faults", {}).get("entry", "may drop it")
+    does = host.faults.entry
     message = f"{name} {fault.reason}; {host.title} {does}"
     return file.find("lost_hook", message, _suggest_fix(file, "that entry"))
 
@@ -230,7 +223,7 @@ def _judge_timeouts(
         if given is None or (isinstance(command, str) and shapes.is_ours(command)):
             continue
         name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
-        if host.data["timeout_unit"] == "milliseconds" and given < 1:
+        if host.timeout_unit == "milliseconds" and given < 1:
             message = (
                 f"{name} has a timeout of {value}, which {host.title} reads as "
                 f"{given * 1000:g} milliseconds"
@@ -250,7 +243,7 @@ def _quote(name: str) -> str:
 
 def _suggest_fix(file: FileFacts, what: str) -> str:
     """The fix for something that the host refuses, with the host's own check if it has one."""
-    doctor = file.host.data["client"].get("doctor")
+    doctor = file.host.client.doctor
     return f"Mend {what}, or remove it" + (
         f"; `{doctor}` says whether it is right then." if doctor else "."
     )

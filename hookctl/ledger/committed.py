@@ -521,7 +521,7 @@ def _is_above_hooks(host: Host, path: Path) -> bool:
 
 def _is_required_key(host: Host, entry: Entry) -> bool:
     """Whether an entry is a top-level key that the host's file must have."""
-    return len(entry.path) == 1 and entry.path[0] in host.data["registration"].get("top", {})
+    return len(entry.path) == 1 and entry.path[0] in host.registration.top
 
 
 def _check_content(target: Target, record: Record, entry: Entry) -> None:

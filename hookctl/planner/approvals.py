@@ -7,11 +7,11 @@ entry like any other, in the file that the host keeps it in; so the operator's o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from hookctl import engine
 from hookctl.errors import HookctlError
 from hookctl.hosts import codex, config_folder, shapes
+from hookctl.hosts.model import Trust
 from hookctl.ledger import store
 from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted
 from hookctl.planner.draft import Draft
@@ -42,21 +42,19 @@ class Approvals:
 
     def install(self, draft: Draft, pack: str, *, ask: bool) -> None:
         """Approve a pack's hooks if asked now or before; else tell the operator what to do."""
-        trust = draft.host.data.get("trust")
-        if trust is None or draft.target.scope not in trust.get("scopes", [draft.target.scope]):
+        trust = draft.host.trust
+        if not trust.covers(draft.target.scope):
             if ask:
                 title = draft.host.title
                 draft.messages.append(
                     f"{title} asks for no approval of hooks here, so --trust does nothing"
                 )
-        elif "config" in trust:
+        elif trust.config:
             self._approve_in_config(draft, pack, trust, ask=ask)
         elif ask or self._waits_for_host(draft):
             draft.messages.append(_operator_step(trust))
 
-    def _approve_in_config(
-        self, draft: Draft, pack: str, trust: Mapping[str, Any], *, ask: bool
-    ) -> None:
+    def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
         config = self._open_config_of(draft, must=ask)
         if config is None:
@@ -73,7 +71,7 @@ class Approvals:
 
     def follow(self, draft: Draft, pack: str) -> None:
         """Keep up a pack's approvals after another pack's install has moved its hooks."""
-        if "config" not in draft.host.data.get("trust", {}):
+        if not draft.host.trust.config:
             return
         config = self._open_config_of(draft, must=False)
         if config and _keeps_up(config, draft, pack):
@@ -98,7 +96,7 @@ class Approvals:
     def _waits_for_host(self, draft: Draft) -> bool:
         """Whether an approval that only the host takes is missing, or may be after an edit."""
         host, environ = draft.host, self.sources.folders.environ
-        if "memory" in host.data["trust"]:
+        if host.trust.memory:
             values = draft.document.value or {}
             return bool(approval.closed(host, draft.target.path, values, environ))
         folder = draft.target.project or self.sources.folders.cwd
@@ -107,7 +105,7 @@ class Approvals:
     def _open_config_of(self, draft: Draft, *, must: bool) -> Draft | None:
         """The draft of the file with the host's approvals, as `_open_config` gives it."""
         folder = config_folder(draft.host, self.sources.folders.environ)
-        path = draft.host.data["trust"]["config"].format(config=folder)
+        path = draft.host.trust.config.format(config=folder)
         return self._open_config(draft, path, must=must)
 
     def _open_config(self, draft: Draft, path: str, *, must: bool) -> Draft | None:
@@ -145,9 +143,9 @@ def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[s
     return frozenset(hooks)
 
 
-def _operator_step(trust: Mapping[str, Any]) -> str:
+def _operator_step(trust: Trust) -> str:
     """What the operator has to do before the host runs our hooks."""
-    return f"{trust['gate']}: {trust['action']}"
+    return f"{trust.gate}: {trust.action}"
 
 
 def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:

@@ -316,7 +316,7 @@ def _has_same_values(format: str, backup: bytes, document: Document) -> bool:
 
 def _keep_top_keys(host: Host, document: Document, decision: Decision) -> Decision:
     """The decision, but the keys that the host demands stay while hooks of others do."""
-    required = {(key,) for key in host.data["registration"].get("top", {})}
+    required = {(key,) for key in host.registration.top}
     removed_hooks = set()
     kept_paths = set()
     for edit in decision.edits:

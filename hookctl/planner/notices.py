@@ -21,17 +21,17 @@ def find_notices(draft: Draft, pack: Pack) -> list[str]:
 
 
 def _notice_switched_off(draft: Draft) -> Iterator[str]:
-    switches = draft.host.data["switches"]
-    key = tuple(switches.get("disable", ()))
-    if key and draft.before.get(key) is switches["disabled_by"]:
-        value = json.dumps(switches["disabled_by"])
+    switches = draft.host.switches
+    key = tuple(switches.disable)
+    if key and draft.before.get(key) is switches.disabled_by:
+        value = json.dumps(switches.disabled_by)
         where = draft.before.where
         yield f"{'.'.join(key)} is {value} in {where}, so no hook runs until that is removed"
 
 
 def _notice_hidden_user_file(draft: Draft) -> Iterator[str]:
     """A host that reads only the first file skips the user's file once a project has one."""
-    if not draft.target.project or not draft.host.data["scopes"].get("first_only"):
+    if not draft.target.project or not draft.host.scope_rules.first_only:
         return
     user_file = settings_path(draft.host, "user", draft.folders.environ)
     if os.path.exists(user_file):
@@ -51,10 +51,11 @@ def _notice_dangling_link(draft: Draft) -> Iterator[str]:
 
 def _notice_single_folder(draft: Draft, pack: Pack) -> Iterator[str]:
     """A host that knows only the folder it is started in must be started there."""
-    target, title, data = draft.target, draft.host.title, draft.host.data
-    if target.scope != "user" and data["scopes"]["start_folder_only"]:
+    target, host = draft.target, draft.host
+    title = host.title
+    if target.scope != "user" and host.scope_rules.start_folder_only:
         reason = f"{title} reads {target.scope} settings only where it is started"
-    elif target.shared and data["environment"].get("project_is_start"):
+    elif target.shared and host.environment.project_is_start:
         reason = f"{title} tells a hook where it was started, and not where the project is"
     else:
         return

@@ -60,7 +60,7 @@ def wrap_hooks(draft: Draft, request: WrapRequest) -> bool:
     if request.text == "":
         unwrap_hooks(draft)
         return bool(_wrap_entries(draft))
-    if request.text and not draft.host.data["registration"].get("wraps"):
+    if request.text and not draft.host.registration.wraps:
         raise _not_proven(draft.host)
     visible, hooks = _wrap_entries(draft), _wrapped_hooks(draft.host, draft.document)
     if not visible and not hooks and not request.text:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
+from hookctl.hosts.model import AutoApproval, FolderTrust
 from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.settings.words import is_true
@@ -32,14 +33,14 @@ def closed(
     host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
 ) -> list[Closed]:
     """The hooks of ours in a settings file that wait for an approval, by its path and values."""
-    trust = host.data.get("trust", {})
+    trust = host.trust
     if root is MISSING:
         root = {}
     hooks = {hook.path: hook for hook in shapes.elements(host.shape, root)}
-    if "config" in trust:
-        config = _read_host_file(host, trust["config"], "toml", environ, read)
+    if trust.config:
+        config = _read_host_file(host, trust.config, "toml", environ, read)
         return list(_find_unapproved(host, path, root, hooks, config))
-    if "memory" in trust:
+    if trust.memory:
         return list(_find_not_agreed(host, root, hooks, environ, read))
     return []
 
@@ -64,10 +65,9 @@ def _find_not_agreed(
     host: Host, root: Any, hooks: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
     """Compare each hook with the commands that were agreed to, unless the host agrees by itself."""
-    trust = host.data["trust"]
-    if _agrees_unasked(trust.get("unasked", {}), root, environ):
+    if _agrees_unasked(host.trust.unasked, root, environ):
         return
-    memory = _read_host_file(host, trust["memory"], "json", environ, read)
+    memory = _read_host_file(host, host.trust.memory, "json", environ, read)
     agreed = _agreed_commands(memory)
     for path, handler, _ in shapes.handlers(host.shape, root):
         event = shapes.event_of(host.shape, path)
@@ -75,11 +75,11 @@ def _find_not_agreed(
             yield Closed(hooks[path], UNKNOWN)
 
 
-def _agrees_unasked(unasked: Mapping[str, Any], root: Any, environ: Mapping[str, str]) -> bool:
+def _agrees_unasked(unasked: AutoApproval, root: Any, environ: Mapping[str, str]) -> bool:
     """Whether a variable or a key tells the host to agree to every command."""
-    if is_true(environ.get(unasked.get("variable", ""), "")):
+    if is_true(environ.get(unasked.variable, "")):
         return True
-    return is_true(str(root.get(unasked.get("key"))))
+    return is_true(str(root.get(unasked.key)))
 
 
 def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:
@@ -98,10 +98,10 @@ def is_untrusted(
     host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings
 ) -> bool:
     """Whether the host runs no hook of a scope in a folder, since nobody trusted the folder."""
-    trust = host.data.get("folder_trust")
-    if not trust or scope not in trust["scopes"] or not _needs_trust(host, trust, environ, read):
+    trust = host.folder_trust
+    if scope not in trust.scopes or not _needs_trust(host, trust, environ, read):
         return False
-    document = _read_host_file(host, trust["file"], trust["format"], environ, read)
+    document = _read_host_file(host, trust.file, trust.format, environ, read)
     if document is None:
         return True
     return not _is_trusted(trust, _trust_levels(trust, document), folder)
@@ -113,44 +113,42 @@ def _read_host_file(
     return readable(name.format(config=config_folder(host, environ)), format, read)
 
 
-def _needs_trust(
-    host: Host, trust: Mapping[str, Any], environ: Mapping[str, str], read: Read
-) -> bool:
+def _needs_trust(host: Host, trust: FolderTrust, environ: Mapping[str, str], read: Read) -> bool:
     """Whether the host asks for trust in folders at all."""
-    default = bool(trust["on"])
-    switch = tuple(trust.get("switch", ()))
+    switch = tuple(trust.switch)
     if not switch:
-        return default
+        return trust.on
     host = load(host.name)
     document = readable(settings_path(host, "user", environ), host.format, read)
     value = document.get(switch) if document else MISSING
-    return value if isinstance(value, bool) else default
+    return value if isinstance(value, bool) else trust.on
 
 
-def _trust_levels(trust: Mapping[str, Any], document: Document) -> dict[str, Any]:
+def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:
     """The trust level of each folder that the host knows."""
-    folders = document.get(tuple(trust.get("folders", ())))
+    folders = document.get(tuple(trust.folders))
     if not isinstance(folders, dict):
         return {}
-    if "level" not in trust:
+    if not trust.level:
         return folders
     levels = {}
     for name, settings in folders.items():
         if isinstance(settings, dict):
-            levels[name] = settings.get(trust["level"])
+            levels[name] = settings.get(trust.level)
     return levels
 
 
-def _is_trusted(trust: Mapping[str, Any], levels: Mapping[str, Any], folder: str) -> bool:
+def _is_trusted(trust: FolderTrust, levels: Mapping[str, Any], folder: str) -> bool:
     """Whether the folder is trusted, or the nearest folder above where trust is inherited."""
     folder = os.path.realpath(folder)
     nearest_name, nearest_level = "", None
     for name, level in levels.items():
         if "\0" in name:
             continue
-        subject = os.path.dirname(name) if level == trust.get("parent") else name
+        means_parent = bool(trust.parent) and level == trust.parent
+        subject = os.path.dirname(name) if means_parent else name
         path = os.path.realpath(subject)
-        is_inside = trust["inherited"] and folder.startswith(f"{path.rstrip('/')}/")
+        is_inside = trust.inherited and folder.startswith(f"{path.rstrip('/')}/")
         if (path == folder or is_inside) and len(name) > len(nearest_name):
             nearest_name, nearest_level = name, level
-    return nearest_level in trust["trusted"]
+    return nearest_level in trust.trusted

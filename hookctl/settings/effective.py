@@ -119,9 +119,9 @@ class Switch(NamedTuple):
 
 def switch_files(folders: Folders, host: Host, start: str) -> Iterator[tuple[str, str]]:
     """Scope and path of the files with a host's switches, where its hooks are in other files."""
-    files = host.data["switches"].get("files", {})
-    switch_host = host._replace(data={**host.data, "files": files})
-    for scope in host.data["scopes"]["precedence"]:
+    files = host.switches.files
+    switch_host = host._replace(files=files)
+    for scope in host.scope_rules.precedence:
         if scope in files:
             yield scope, settings_path(switch_host, scope, folders.environ, start)
 
@@ -135,7 +135,7 @@ def with_switches(
     for scope, path in switch_files(folders, host, start):
         if path in known_paths:
             continue
-        document = readable(path, host.data["switches"]["format"], reader)
+        document = readable(path, host.switches.format, reader)
         if document is not None and isinstance(document.value, dict):
             variant = variant_of_file(load(host.name), path, reader)
             switch_sources.append(Source(scope, path, document, variant))
@@ -145,15 +145,15 @@ def with_switches(
 def switches(found: Sequence[Source]) -> Iterator[tuple[Switch, bool]]:
     """Every switch that is set, the winning ones first, and whether it is off."""
     for source in found:
-        settings = source.host.data["switches"]
-        keys = list(settings.get("also", []))
-        if "disable" in settings:
-            keys.insert(0, settings["disable"])
+        known = source.host.switches
+        keys = list(known.also)
+        if known.disable:
+            keys.insert(0, known.disable)
         for key in keys:
             path = tuple(key)
             value = source.document.get(path)
             if value is not MISSING:
-                yield Switch(source, path), value is settings["disabled_by"]
+                yield Switch(source, path), value is known.disabled_by
 
 
 def disabling(found: Sequence[Source]) -> Switch | None:
@@ -166,7 +166,7 @@ def disabling(found: Sequence[Source]) -> Switch | None:
 def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]]:
     """The guard's hooks that a list of single hooks switches off, and the file with that list."""
     for source in found:
-        path = tuple(source.host.data["switches"].get("named", ()))
+        path = tuple(source.host.switches.named)
         names: Any = source.document.get(path) if path else None
         if not isinstance(names, list):
             continue

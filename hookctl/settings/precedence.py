@@ -36,7 +36,7 @@ def sources(
     `user` is the path of the user's settings file.
     """
     readable_files = list(_read_files(folders, host, user, start, read))
-    if host.data["scopes"].get("first_only"):
+    if host.scope_rules.first_only:
         return readable_files[:1]
     return readable_files
 
@@ -44,7 +44,7 @@ def sources(
 def _read_files(
     folders: Folders, host: Host, user: str, start: str, read: Read
 ) -> Iterator[Source]:
-    for scope in host.data["scopes"]["precedence"]:
+    for scope in host.scope_rules.precedence:
         for variant, path in _find_files(folders, host, scope, user, start, read):
             try:
                 snapshot, document = read(path, variant.format)
@@ -74,7 +74,7 @@ def _find_files(
 
 def _managed_files(host: Host) -> list[str]:
     """The settings files of an administrator on this platform, the winning ones first."""
-    patterns = host.data["files"].get("managed", {}).get(sys.platform, [])
+    patterns = host.managed_files.get(sys.platform, [])
     paths = []
     for pattern in reversed(patterns):
         paths += sorted(glob.glob(pattern), reverse=True)
@@ -86,13 +86,13 @@ def _with_neighbours(
 ) -> list[tuple[Host, str]]:
     """A settings file, and what the host reads beside it."""
     result = [(host, path)]
-    if host.data.get("variants"):
+    if host.has_variants:
         candidates = all_files(load(host.name), scope, folders.environ, start, read)
         if _merges_variants(host) and path in [other for _, other in candidates]:
             for variant, other in candidates:
                 if other != path:
                     result.append((variant, other))
-    beside = host.data["files"].get("beside")
+    beside = host.files_beside
     if beside:
         pattern = os.path.join(glob.escape(os.path.dirname(path)), beside)
         for other in sorted(glob.glob(pattern)):

@@ -115,8 +115,7 @@ def variant_of_file(host: Host, path: str, read: Read = read_settings) -> Host:
 
 
 def _file_names(variant: Host) -> set[str]:
-    paths = variant.data["files"].values()
-    return {os.path.basename(path) for path in paths if isinstance(path, str)}
+    return {os.path.basename(path) for path in variant.files.values()}
 
 
 def _is_active(where: str, variant: Host, path: str, usual: str, read: Read) -> bool:
@@ -229,7 +228,7 @@ def short_hash(path: str) -> str:
 def in_sh(target: Target, path: str) -> str:
     """A path of ours as shell text; at project scope it must work in every clone."""
     if target.shared:
-        project = target.host.data["environment"]["in_command"]
+        project = target.host.environment.in_command
         return f"{project}/{os.path.relpath(path, target.project)}"
     if "\n" in path or any("\ud800" <= char <= "\udfff" for char in path):
         message = "no command can name this path"

@@ -35,8 +35,8 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
     return {
         "host": host.name,
         "title": host.title,
-        "client_seen": host.data["client"]["seen"],
-        "sure": host.data["sure"],
+        "client_seen": host.client.seen,
+        "sure": host.sure,
         "format": host.format,
         "comments": host.comments,
         "files": _settings_paths(host, folders),
@@ -44,8 +44,8 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "scopes_supported": [*host.scopes],
         "events": events,
         "cap": host.cap or None,
-        "trust": host.data.get("trust"),
-        "env_channel": host.data["environment"]["channel"],
+        "trust": host.data.get("trust"),  # as its file has it
+        "env_channel": host.environment.channel,
         "cannot": shortcomings(host),
         "detected": known.detected(host, folders.environ),
     }
@@ -72,7 +72,7 @@ def _other_paths(host: Host, folders: Folders) -> list[str]:
 
 
 def _sureness(host: Host, event: str) -> str:
-    return host.data.get("sure_events", {}).get(event, host.data["sure"])
+    return host.sure_events.get(event, host.sure)
 
 
 def _make_table(facts: list[dict[str, Any]]) -> list[str]:

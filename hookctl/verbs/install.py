@@ -82,9 +82,9 @@ def _summarize(plan: Plan, targets: list[Target], changed: str) -> list[str]:
 
 def _next_action(target: Target, file: FilePlan) -> str:
     """How to approve the hooks, if the host wants that and the plan says so; else ''."""
-    trust = target.host.data.get("trust", {})
-    if file.messages and trust.get("gate", "-") in " ".join(file.messages):
-        return trust.get("action", "")
+    trust = target.host.trust
+    if trust.gate and trust.gate in " ".join(file.messages):
+        return trust.action
     return ""
 
 

@@ -44,7 +44,7 @@ def require_one_host(names: list[str], scope: str) -> str:
     if len(names) == 1 and names[0] != "all":
         return names[0]
     _require_known_scope(scope)
-    able = [name for name in known.names() if scope in known.load(name).data["files"]]
+    able = [name for name in known.names() if known.load(name).has_files(scope)]
     hint = f"Name it with --host; those that have {scope} settings are: {', '.join(able)}."
     raise _usage("which host? render prints the text of one", hint)
 
@@ -166,7 +166,7 @@ def _name_settings_file(folders: Folders, host: Host, scope: str) -> str:
     if scope != "managed":
         path = known.settings_path(host, scope, folders.environ, "<project>")
         return f"{host.title} reads it from {path}"
-    paths = host.data["files"].get("managed", {}).get(sys.platform, [])
+    paths = host.managed_files.get(sys.platform, [])
     if paths:
         return f"{host.title} reads it from {paths[0]}"
     return (

@@ -116,7 +116,7 @@ def _find_project(folders: Folders, request: Request) -> str:
     if request.project:
         return project.named(request.project)
     for name in hosts.names():
-        variable = hosts.load(name).data["environment"].get("project", "")
+        variable = hosts.load(name).environment.project
         folder = folders.environ.get(variable, "")
         if os.path.isdir(folder):
             return project.find(folder, folders.environ)
@@ -452,7 +452,7 @@ def _clear(path: str) -> None:
 def _find_session(folders: Folders) -> str:
     """The session that this command runs in, as its host's variable says; '' if unknown."""
     for name in hosts.names():
-        variable = hosts.load(name).data["environment"].get("session", "")
+        variable = hosts.load(name).environment.session
         session = folders.environ.get(variable, "")
         if session:
             return session

@@ -246,7 +246,7 @@ class _Stage:
             "HOOKCTL_STATE_DIR": self.state,
             "HOOKCTL_NOW": repr(self.now),
         }
-        project_variable = host.data["environment"].get("project")
+        project_variable = host.environment.project
         if project_variable:
             environ[project_variable] = self.project
         return environ

@@ -17,7 +17,7 @@ from hookctl.model import Current, Entry, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
-from hookctl.packs.knobs import in_effect as settings_in_effect
+from hookctl.packs.guard_options import in_effect as settings_in_effect
 from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
@@ -149,7 +149,7 @@ def _find_stronger(
     source = precedence.winner(sources, entry.path)
     if source is None:
         return None
-    order = host.data["scopes"]["precedence"]
+    order = host.scope_rules.precedence
     if order.index(source.scope) >= order.index(record.scope):
         return None
     if engine.same(source.document.get(entry.path), current.values.get(entry.path)):
@@ -200,7 +200,7 @@ def _describe_guard(
     variables = effective.variables(sources)
     reason = _find_idle_reason(host, pack_record, document, states, variables, switched_off)
     if not reason and f"{GUARD}/stop" in unapproved:
-        reason = f"{host.title} waits for an approval ({host.data['trust']['action']})"
+        reason = f"{host.title} waits for an approval ({host.trust.action})"
     if reason:
         return f"does nothing: {reason}"
     missing = _missing_events(host, pack_record, states)
@@ -307,7 +307,7 @@ def _describe_switch(switch: effective.Switch | None, path: str, sources: list[S
     if switch:
         return f"{switch.said} in {switch.source.path}"
     for source in sources:
-        key = source.host.data["switches"].get("managed_only")
+        key = source.host.switches.managed_only
         if key and source.scope == "managed" and source.document.get((key,)) is True:
             return f"{key} is true in {source.path}"
     return ""

@@ -572,7 +572,7 @@ def test_the_cap_is_read_as_the_host_reads_it(
 ) -> None:
     dialects = module("dialects")
     monkeypatch.setattr(dialects, "env", lambda name: value or "")
-    limit, counts_anew = dialects.blocks_in_a_row(TABLE["claude"]["cap"])
+    limit, counts_anew = dialects.read_cap(TABLE["claude"]["cap"])
     assert (limit, counts_anew) == (blocks or dialects.NO_CAP, True)
 
 
