@@ -318,3 +318,23 @@ def test_a_read_only_file_is_refused_whatever_leads_to_it(
     after = tree(isolated / path.relative_to(isolated).parts[0])
     assert {name: about[2] for name, about in after.items()} == {name: about[2] for name, about in before.items()}
     assert not (isolated / "data").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("mode", [0o600, 0o2664], ids=oct)
+@pytest.mark.parametrize("kind", [a_file, a_link, a_second_name], ids=lambda kind: kind.__name__)
+def test_another_owner_and_group_stay(
+    kind: Callable[[Path, Path], Path], mode: int, scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
+) -> None:
+    path = file_of(isolated, scope)
+    path.parent.mkdir()
+    target = kind(path, path.parents[1] / "dotfiles")
+    os.chown(target, 12345, 54321)
+    target.chmod(mode)
+    before = shape(path, target)
+    assert before[2:] == (mode, 12345, 54321)
+    assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
+    assert b"hookctl=guard/stop" in target.read_bytes() and shape(path, target) == before
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    assert (target.read_bytes(), shape(path, target)) == (PLAIN, before)

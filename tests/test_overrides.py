@@ -328,3 +328,31 @@ def test_a_removed_file_that_is_put_back_has_its_mode(
     assert hookctl(*UNINSTALL).code == 1
     assert (settings.read_bytes(), settings.stat().st_mode & 0o777) == (before, 0o644)
     assert runtime().exists()
+
+
+@pytest.mark.parametrize("command", [INSTALL, UNINSTALL])
+@pytest.mark.parametrize("text", ["[]", '{"env": []}', '{"hooks": {"Stop": {}}}', '{"env": {}, "env": {}}', "{", "\\"])
+def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
+    command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
+    put(settings, '{"a": 1}')
+    hookctl(*INSTALL)
+    put(settings, "\n" + text)
+    outcome = hookctl(*command, "--json")
+    error = outcome.result["errors"][0]
+    assert (outcome.code, error["path"], error["line"]) == (4, str(settings), 2)
+    assert settings.read_text() == "\n" + text
+
+
+@pytest.mark.parametrize("command", [(*INSTALL, "--set", "max_stop_blocks=9"), UNINSTALL])
+def test_a_read_only_file_is_refused_and_nothing_else_is_written(
+    command: tuple[str, ...], installed: Path, hookctl: Hookctl
+) -> None:
+    installed.chmod(0o444)
+    before = installed.read_bytes(), Path(folders.here().ledger).read_bytes(), runtime().read_bytes()
+    outcome = hookctl(*command, "--json")
+    assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "read_only")
+    assert (installed.read_bytes(), Path(folders.here().ledger).read_bytes(), runtime().read_bytes()) == before
+    assert not os.path.exists(folders.here().journal)
+    assert not os.path.exists(folders.here().pending)
