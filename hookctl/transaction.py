@@ -362,19 +362,13 @@ def _begin(
     for key, record in before.items():
         if record.scope == "project" and key in records:
             of_projects[key] = record
-    steps = tuple(_step_of(change) for change in changes)
-    _write_journal(folders, Journal(steps, dict(records), rmdirs, before=of_projects))
-
-
-def _step_of(change: Change) -> Step:
-    return Step(
-        change.path,
-        files.digest(change.before),
-        files.digest(change.after),
-        change.mode,
-        change.settings,
-        change.chmod,
+    old_digests = [files.digest(change.before) for change in changes]
+    new_digests = [files.digest(change.after) for change in changes]
+    steps = tuple(
+        Step(change.path, old, new, change.mode, change.settings, change.chmod)
+        for change, old, new in zip(changes, old_digests, new_digests, strict=True)
     )
+    _write_journal(folders, Journal(steps, dict(records), rmdirs, before=of_projects))
 
 
 def _write_journal(folders: Folders, journal: Journal) -> None:

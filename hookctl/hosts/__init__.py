@@ -139,6 +139,7 @@ def load(name: str) -> Host:
 
 def _host(data: dict[str, Any], variant: str) -> Host:
     files = {scope: data["files"][scope] for scope in SCOPES if scope in data["files"]}
+    shape = _shape(data["registration"])
     environment = read_record(Environment, data["environment"])
     env_path, env_field = _env_setting(environment)
     cap = data.get("cap", {})
@@ -154,7 +155,7 @@ def _host(data: dict[str, Any], variant: str) -> Host:
         sure=data["sure"],
         sure_events=data.get("sure_events", {}),
         events=data["events"],
-        shape=_shape(data["registration"]),
+        shape=shape,
         variant=variant,
         scopes=tuple(files),
         scope_rules=read_record(Scopes, data["scopes"]),

@@ -5,6 +5,7 @@ They are made, kept and removed by the rules of ownership: what the operator edi
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -127,7 +128,7 @@ def _write_file(
         change = Change(snapshot.path, snapshot.data, file.data, mode, chmod)
     # A configuration with an edit of the operator's in it is not ours to remove.
     is_unrecorded = file.edits or _is_judged_by_meaning(target, path)
-    digest = "" if is_unrecorded else files.digest(file.data)
+    digest = "" if is_unrecorded else hashlib.sha256(file.data).hexdigest()
     return _FileResult(digest, change, file.edits)
 
 
@@ -241,8 +242,9 @@ def _remove_bytecode(cache: str) -> Iterator[Change]:
 def _describe_changes(folder: str, changes: Mapping[str, Change]) -> tuple[tuple[str, Action], ...]:
     """A line about each file that changes; the modules of a package share one line."""
     words: dict[str, str] = {}
+    shown_names = {name: package_of(name) or name for name in changes}
     for name, change in changes.items():
-        path = os.path.join(folder, package_of(name) or name)
+        path = os.path.join(folder, shown_names[name])
         word = _word_for(change)
         words[path] = word if words.get(path, word) == word else "replace-file"
     return tuple((path, file_action(word, path)) for path, word in words.items())
