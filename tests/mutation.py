@@ -48,7 +48,7 @@ AREAS = {
     "engine": Area(("hookctl/engine.py",), ("tests/test_engine.py", "tests/test_engine_wraps.py")),
     "plan": Area(
         ("hookctl/plan*/**/*.py", "hookctl/plan*.py"),
-        ("tests/test_overrides.py", "tests/test_two_packs.py"),
+        ("tests/test_overrides.py", "tests/test_two_packs.py", "tests/test_stories.py"),
     ),
     "documents": Area(
         ("hookctl/documents/**/*.py",),
@@ -61,7 +61,11 @@ AREAS = {
     ),
     "hook": Area(
         ("templates/guard/**/*.py",),
-        ("tests/templates/test_hook_order.py", "tests/templates/test_hook_rules.py"),
+        (
+            "tests/templates/test_hook_order.py",
+            "tests/templates/test_hook_scenarios.py",
+            "tests/templates/test_hook_rules.py",
+        ),
     ),
 }
 
