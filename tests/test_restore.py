@@ -346,3 +346,13 @@ def test_a_backup_that_was_tampered_with_is_not_put_back(settings: Path, hookctl
     now = settings.read_bytes()
     assert hookctl("restore", str(settings)).code == 1
     assert settings.read_bytes() == now
+
+
+def test_an_empty_backup_folder_that_a_kill_left_keeps_nobody_from_installing(
+    isolated: Path, settings: Path, hookctl: Hookctl
+) -> None:
+    put(settings, "{}")
+    left = isolated / "state" / "backups" / "0123456789abcdef"
+    left.mkdir(parents=True)
+    assert hookctl("install", "--host", "claude").code == 0
+    assert not left.exists()

@@ -175,7 +175,8 @@ def remove_expired(state: str, installed: Container[str], needed: Iterable[str])
 
 
 def _is_expired(folder: str, names: list[str]) -> bool:
-    newest = max(os.stat(os.path.join(folder, name)).st_mtime for name in names)
+    times = [os.stat(os.path.join(folder, name)).st_mtime for name in names]
+    newest = max(times, default=0.0)  # a kill may have left the folder empty
     return time.time() - newest > KEEP_SECONDS
 
 
