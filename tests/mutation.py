@@ -5,7 +5,9 @@
 
 The mutants are cosmic-ray's; the same seed draws the same ones from the same code, each area an equal share. A place is
 drawn first and then one of the ways to break it, so that an operator with many ways does not count for more. Every
-mutant runs in a copy of the tree. One that hangs counts as caught. The survivors' diffs go to a file.
+mutant runs in a copy of the tree: first the tests that run the broken line, as coverage saw them, the quickest first
+and a minute's worth; then, where those notice nothing, the area's tests that run it in processes of their own. One
+that hangs counts as caught. The survivors' diffs go to a file.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 _COPIED = ("hookctl", "schemas", "templates", "tests", "docs", "pyproject.toml", "README.md")
@@ -40,52 +43,26 @@ class Area(NamedTuple):
     """What is broken, by name patterns, and the tests that ought to notice."""
 
     files: tuple[str, ...]
-    quick: tuple[str, ...]
-    slower: tuple[str, ...]  # asked only where the quick ones notice nothing
+    processes: tuple[str, ...] = ()  # tests that run the files in processes, which coverage does not see
     without: str = "/never/"  # a part of the names that do not belong to it
 
 
 AREAS = {
-    "engine": Area(
-        ("hookctl/engine.py",),
-        ("tests/test_engine.py", "tests/test_engine_wraps.py"),
-        ("tests/test_machine.py", "tests/test_invariants.py", "tests/test_two_packs.py", "tests/test_overrides.py"),
-    ),
-    "plan": Area(
-        ("hookctl/planner/*.py",),
-        ("tests/test_overrides.py", "tests/test_two_packs.py", "tests/test_stories.py"),
-        (
-            "tests/test_restore.py", "tests/test_wrap.py", "tests/test_project_ledger.py", "tests/test_gaps.py",
-            "tests/test_moved.py", "tests/test_modes.py", "tests/test_trust.py", "tests/test_invariants.py",
-            "tests/test_hook_upgrade.py", "tests/test_cli_contract.py", "tests/test_doctor_fix.py",
-            "tests/test_together.py", "tests/test_scopes.py",
-        ),
-    ),
-    "documents": Area(
-        ("hookctl/documents/**/*.py",),
-        ("tests/documents/test_jsonc.py", "tests/documents/test_toml.py", "tests/documents/test_plugin.py"),
-        (
-            "tests/documents", "tests/test_masking.py", "tests/test_report.py", "tests/test_hostile_settings.py",
-            "tests/test_stories.py", "tests/test_opencode.py",
-        ),
-        without="yaml",
-    ),
+    "engine": Area(("hookctl/engine.py",)),
+    "plan": Area(("hookctl/planner/*.py",)),
+    "documents": Area(("hookctl/documents/**/*.py",), without="yaml"),
     "transaction": Area(
         ("hookctl/transaction.py", "hookctl/system/files.py", "hookctl/system/backups.py"),
-        ("tests/test_files.py", "tests/test_ledger.py", "tests/test_restore.py"),
-        (
-            "tests/test_invariants.py", "tests/test_modes.py", "tests/test_folders_of_ours.py",
-            "tests/test_together.py", "tests/test_pull_after_kill.py", "tests/test_hostile_repository.py",
-            "tests/test_crash.py", "tests/test_syscalls.py", "tests/test_races.py",
-        ),
+        ("tests/test_crash.py", "tests/test_syscalls.py", "tests/test_races.py"),
     ),
-    "hook": Area(
-        ("templates/guard/**/*.py",),
-        ("tests/templates/test_hook_order.py", "tests/templates/test_hook_scenarios.py",
-         "tests/templates/test_hook_rules.py"),
-        ("tests/templates", "tests/test_wrap.py"),
-    ),
+    "hook": Area(("templates/guard/**/*.py",), ("tests/templates", "tests/test_wrap.py")),
 }
+# What coverage does not see into, or what takes too long to be asked of each mutant.
+_NOT_MEASURED = (
+    "e2e", "test_crash.py", "test_syscalls.py", "test_races.py", "test_interleaving.py", "test_machine.py",
+    "test_wheel.py", "test_startup.py", "templates",
+)  # fmt: skip
+_SECONDS = 60  # of measured tests for one mutant
 
 
 class Mutant(NamedTuple):
@@ -93,6 +70,7 @@ class Mutant(NamedTuple):
 
     area: str
     path: str
+    line: int
     operator: str
     was: str
     text: str
@@ -114,11 +92,12 @@ def draw(area: str, count: int, seed: int) -> list[Mutant]:
     places = sorted(_places(AREAS[area]).items())
     chance.shuffle(places)
     drawn: list[Mutant] = []
-    for (path, _), ways in places:
+    for (path, position), ways in places:
         if len(drawn) == count:
             break
         operator, occurrence = chance.choice(ways)
-        mutant = _mutant(area, path, operator, occurrence)
+        line = position[0][0]
+        mutant = _mutant(area, path, line, operator, occurrence)
         if mutant:
             drawn.append(mutant)
     return drawn
@@ -147,7 +126,7 @@ def _files(area: Area) -> list[str]:
     return sorted(name for name in names if area.without not in name)
 
 
-def _mutant(area: str, path: str, operator: str, occurrence: int) -> Mutant | None:
+def _mutant(area: str, path: str, line: int, operator: str, occurrence: int) -> Mutant | None:
     """The mutant; None where nothing is broken by it that runs."""
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator
@@ -159,7 +138,7 @@ def _mutant(area: str, path: str, operator: str, occurrence: int) -> Mutant | No
             return None
     except SyntaxError:
         return None
-    return Mutant(area, path, operator.removeprefix("core/"), was, text)
+    return Mutant(area, path, line, operator.removeprefix("core/"), was, text)
 
 
 def _meaning(text: str) -> str:
@@ -193,13 +172,9 @@ def copies(top: Path, count: int) -> Iterator[Path]:
 
 def passes(tree: Path, tests: tuple[str, ...], seconds: float) -> bool:
     """Whether these tests pass in this copy within the time."""
-    home = tree / "home"
-    home.mkdir(exist_ok=True)
-    environ = {**os.environ, "PYTHONPATH": str(tree), "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
-    environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(tree / "examples")
     call = [*_PYTEST, *tests, f"--basetemp={tree / 'temporary'}"]
     process = subprocess.Popen(
-        call, cwd=tree, env=environ, start_new_session=True,
+        call, cwd=tree, env=_environ(tree), start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -210,6 +185,14 @@ def passes(tree: Path, tests: tuple[str, ...], seconds: float) -> bool:
         _end(process)
 
 
+def _environ(tree: Path) -> dict[str, str]:
+    home = tree / "home"
+    home.mkdir(exist_ok=True)
+    environ = {**os.environ, "PYTHONPATH": str(tree), "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(tree / "examples")
+    return environ
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End what a mutant may have left running, in its group alone."""
     with contextlib.suppress(ProcessLookupError):
@@ -217,9 +200,88 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def limits_of(area: str, tree: Path) -> tuple[float, float]:
-    """How long an area's quick and slower tests may take; they must pass on the code as it is."""
-    return limit_of(AREAS[area].quick, tree), limit_of(AREAS[area].slower, tree)
+# Which tests run a line
+
+
+class Measured(NamedTuple):
+    """What one run of the tests under coverage has shown."""
+
+    seconds: dict[str, float]  # of each test function
+    tests: dict[tuple[str, int], set[str]]  # the test functions that run a line
+
+    def of(self, mutant: Mutant) -> tuple[tuple[str, ...], float]:
+        """The quickest tests that run the mutant's line, and how many seconds they take."""
+        chosen, total = [], 0.0
+        for test in sorted(self.tests.get((mutant.path, mutant.line), ()), key=lambda name: self.seconds[name]):
+            if chosen and total + self.seconds[test] > _SECONDS:
+                break
+            chosen.append(test)
+            total += self.seconds[test]
+        return tuple(chosen), total
+
+
+def measure(tree: Path, folder: Path) -> Measured:
+    """Run the tests once under coverage; where `folder` has the outcome of such a run, read that."""
+    data, report = folder / "coverage", folder / "report.xml"
+    if not report.exists():
+        folder.mkdir(exist_ok=True)
+        config = folder / "coveragerc"
+        config.write_text(f"[run]\ndynamic_context = test_function\nsource = hookctl\ndata_file = {data}\n")
+        tests = ["tests", *(f"--ignore=tests/{name}" for name in _NOT_MEASURED)]
+        call = [sys.executable, "-m", "coverage", "run", f"--rcfile={config}", *_PYTEST[1:], *tests]
+        call += [f"--junitxml={report}", "-o", "junit_family=xunit1", f"--basetemp={tree / 'temporary'}"]
+        call = [word for word in call if word != "-x"]
+        subprocess.run(call, cwd=tree, env=_environ(tree), stdout=subprocess.DEVNULL, check=True)
+    return Measured(_seconds(report), _tests_of_lines(data))
+
+
+def _seconds(report: Path) -> dict[str, float]:
+    seconds: dict[str, float] = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        name = f"{case.get('file')}::{str(case.get('name')).partition('[')[0]}"
+        seconds[name] = seconds.get(name, 0.0) + float(case.get("time", 0))
+    return seconds
+
+
+def _tests_of_lines(path: Path) -> dict[tuple[str, int], set[str]]:
+    from coverage import CoverageData
+
+    data = CoverageData(str(path))
+    data.read()
+    tests: dict[tuple[str, int], set[str]] = {}
+    for file in data.measured_files():
+        name = file[file.rindex("/hookctl/") + 1 :]
+        for line, contexts in data.contexts_by_lineno(file).items():
+            tests[name, line] = {_node(context) for context in contexts if context}
+    return tests
+
+
+def _node(context: str) -> str:
+    """The name that pytest has for a function: tests.documents.test_a.test_b is tests/documents/test_a.py::test_b."""
+    module, _, function = context.rpartition(".")
+    return f"{module.replace('.', '/')}.py::{function}"
+
+
+# Running the mutants
+
+
+def outcome(mutant: Mutant, trees: queue.Queue[Path], measured: Measured, limits: dict[str, float]) -> str:
+    """Whether the tests catch a mutant."""
+    tree = trees.get()
+    try:
+        (tree / mutant.path).write_text(mutant.text)
+        tests, seconds = measured.of(mutant)
+        survives = not tests or passes(tree, tests, _PATIENCE * seconds + 30)
+        others = AREAS[mutant.area].processes
+        if survives and others:
+            survives = passes(tree, others, limits[mutant.area])
+        result = SURVIVED if survives else CAUGHT
+    finally:
+        (tree / mutant.path).write_text(mutant.was)
+        trees.put(tree)
+    place = f"{mutant.path}:{mutant.line}"
+    print(f"{mutant.area} {place} {mutant.operator} ({len(tests)} tests): {result}", file=sys.stderr, flush=True)
+    return result
 
 
 def limit_of(tests: tuple[str, ...], tree: Path) -> float:
@@ -228,29 +290,14 @@ def limit_of(tests: tuple[str, ...], tree: Path) -> float:
     if not passes(tree, tests, 1200):
         raise SystemExit(f"these tests fail on the code as it is: {' '.join(tests)}")
     clean = time.monotonic() - begin
-    print(f"{' '.join(tests)}: a clean pass takes {clean:.0f} s", file=sys.stderr)
+    print(f"{' '.join(tests)}: a clean pass takes {clean:.0f} s", file=sys.stderr, flush=True)
     return _PATIENCE * clean + 30
-
-
-def outcome(mutant: Mutant, trees: queue.Queue[Path], limits: dict[str, tuple[float, float]]) -> str:
-    """Whether the tests catch a mutant."""
-    tree = trees.get()
-    try:
-        (tree / mutant.path).write_text(mutant.text)
-        area, (quick, slower) = AREAS[mutant.area], limits[mutant.area]
-        survives = passes(tree, area.quick, quick) and passes(tree, area.slower, slower)
-        result = SURVIVED if survives else CAUGHT
-    finally:
-        (tree / mutant.path).write_text(mutant.was)
-        trees.put(tree)
-    print(f"{mutant.area} {mutant.path} {mutant.operator}: {result}", file=sys.stderr)
-    return result
 
 
 def table(mutants: list[Mutant], outcomes: list[str]) -> list[str]:
     """A line an area, and one for all."""
     lines = [f"{'area':12} mutants  caught  survived"]
-    for area in [*dict.fromkeys(mutant.area for mutant in mutants), "all"]:
+    for area in [*sorted({mutant.area for mutant in mutants}), "all"]:
         own = [end for mutant, end in zip(mutants, outcomes, strict=True) if area in (mutant.area, "all")]
         caught = own.count(CAUGHT)
         share = f"{100 * caught / len(own):.0f} %" if own else ""
@@ -266,16 +313,21 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--area", action="append", choices=list(AREAS), help="only this one; several times if need be")
     parser.add_argument("--survivors", default="survivors.diff", metavar="FILE", help="where their diffs go")
+    parser.add_argument("--measured", metavar="FOLDER", help="keep the run under coverage there, and use it again")
     options = parser.parse_args()
     areas = options.area or list(AREAS)
     shares = [options.sample // len(areas) + (n < options.sample % len(areas)) for n in range(len(areas))]
     mutants = [mutant for area, n in zip(areas, shares, strict=True) for mutant in draw(area, n, options.seed)]
-    with tempfile.TemporaryDirectory(prefix="mutation-") as folder, ThreadPoolExecutor(options.jobs) as pool:
+    random.Random(options.seed).shuffle(mutants)  # so that the first ones already say something of the whole
+    with tempfile.TemporaryDirectory(prefix="mutation-") as name, ThreadPoolExecutor(options.jobs) as pool:
+        folder = Path(name).resolve()
         trees: queue.Queue[Path] = queue.Queue()
-        for tree in copies(Path(folder).resolve(), options.jobs):
+        for tree in copies(folder, options.jobs):
             trees.put(tree)
-        limits = {area: limits_of(area, trees.queue[0]) for area in areas}
-        outcomes = list(pool.map(lambda mutant: outcome(mutant, trees, limits), mutants))
+        first = trees.queue[0]
+        measured = measure(first, Path(options.measured).resolve() if options.measured else folder / "measured")
+        limits = {area: limit_of(AREAS[area].processes, first) for area in areas if AREAS[area].processes}
+        outcomes = list(pool.map(lambda mutant: outcome(mutant, trees, measured, limits), mutants))
     survivors = [mutant.diff() for mutant, end in zip(mutants, outcomes, strict=True) if end == SURVIVED]
     Path(options.survivors).write_text("\n".join(survivors))
     print(*table(mutants, outcomes), sep="\n")
