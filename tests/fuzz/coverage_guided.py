@@ -42,7 +42,8 @@ def main(name: str, seconds: str, work: str, finds: str) -> None:
         def keep(error: Exception, data: bytes) -> None:
             """One input for each place that an exception comes from."""
             frame = traceback.extract_tb(error.__traceback__)[-1]
-            label = f"{type(error).__name__} {frame.filename}:{frame.lineno} {str(error)[:30]}"
+            words = " ".join(str(error).split(":")[0].split()[:4])
+            label = f"{type(error).__name__} {Path(frame.filename).name}:{frame.name} {words}"
             if label in known or len(known) >= MOST_FINDS:
                 return
             known.add(label)
@@ -52,10 +53,9 @@ def main(name: str, seconds: str, work: str, finds: str) -> None:
             sys.stderr.write(f"FOUND {name} {path.name} {label}: {error}\n"[:1500])
 
         gc.freeze()
-        options = ["fuzz", str(seeds), f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=60", "-rss_limit_mb=4096",
-                   "-print_final_stats=0", "-verbosity=1", f"-artifact_prefix={finds}/"]  # fmt: skip
+        options = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=60", "-rss_limit_mb=4096"]
         os.environ.setdefault("PYTHONHASHSEED", "0")
-        atheris.Setup(options, one_input)
+        atheris.Setup(["fuzz", str(seeds), *options, f"-artifact_prefix={work}/"], one_input)
         atheris.Fuzz()
 
 

@@ -104,8 +104,8 @@ def edited(root: Any, verb: str, path: Keys, value: Any) -> Any:
         holder[path[-1]] = value
     elif isinstance(holder, dict):
         holder.pop(path[-1], None)
-    elif isinstance(holder, list) and len(holder) > 0:
-        del holder[0]
+    elif isinstance(holder, list) and isinstance(path[-1], int):
+        del holder[path[-1] : path[-1] + 1]
     return root
 
 
@@ -263,7 +263,8 @@ def check_pack(world: World, data: bytes) -> None:
 def pack_seeds() -> Seeds:
     for path in (TESTS / "packs").rglob("*.toml"):
         yield path.read_bytes()
-    yield b'[pack]\nname = "n"\nversion = "1"\n\n[env]\nA = { value = "5", merge = "max" }\n\n[host.claude.env]\nB = "1"\n'
+    yield b'[pack]\nname = "n"\nversion = "1"\n\n[env]\nA = { value = "5", merge = "max" }\n'
+    yield b'[pack]\nname = "n"\nversion = "1"\n\n[host.claude.env]\nB = "1"\n'
 
 
 # The hook

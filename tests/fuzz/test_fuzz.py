@@ -1,4 +1,4 @@
-"""Odd bytes at every door: the look-alikes as they are, what was once found, and bytes that Hypothesis makes of them."""
+"""Odd bytes at every door: look-alikes as they are, bent by Hypothesis, and what was once found."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from tests.fuzz.world import World, quick
 FINDS = Path(__file__).parent / "finds"
 EXAMPLES = int(os.environ.get("HOOKCTL_TEST_FUZZ", "25"))
 SPICE = st.sampled_from(
-    [b"\0", b"\xff", b"\xef\xbb\xbf", b"{", b"}", b"[" * 300, b'"', b"\\u0000", b"\r", b"9" * 40, b"null", b"<<<<<<< a\n",
-     b"\xed\xa0\x80", b"-", b"e999", b"#", b"//", b"/*", b",", b":", b"'''", b"&a", b"*a", b"[[hooks.Stop]]\n", b"..", b"/"]
+    [b"\0", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"{", b"}", b"[" * 300, b'"', b"\\u0000", b"9" * 40,
+     b"-", b"e999", b"null", b"#", b"//", b"/*", b",", b":", b"\'\'\'", b"&a", b"*a", b"..", b"/", b"<<<<<<< a\n",
+     b"[[hooks.Stop]]\n"]
 )  # fmt: skip
 EACH = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.name)
 

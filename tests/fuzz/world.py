@@ -1,4 +1,4 @@
-"""A throw-away machine for a fuzzed call: a home, a project, hookctl's folders, and the command line in this process."""
+"""A throw-away machine for a fuzzed call: a home, a project, and the command line in this process."""
 
 from __future__ import annotations
 
