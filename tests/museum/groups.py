@@ -24,7 +24,7 @@ class Group(NamedTuple):
 GROUPS = [
     Group("M01", ("anthropics/claude-code#85547", "anthropics/claude-code#59583"),
           "the host overrides a Stop hook after 8 blocks, and nobody tells the hook",
-          "the cap is written beside the limit and lies above it; a cap of yours is kept, and named where it is too low"),
+          "the cap is written beside the limit, above it; a cap of yours is kept, and named where it is too low"),
     Group("M02", ("anthropics/claude-code#77686",),
           "an overridden hook looks like one that let the agent go",
           "the guard lets go before the host does, says so once, and logs it with its reason"),
@@ -44,7 +44,7 @@ GROUPS = [
           "work in the background lets the agent go, and counts for nothing"),
     Group("M07", ("ruvnet/ruflo#166", "ruvnet/ruflo#2449"),
           "hooks that start agents or fetch programs multiplied without end",
-          "the guard starts no process, goes where a hook started the agent, and doctor names hooks that do such things"),
+          "the guard starts no process, and goes where a hook started the agent; doctor names hooks that do so"),
     Group("M08", ("anthropics/claude-code#85422",),
           "nothing bounds what one hook may cost",
           "every block, release and refusal is in the log, and a ceiling holds whatever settings and payloads say"),
