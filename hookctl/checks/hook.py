@@ -137,15 +137,26 @@ def _judge_configuration(file: FileFacts) -> Iterator[Finding]:
     else:
         settings = {name: value for name, value in config.value.items() if name != HOSTS}
         for name, wrong in find_invalid_settings(settings, file.settings_schema):
-            message = f"{name}: {masked_text(wrong)}; the hook ignores it"
+            outcome = _describe_outcome(settings.get(name), file.settings_schema.get(name, {}))
+            message = f"{name}: {masked_text(wrong)}; the hook {outcome}"
             yield file.find("config_invalid", message, "Fix or remove it.", config.path)
         yield from _judge_values(file, config.value, config.path)
+
+
+def _describe_outcome(value: Any, rule: Mapping[str, Any]) -> str:
+    """What the hook does with an invalid value: a number out of bounds becomes the nearest bound."""
+    if type(value) is int:
+        nearest = max(value, rule.get("minimum", value))
+        nearest = min(nearest, rule.get("maximum", nearest))
+        if nearest != value:
+            return f"takes {nearest}"
+    return "ignores it"
 
 
 def find_invalid_settings(
     value: Mapping[str, Any], schema: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """What of a configuration is not as the schema of its schema wants it: each with its place."""
+    """The settings that break their schema: the name of each, and what is wrong with it."""
     unknown = [repr(name) for name in sorted(value) if name not in schema]
     if unknown:
         were = "was" if len(unknown) == 1 else "were"
@@ -182,7 +193,7 @@ def _find_schema_faults(
 
 
 def _has_type(kind: str, value: Any) -> bool:
-    """Whether a value is of a type of JSON Schema, as far as schema have them."""
+    """Whether a value is of one of the JSON Schema types that our schemas use."""
     if kind == "integer":
         whole = isinstance(value, float) and value.is_integer()
         return whole or (isinstance(value, int) and not isinstance(value, bool))
