@@ -84,3 +84,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if not matches:
         return ""
     return f"Did you mean {names[matches[0]]}? "
+
+
+def usage_error(message: str, hint: str) -> HookctlError:
+    """The error of a command that was given wrong options (exit 2)."""
+    return HookctlError("usage", message, hint=hint, exit_code=USAGE)

@@ -103,27 +103,27 @@ class Put(NamedTuple):
     raw: str | None = None
 
 
-class Drop(NamedTuple):
+class DropValue(NamedTuple):
     """Remove a leaf."""
 
     path: Path
 
 
-class AddElement(NamedTuple):
+class AddHook(NamedTuple):
     """Append a hook, in a group of its own, to the array at path."""
 
     path: Path
     fields: dict[str, Any]
 
 
-class EditElement(NamedTuple):
+class EditHook(NamedTuple):
     """Set these fields of a hook; a field that is None is removed."""
 
     element: HookEntry
     fields: dict[str, Any]
 
 
-class DropElement(NamedTuple):
+class DropHook(NamedTuple):
     """Remove a hook, and its group if nothing of the operator's is left in it."""
 
     element: HookEntry
@@ -141,7 +141,7 @@ class Prune(NamedTuple):
     path: Path
 
 
-Edit = Put | Drop | AddElement | EditElement | DropElement | CloseGap | Prune
+Edit = Put | DropValue | AddHook | EditHook | DropHook | CloseGap | Prune
 
 
 class Action(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import engine
-from hookctl.model import Claim, Decision, Drop, DropElement, Entry, Path, Prune, Put, Wanted
+from hookctl.model import Claim, Decision, DropHook, DropValue, Entry, Path, Prune, Put, Wanted
 from tests import plain
 
 KEY: Path = ("env", "LIMIT")
@@ -1027,7 +1027,7 @@ def test_containers_go_from_the_inside_to_the_outside() -> None:
     deep: Path = ("a", "b", "c")
     entries = [Entry(deep, "leaf", "owned", None, 1, {"p": Claim(1, "1")}), container("a"), container("a", "b")]
     done = engine.uninstall(entries, plain.live({"a": {"b": {"c": 1}}}), "p")
-    assert done.edits == (Drop(deep), Prune(("a", "b")), Prune(("a",)))
+    assert done.edits == (DropValue(deep), Prune(("a", "b")), Prune(("a",)))
     assert done.entries == ()
 
 
@@ -1116,7 +1116,7 @@ def test_values_are_the_same_by_what_they_mean() -> None:
 def test_no_element_is_removed_twice() -> None:
     here = stop(group(handler()), group(THEIRS))
     done = engine.uninstall([element(END)], plain.live(here), "p", [hook()])
-    assert [edit for edit in done.edits if isinstance(edit, DropElement)] == [done.edits[0]]
+    assert [edit for edit in done.edits if isinstance(edit, DropHook)] == [done.edits[0]]
     assert plain.carried_out(here, done.edits) == stop(group(THEIRS))
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hookctl import hosts
 from hookctl.errors import UNREADABLE, USAGE, HookctlError
 from hookctl.packs import pack as packs
-from hookctl.packs.pack import EnvClaim, Hook, Pack, Part, load_file, read_files
+from hookctl.packs.pack import EnvClaim, Pack, PackHook, Part, load_file, read_files
 from hookctl.packs.wants import Slot, Unreadable, slots, wants
 from hookctl.system.folders import asset
 
@@ -79,8 +79,8 @@ def test_the_sample_of_the_design_is_read_whole() -> None:
         str(SAMPLES / "notify" / "notify.toml"),
         ("notify.py",),
         {"NOTIFY_LEVEL": EnvClaim("2"), "NOTIFY_MAX": EnvClaim("5", "max")},
-        (Hook("done", "stop", "python3 {files}/notify.py {host}", 10, None, ("claude", "codex")),),
-        {"claude": Part({}, (Hook("TaskCompleted", "TaskCompleted", "python3 {files}/notify.py task", native=True),))},
+        (PackHook("done", "stop", "python3 {files}/notify.py {host}", 10, None, ("claude", "codex")),),
+        {"claude": Part({}, (PackHook("TaskCompleted", "TaskCompleted", "python3 {files}/notify.py task", native=True),))},
     )
     assert load_file(str(SAMPLES / "notify")) == pack
     assert read_files(pack) == {"notify.py": ((SAMPLES / "notify" / "notify.py").read_bytes(), False)}
@@ -113,7 +113,7 @@ def test_a_pack_of_everything_left_out() -> None:
 
 def test_a_hook_of_least(folder: Path) -> None:
     pack = pack_of(folder, HEAD + HOOK + 'command = "true"\n')
-    assert pack.hooks == (Hook("stop", "stop", "true"),)
+    assert pack.hooks == (PackHook("stop", "stop", "true"),)
     [want] = wants(pack, CLAUDE, "/x")[0]
     assert want.value == {"type": "command", "command": ": hookctl=notify/stop; true"}
 
@@ -121,7 +121,7 @@ def test_a_hook_of_least(folder: Path) -> None:
 def test_other_ways_to_write_the_same(folder: Path) -> None:
     text = 'pack = {name = "notify", "version" = \'1\'}\r\nenv.A = "1"\r\nhooks = [{event = "stop", command = "x"}]\r\n'
     pack = pack_of(folder, b"\xef\xbb\xbf" + text.encode())
-    assert (pack.name, pack.env, pack.hooks) == ("notify", {"A": EnvClaim("1")}, (Hook("stop", "stop", "x"),))
+    assert (pack.name, pack.env, pack.hooks) == ("notify", {"A": EnvClaim("1")}, (PackHook("stop", "stop", "x"),))
 
 
 def test_the_built_in_name_is_taken_but_similar_ones_are_not(folder: Path) -> None:
@@ -1028,7 +1028,7 @@ ATOMS = st.sampled_from(
 
 def filled(command: str, path: str) -> str:
     """The command for a pack whose files lie there, without its head."""
-    pack = Pack("p", "1", hooks=(Hook("x", "stop", command),))
+    pack = Pack("p", "1", hooks=(PackHook("x", "stop", command),))
     return command_of(pack, shlex.quote(path)).removeprefix(": hookctl=p/x; ")
 
 

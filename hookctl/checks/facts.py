@@ -27,7 +27,7 @@ _FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 # The settings files that a host reads, and the hooks in them.
 
 
-class Hook(NamedTuple):
+class FoundHook(NamedTuple):
     """A handler in a settings file."""
 
     source: Source
@@ -80,7 +80,7 @@ class Layer(NamedTuple):
 
     source: Source
     real_path: str  # its real path
-    hooks: tuple[Hook, ...]
+    hooks: tuple[FoundHook, ...]
     env: dict[str, str]
     hidden: frozenset[str]  # events that the host takes from another file of the scope instead
 
@@ -93,10 +93,10 @@ def value_of(layers: Iterable[Layer], environ: Mapping[str, str], name: str) -> 
     return Value(environ.get(name, ""), None, name in environ)
 
 
-class Registration(NamedTuple):
+class GuardRegistration(NamedTuple):
     """The guard's hook on a stop event in a settings file, and what it runs."""
 
-    hook: Hook
+    hook: FoundHook
     pack_record: PackRecord | None  # in the ledger
     folder: str  # where its files lie
     config: dict[str, Any]  # what config.json there says
@@ -271,7 +271,7 @@ class UnreadFile(NamedTuple):
     real_path: str
     scope: str
     reason: str  # local | variable | folder | above | below
-    hooks: tuple[Hook, ...]
+    hooks: tuple[FoundHook, ...]
     owner: str = ""  # folder: the file of ours that this is
 
 
@@ -317,9 +317,9 @@ class HostFacts(NamedTuple):
     switch_files: tuple[
         tuple[Host, str, HookctlError], ...
     ] = ()  # without hooks, and not to be read
-    registrations: tuple[Registration, ...] = ()
-    running: tuple[Hook, ...] = ()  # the hooks that it looks at
-    guards: tuple[Registration, ...] = ()  # the guard's that it runs
+    registrations: tuple[GuardRegistration, ...] = ()
+    running: tuple[FoundHook, ...] = ()  # the hooks that it looks at
+    guards: tuple[GuardRegistration, ...] = ()  # the guard's that it runs
     unread: tuple[UnreadFile, ...] = ()
     missing_scripts: frozenset[str] = frozenset()
     agents: frozenset[str] = frozenset()  # the programs of all hosts

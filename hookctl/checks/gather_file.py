@@ -13,11 +13,11 @@ from hookctl.checks.facts import FileFacts, Layer, OtherReader, PackSource, Pyth
 from hookctl.checks.machine import Machine
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
-from hookctl.hosts.model import Reader
+from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import PackRecord, Record
 from hookctl.packs.choices import settings_from
-from hookctl.packs.wrapping import wraps
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
 from hookctl.settings.targets import GUARD, Target, require_inside
@@ -170,7 +170,7 @@ def _find_other_readers(machine: Machine, facts: FileFacts) -> tuple[OtherReader
     return tuple(readers)
 
 
-def _describe_reader(machine: Machine, facts: FileFacts, entry: Reader) -> OtherReader:
+def _describe_reader(machine: Machine, facts: FileFacts, entry: OtherAgent) -> OtherReader:
     """Another agent that reads this file, and the guard that it has elsewhere."""
     other = machine.load(entry.host)
     user_path = machine.active_file(other, "user")[1]
@@ -200,7 +200,7 @@ def _add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> F
     """The facts with the guard's programs and the log of what it decided."""
     target = facts.target
     hooks = facts.current.elements if facts.current else ()
-    is_wrapping = any(wraps(hook.id) for hook in hooks)
+    is_wrapping = any(is_wrap_id(hook.id) for hook in hooks)
     log_folder = ""
     if target.project:
         log_folder = os.path.basename(project.state_folder(machine.folders.state, target.project))

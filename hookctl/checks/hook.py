@@ -14,11 +14,11 @@ from hookctl.checks.facts import (
     Answer,
     Client,
     FileFacts,
+    GuardRegistration,
     HostFacts,
     PackSource,
     ProgramFile,
     Python,
-    Registration,
 )
 from hookctl.checks.running_guards import at_work
 from hookctl.events import WRAPPED
@@ -144,7 +144,7 @@ def _judge_configuration(file: FileFacts) -> Iterator[Finding]:
 
 
 def _describe_outcome(value: Any, rule: Mapping[str, Any]) -> str:
-    """What the hook does with an invalid value: a number out of bounds becomes the nearest bound."""
+    """What the hook does with a value: a number out of bounds becomes the nearest bound."""
     if type(value) is int:
         nearest = max(value, rule.get("minimum", value))
         nearest = min(nearest, rule.get("maximum", nearest))
@@ -278,7 +278,7 @@ def _find_time_limit(file: FileFacts) -> float:
     allowed = LONGEST
     for hook_entry in file.current.elements if file.current else ():
         if hook_entry.id == "guard/stop":
-            given = handlers.patience(file.host, hook_entry.fields)
+            given = handlers.timeout_seconds(file.host, hook_entry.fields)
             allowed = min(allowed, given) if given and given > 0 else allowed
     return allowed
 
@@ -385,7 +385,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
 
 
 def _list_recent_sessions(
-    facts: HostFacts, registrations: list[Registration]
+    facts: HostFacts, registrations: list[GuardRegistration]
 ) -> list[tuple[str, float]]:
     """The host's newest finished sessions since the guard was registered, newest first."""
     since = max(registration.since or 0.0 for registration in registrations)

@@ -26,7 +26,7 @@ _MOST_HOPS = 40
 _Parsed = tuple[files.Snapshot, Document]
 
 
-class Reader:
+class FileReader:
     """Reads each file once, and parses each settings file once."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Reader:
             return parsed
 
 
-def configuration(reader: Reader, folder: str) -> Configuration:
+def configuration(reader: FileReader, folder: str) -> Configuration:
     """The guard's config.json in a folder."""
     path = os.path.join(folder, CONFIG)
     try:
@@ -91,7 +91,9 @@ def configuration(reader: Reader, folder: str) -> Configuration:
     return Configuration(path, True, value, None)
 
 
-def guard_files(reader: Reader, pack_record: PackRecord, *, wraps: bool) -> tuple[ProgramFile, ...]:
+def guard_files(
+    reader: FileReader, pack_record: PackRecord, *, wraps: bool
+) -> tuple[ProgramFile, ...]:
     """The guard's programs, the launcher first, compared with the ledger and this version.
 
     Programs that only this version has count only if its launcher is installed.
@@ -106,13 +108,13 @@ def guard_files(reader: Reader, pack_record: PackRecord, *, wraps: bool) -> tupl
     return _compare_files(reader, pack_record, names, current)
 
 
-def pack_files(reader: Reader, pack_record: PackRecord) -> tuple[ProgramFile, ...]:
+def pack_files(reader: FileReader, pack_record: PackRecord) -> tuple[ProgramFile, ...]:
     """The files of a pack by path, each against the ledger."""
     return _compare_files(reader, pack_record, sorted(pack_record.files), {})
 
 
 def _compare_files(
-    reader: Reader, pack_record: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
+    reader: FileReader, pack_record: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
 ) -> tuple[ProgramFile, ...]:
     """Installed files compared with the record and with this version."""
     paths = {name: os.path.join(pack_record.folder, name) for name in names}
@@ -198,7 +200,7 @@ def links(path: str) -> tuple[str, ...]:
     return tuple(hops)
 
 
-def ignore_files(reader: Reader, project: str) -> tuple[tuple[str, str], ...]:
+def ignore_files(reader: FileReader, project: str) -> tuple[tuple[str, str], ...]:
     """The text of the two plainest ignore files of git; git itself does not run."""
     texts = []
     for path in (

@@ -172,7 +172,7 @@ def _judge_event(
     file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
 ) -> Iterator[Finding]:
     """One event: does the host know it, and what of it does it load?"""
-    host, known = file.host, handlers.knowledge(file.host)
+    host, known = file.host, handlers.rules(file.host)
     dotted = ".".join(map(str, path))
     if event in known.get("no_events", ()) or (
         len(path) == 1 and event in host.guarding.refused_keys
@@ -219,7 +219,7 @@ def _judge_timeouts(
     """Timeouts of other tools' hooks that look wrong in the host's unit."""
     host = file.host
     for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
-        given, command = handlers.patience(host, fields), fields.get("command")
+        given, command = handlers.timeout_seconds(host, fields), fields.get("command")
         if given is None or (isinstance(command, str) and shapes.is_ours(command)):
             continue
         name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
@@ -230,7 +230,7 @@ def _judge_timeouts(
             )
             message += ": the hook may be killed before it answers"
             yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
-        elif "milliseconds_from" in handlers.knowledge(host) and given != value:
+        elif "milliseconds_from" in handlers.rules(host) and given != value:
             message = (
                 f"{name} has a timeout of {value}, which {host.title} reads as {given:g} seconds"
             )

@@ -124,7 +124,10 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
 
 
 def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
-    """The whole records of the state folder's ledger, and its stubs."""
+    """The whole records of the state folder's ledger, and its stubs.
+
+    A stub only says that a project has a ledger of its own, which holds the record.
+    """
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
     for key, record in store.load(folders.ledger).items():

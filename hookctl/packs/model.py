@@ -10,7 +10,7 @@ class EnvClaim(NamedTuple):
     merge: str = ""  # max | min | first
 
 
-class Hook(NamedTuple):
+class PackHook(NamedTuple):
     """A command that runs on an event."""
 
     id: str
@@ -26,7 +26,7 @@ class Part(NamedTuple):
     """The pack's additions for one host."""
 
     env: dict[str, EnvClaim]
-    hooks: tuple[Hook, ...]
+    hooks: tuple[PackHook, ...]
 
 
 class Pack(NamedTuple):
@@ -38,6 +38,6 @@ class Pack(NamedTuple):
     source: str = ""  # absolute path of the pack's file; empty for a built-in one
     files: tuple[str, ...] = ()  # relative to the pack's folder, in the pack's order
     env: dict[str, EnvClaim] = {}  # noqa: RUF012 (never changed in place)
-    hooks: tuple[Hook, ...] = ()
+    hooks: tuple[PackHook, ...] = ()
     hosts: dict[str, Part] = {}  # noqa: RUF012
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one

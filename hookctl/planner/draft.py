@@ -14,13 +14,13 @@ from hookctl.hosts.codex import APPROVALS
 from hookctl.ledger.committed import Records
 from hookctl.model import (
     Action,
-    AddElement,
+    AddHook,
     Change,
     Conflict,
     Current,
     Decision,
-    Drop,
-    DropElement,
+    DropHook,
+    DropValue,
     Edit,
     Entry,
     PackRecord,
@@ -190,7 +190,7 @@ class Draft:
     @property
     def adds_hooks(self) -> bool:
         """Whether the draft adds a hook of ours."""
-        return any(isinstance(edit, AddElement) for edit in self.edits)
+        return any(isinstance(edit, AddHook) for edit in self.edits)
 
     @property
     def has_nothing_of_ours(self) -> bool:
@@ -320,9 +320,9 @@ def _keep_top_keys(host: Host, document: Document, decision: Decision) -> Decisi
     removed_hooks = set()
     kept_paths = set()
     for edit in decision.edits:
-        if isinstance(edit, DropElement):
+        if isinstance(edit, DropHook):
             removed_hooks.add(edit.element.path)
-        elif isinstance(edit, Drop) and edit.path in required:
+        elif isinstance(edit, DropValue) and edit.path in required:
             kept_paths.add(edit.path)
     root = document.value if isinstance(document.value, dict) else {}
     hooks = {path for path, *_ in shapes.handlers(host.shape, root)}
@@ -330,7 +330,7 @@ def _keep_top_keys(host: Host, document: Document, decision: Decision) -> Decisi
         return decision
     edits = []
     for edit in decision.edits:
-        if not (isinstance(edit, Drop) and edit.path in kept_paths):
+        if not (isinstance(edit, DropValue) and edit.path in kept_paths):
             edits.append(edit)
     actions = tuple(action for action in decision.actions if action.path not in kept_paths)
     reason = f"without it {host.title} may load no hook of this file, and hooks of yours are left"

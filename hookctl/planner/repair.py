@@ -23,8 +23,8 @@ from hookctl.model import (
     Action,
     Current,
     Decision,
-    DropElement,
-    EditElement,
+    DropHook,
+    EditHook,
     Entry,
     HookEntry,
     PackRecord,
@@ -33,7 +33,7 @@ from hookctl.model import (
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
-from hookctl.packs.wrapping import wraps
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
@@ -142,7 +142,7 @@ def _has_only_the_guard(draft: Draft) -> bool:
     wants = guard.wants(settings, draft.target, packs.load(GUARD), known.folder, limit)
     wanted = [(want.path, want.value) for want in wants]
     for entry in draft.pack_entries():
-        if entry.kind == "container" or wraps(entry.id):
+        if entry.kind == "container" or is_wrap_id(entry.id):
             continue
         for claim in entry.owners.values():
             if (entry.path, claim.value) not in wanted:
@@ -171,10 +171,10 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
 
 
 def _wrapped_originals(draft: Draft) -> dict[str, str | None]:
-    """The own command of each hook that the guard wraps."""
+    """The original command of each wrapped hook, by id; None if it cannot be read back."""
     originals = {}
     for entry in draft.pack_entries():
-        if wraps(entry.id):
+        if is_wrap_id(entry.id):
             originals[entry.id] = wrapping.original_of(entry.written["command"])
     return originals
 
@@ -192,13 +192,13 @@ def _with_renewed_commands(
     decision: Decision, current: Current, commands: Mapping[str, str]
 ) -> Decision:
     """The decision, with new commands in those hooks of ours that nobody edited."""
-    removed = [edit.element for edit in decision.edits if isinstance(edit, DropElement)]
+    removed = [edit.element for edit in decision.edits if isinstance(edit, DropHook)]
     edits, entries, actions = list(decision.edits), [], list(decision.actions)
     for entry in decision.entries:
         hook = _find_unedited(entry, current, removed) if entry.id in commands else None
         if hook:
             fields = {"command": commands[entry.id]}
-            edits.append(EditElement(hook, fields))
+            edits.append(EditHook(hook, fields))
             entry = _with_claimed_command(entry, commands)
             entry = entry._replace(written={**entry.written, **fields})
             actions.append(_describe_new_python(entry))

@@ -14,11 +14,11 @@ from hookctl.hosts import shapes
 from hookctl.ledger import committed, store
 from hookctl.ledger.committed import Records
 from hookctl.masking import masked, masked_text
-from hookctl.model import Action, DropElement, Entry, PackRecord, Record, Wanted
+from hookctl.model import Action, DropHook, Entry, PackRecord, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
-from hookctl.packs.wrapping import wraps
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.guard_files import unrecorded_guard
@@ -150,7 +150,7 @@ def _describe_placeholders(draft: Draft) -> list[Action]:
     reason = f"an empty place stays, since {title} trusts the hooks behind it by their position"
     lines = []
     for edit in draft.edits:
-        if not isinstance(edit, DropElement):
+        if not isinstance(edit, DropHook):
             continue
         hook = edit.element
         if draft.document.get(hook.path[:-2]) is not MISSING:
@@ -196,6 +196,6 @@ def _manual_step(entry: Entry) -> str:
         return f"in {container}: {text[1:-1]}"
     path = ".".join(map(str, entry.path))
     step = f"in {path}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
-    if wraps(entry.id):
+    if is_wrap_id(entry.id):
         step += f", and put back {masked_text(entry.before or '')}"
     return step

@@ -198,7 +198,7 @@ def pack_folder(
 ) -> str:
     """The folder of a pack's files for one target; `key` is that of the target's own record.
 
-    A second settings file of the same host at user scope gets a folder with its hash.
+    A second settings file of the same host at user scope gets a folder with the hash of its path.
     """
     if target.scope == "project":
         return _pack_folder_in_project(target, pack)

@@ -327,7 +327,7 @@ def _describe_distrust(folders: Folders, host: Host, record: Record) -> str:
 
 def _wrapped_command(entry: Entry) -> str | None:
     """The command of the hook that an entry wraps; None for every other entry."""
-    if not wrapping.wraps(entry.id):
+    if not wrapping.is_wrap_id(entry.id):
         return None
     return masked_text(wrapping.original_of(entry.written["command"]) or "an unknown command")
 

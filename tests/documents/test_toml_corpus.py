@@ -13,7 +13,7 @@ from hookctl.documents import MISSING
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import load, shapes
-from hookctl.model import AddElement, DropElement, EditElement, Prune
+from hookctl.model import AddHook, DropHook, EditHook, Prune
 
 from .test_toml import GROUP, STATE, STOP
 
@@ -96,13 +96,13 @@ def test_the_engines_edits_are_made_and_taken_back(path: Path) -> None:
     for data in variants(path):
         before = TomlDocument.parse(data)
         fields = {**GROUP["hooks"][0], "matcher": "Bash"}
-        after = shapes.apply(CODEX.shape, before, (AddElement(STOP, fields), AddElement(STOP, fields)))
+        after = shapes.apply(CODEX.shape, before, (AddHook(STOP, fields), AddHook(STOP, fields)))
         ours = shapes.elements(CODEX.shape, after.value)
         assert [element.fields for element in ours] == [fields, fields]
-        edited = shapes.apply(CODEX.shape, after, (EditElement(ours[0], {"timeout": 20, "matcher": None}),))
+        edited = shapes.apply(CODEX.shape, after, (EditHook(ours[0], {"timeout": 20, "matcher": None}),))
         assert shapes.elements(CODEX.shape, edited.value)[0].fields == {**GROUP["hooks"][0], "timeout": 20}
         prunes = tuple(Prune(made) for made in (STOP, STOP[:1]) if before.get(made) is MISSING)
-        drops = tuple(map(DropElement, shapes.elements(CODEX.shape, edited.value)))
+        drops = tuple(map(DropHook, shapes.elements(CODEX.shape, edited.value)))
         assert shapes.apply(CODEX.shape, edited, (*drops, *prunes)).data == data
 
 
