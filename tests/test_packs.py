@@ -70,6 +70,7 @@ def run(command: str, shell: str = "/bin/sh", **environ: str) -> subprocess.Comp
 
 
 def test_the_sample_of_the_design_is_read_whole() -> None:
+    native = PackHook("TaskCompleted", "TaskCompleted", "python3 {files}/notify.py task", native=True)
     pack = load_file(str(SAMPLES / "notify" / "notify.toml"))
     assert pack.manifest == (SAMPLES / "notify" / "notify.toml").read_bytes()
     assert pack._replace(manifest=b"") == Pack(
@@ -80,7 +81,7 @@ def test_the_sample_of_the_design_is_read_whole() -> None:
         ("notify.py",),
         {"NOTIFY_LEVEL": EnvClaim("2"), "NOTIFY_MAX": EnvClaim("5", "max")},
         (PackHook("done", "stop", "python3 {files}/notify.py {host}", 10, None, ("claude", "codex")),),
-        {"claude": Part({}, (PackHook("TaskCompleted", "TaskCompleted", "python3 {files}/notify.py task", native=True),))},
+        {"claude": Part({}, (native,))},
     )
     assert load_file(str(SAMPLES / "notify")) == pack
     assert read_files(pack) == {"notify.py": ((SAMPLES / "notify" / "notify.py").read_bytes(), False)}
