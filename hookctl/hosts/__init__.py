@@ -218,6 +218,17 @@ def variants(host: Host) -> list[tuple[str, Host]]:
     return layouts
 
 
+def other_layouts(host: Host) -> list[Host]:
+    """The variants of a host whose hooks stand elsewhere in the very same file."""
+    if not host.has_variants:
+        return []
+    usual = load(host.name)
+    layouts = [usual, *(variant for _, variant in variants(usual))]
+    return [
+        layout for layout in layouts if layout.files == host.files and layout.shape != host.shape
+    ]
+
+
 def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
     """The values of a variant; its tables extend the usual ones, its events replace them."""
     merged: dict[str, Any] = {}

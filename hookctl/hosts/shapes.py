@@ -77,7 +77,10 @@ def _is_pack_key(pattern: str, key: str) -> bool:
 
 def event_of(shape: Shape, path: Path) -> str:
     """The event of a hook, from its path or the path of its list."""
-    return str(path[len(shape.root)])
+    position = len(shape.root)
+    if position >= len(path):  # the path is one of another layout
+        position = len(path) - 1
+    return str(path[position])
 
 
 def handlers(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:

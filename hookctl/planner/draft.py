@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, shapes
+from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.codex import APPROVALS
 from hookctl.ledger.committed import Records
 from hookctl.model import (
@@ -119,7 +119,11 @@ class Draft:
         return tuple(visible)
 
     def read_current(
-        self, wants: Iterable[Wanted] = (), entries: Iterable[Entry] | None = None
+        self,
+        wants: Iterable[Wanted] = (),
+        entries: Iterable[Entry] | None = None,
+        *,
+        null_is_nothing: bool = False,
     ) -> Current:
         """What the file, as edited so far, has where these wants and entries belong."""
         if entries is None:
@@ -129,7 +133,9 @@ class Draft:
         items += [(entry.path, entry.kind) for entry in entries]
         is_same = self._current_document is self.document and self._current_items == items
         if self._current is None or not is_same:
-            self._current = look(self.host, self.document, wants, entries)
+            self._current = look(
+                self.host, self.document, wants, entries, null_is_nothing=null_is_nothing
+            )
             self._current_document, self._current_items = self.document, items
         return self._current
 
@@ -140,7 +146,7 @@ class Draft:
             return
         hidden = [entry for entry in self.entries if entry not in visible]
         if not self.is_exact:
-            decision = _keep_top_keys(self.host, self.document, decision)
+            decision = self._keep_top_keys(decision)
         has_changes = bool(decision.edits) or decision.entries != visible
         if self.host.shape.positions and has_changes:
             decision = close_placeholders(self.host, self.document, decision, self.placeholders)
@@ -148,6 +154,34 @@ class Draft:
         self._make_edits(decision.edits)
         self.actions += decision.actions
         self.kept += decision.kept
+
+    def _keep_top_keys(self, decision: Decision) -> Decision:
+        """The decision, but the keys that the host demands stay while hooks of others need them.
+
+        Hooks that stood there without such a key before us did not need it from us.
+        """
+        required = {(key,) for key in self.host.registration.top}
+        removed_hooks = set()
+        kept_paths = set()
+        for edit in decision.edits:
+            if isinstance(edit, DropHook):
+                removed_hooks.add(edit.element.path)
+            elif isinstance(edit, DropValue) and edit.path in required:
+                kept_paths.add(edit.path)
+        hooks = {path for path, *_ in shapes.handlers(self.host.shape, self.document.value)}
+        if not kept_paths or hooks <= removed_hooks or self._had_hooks_before_us():
+            return decision
+        return _without_edits_of(self.host, decision, kept_paths)
+
+    def _had_hooks_before_us(self) -> bool:
+        """Whether the file had hooks of others before our first write."""
+        if self.record is None or not self.record.sha256_before:
+            return False
+        backup = backups.find_backup(self.folders.state, self.record.sha256_before)
+        if backup is None:
+            return False
+        before = formats.parse(self.record.format, backup, where=self.snapshot.path)
+        return bool(shapes.handlers(self.host.shape, before.value))
 
     def _make_edits(self, edits: tuple[Edit, ...]) -> None:
         if not edits:
@@ -159,6 +193,44 @@ class Draft:
             )
         self.document = edited
         self.edits += edits
+
+    def drop_stranded_hooks(self, pack: str) -> None:
+        """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
+
+        An operator may add a key that makes the host look for its hooks elsewhere in the file.
+        """
+        for layout in other_layouts(self.host):
+            stranded = []
+            for hook in shapes.elements(layout.shape, self.document.value):
+                if hook.pack == pack:
+                    stranded.append(hook)
+            if not stranded:
+                continue
+            edits = tuple(DropHook(hook) for hook in stranded)
+            self.document = self.sources.edit(layout.shape, self.document, edits)
+            self.edits += edits
+            reason = f"{self.host.title} reads its hooks elsewhere in this file now"
+            for hook in stranded:
+                event = shapes.event_of(layout.shape, hook.path)
+                path = shapes.event_path(layout.shape, event, pack)
+                action = Action("remove", path, "element", hook.id, "owned", "free", reason)
+                self.actions.append(action)
+        kept = []
+        for entry in self.entries:
+            if not (pack in entry.owners and self._is_stranded(entry)):
+                kept.append(entry)
+        self.entries = tuple(kept)
+
+    @property
+    def has_stranded_hooks(self) -> bool:
+        """Whether the record has hooks where the host no longer reads any."""
+        return any(self._is_stranded(entry) for entry in self.pack_entries())
+
+    def _is_stranded(self, entry: Entry) -> bool:
+        """Whether a hook's recorded place is one of another layout of the file."""
+        if not entry.id or entry.path[:2] == APPROVALS or not self.host.has_variants:
+            return False
+        return not shapes.is_event_path(self.host.shape, entry.path)
 
     def add_runtime(self, runtime: Runtime) -> None:
         """Add what happens to the files that the hooks run."""
@@ -314,20 +386,8 @@ def _has_same_values(format: str, backup: bytes, document: Document) -> bool:
     return (value or {}) == (document.value or {})
 
 
-def _keep_top_keys(host: Host, document: Document, decision: Decision) -> Decision:
-    """The decision, but the keys that the host demands stay while hooks of others do."""
-    required = {(key,) for key in host.registration.top}
-    removed_hooks = set()
-    kept_paths = set()
-    for edit in decision.edits:
-        if isinstance(edit, DropHook):
-            removed_hooks.add(edit.element.path)
-        elif isinstance(edit, DropValue) and edit.path in required:
-            kept_paths.add(edit.path)
-    root = document.value if isinstance(document.value, dict) else {}
-    hooks = {path for path, *_ in shapes.handlers(host.shape, root)}
-    if not kept_paths or hooks <= removed_hooks:
-        return decision
+def _without_edits_of(host: Host, decision: Decision, kept_paths: set[Path]) -> Decision:
+    """The decision without the removal of these keys, which is told as kept."""
     edits = []
     for edit in decision.edits:
         if not (isinstance(edit, DropValue) and edit.path in kept_paths):

@@ -42,7 +42,9 @@ def plan_install(
         if looking:
             looking(target)
         _require_readable_neighbours(sources, target)
-        drafts.append(make_draft(sources, records, target, decide))
+        draft = make_draft(sources, records, target, decide)
+        _require_own_file(drafts, draft)
+        drafts.append(draft)
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
         _decide_on_approvals(approvals, draft, pack, choice)
@@ -71,11 +73,31 @@ def _require_readable_neighbours(sources: Sources, target: Target) -> None:
             sources.read(path, variant.format)
 
 
+def _require_own_file(drafts: list[Draft], draft: Draft) -> None:
+    """Refuse a settings file that is also the one of another host of this command."""
+    for other in drafts:
+        if other.snapshot.path == draft.snapshot.path and other.host.name != draft.host.name:
+            raise _shared_file(draft, other.host.name)
+
+
+def _shared_file(draft: Draft, other: str) -> HookctlError:
+    """The error of a file that two hosts read as their own: their hooks and keys differ."""
+    title = load(other).title
+    message = f"this is the settings file of {title} and of {draft.host.title}"
+    hint = f"Give {draft.host.title} a file of its own ({draft.target.path}), or install for one."
+    return HookctlError(
+        "shared_file", message, path=draft.snapshot.path, hint=hint, exit_code=FAILED
+    )
+
+
 def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     """Decide on one settings file, and on the pack's own files."""
     target = draft.target
+    if draft.record is not None and draft.record.host != target.host.name:
+        raise _shared_file(draft, draft.record.host)
     reading.require(target.host, draft.before)
     folder = _choose_folder(records, pack, draft)
+    draft.drop_stranded_hooks(pack.name)
     if target.shared:
         require_inside(target.project, os.path.join(folder, CONFIG))
     if pack.name == GUARD:

@@ -90,6 +90,8 @@ def _decide_on_file(records: Records, draft: Draft) -> None:
     reading.require(target.host, draft.before)
     if draft.record is not None and draft.record.scope != target.scope:
         return
+    if draft.has_stranded_hooks:  # an install puts them where the host reads them
+        return
     version, wants = _adopt_orphan(records, draft)
     orphan = {GUARD: (version, wants)} if version else {}
     current = draft.read_current(wants)

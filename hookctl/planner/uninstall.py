@@ -92,6 +92,7 @@ def _decide_on_file(
     if GUARD in packs:
         unwrap_hooks(draft)
     for name in reversed(packs):
+        draft.drop_stranded_hooks(name)
         wants = _wants_of(records, draft, loaded.get(name))
         try:
             _take_out(draft, name, wants)
@@ -138,7 +139,7 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
     is_orphan = draft.record is None and any(want.id in ids for want in wants)
     visible = entries_without_wraps(draft)
-    current = draft.read_current(wants if is_orphan else (), visible)
+    current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
 
 

@@ -136,6 +136,8 @@ def _list_files_to_leave(
     base = known.load(target.host.name)
     for host, path in all_files(base, target.scope, folders.environ, target.project):
         _, record = store.find_record(records, path)
+        if record is not None and record.host != base.name:
+            continue  # two hosts share the file, and we are in it for the other one
         is_installed = record is not None and request.name in record.packs
         if is_installed or (path == target.path and _must_read(request, target)):
             targets.append(Target(host, target.scope, path, target.project))
