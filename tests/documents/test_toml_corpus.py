@@ -72,25 +72,6 @@ def test_a_group_is_a_pure_insertion_and_goes_without_a_trace(path: Path) -> Non
 
 
 @each_file
-def test_trust_is_written_and_taken_back(path: Path) -> None:
-    for data in variants(path):
-        before = TomlDocument.parse(data)
-        after = before.set(STATE, "sha256:1")
-        assert after.get(STATE) == "sha256:1" and is_unmixed(data, after.data)
-        assert after.set(STATE, "sha256:2").set(STATE, "sha256:1").data == after.data
-        assert pruned(after.remove(STATE), before).data == data
-
-
-@each_file
-def test_a_root_key_and_a_table_come_and_go(path: Path) -> None:
-    for data in variants(path):
-        before = TomlDocument.parse(data)
-        after = before.set(("ours",), True).set(("our", "table", "key"), [1, "x"])
-        assert is_unmixed(data, after.data)
-        assert after.remove(("our", "table")).remove(("our",)).remove(("ours",)).data == data
-
-
-@each_file
 def test_the_engines_edits_are_made_and_taken_back(path: Path) -> None:
     """Hooks are added, edited and removed as in every nested file (hookctl/hosts/shapes.py)."""
     for data in variants(path):
