@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .lab import PYTHON, Lab, name_of, spoil
+from .lab import Lab, name_of, spoil
 from .play import Row, play, rows
 
 DIS: dict[str, Any] = {"dispatch_tools": ["Task", "spawn"], "dispatch_max": 3, "dispatch_window_s": 300}
@@ -102,17 +102,10 @@ def test_h13_refusals_are_counted(lab: Lab) -> None:
     assert sorted(count for _, count in counts(lab)["w"].values()) == [4, 6]
 
 
-def test_h11_a_corrupt_count_starts_over(lab: Lab) -> None:
-    lab.config(**DIS)
-    assert lab.attempts("a", 4) == "AAAD"
-    (lab.folder / "dispatch.json").write_text("{{")
-    assert lab.attempts("a", 4) == "AAAD"
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        *["[]", "", "\0\0", '{"w": []}', '{"w": 5, "trips": "x"}', '{"trips": 1}'],
+        *["{{", "[]", "", "\0\0", '{"w": []}', '{"w": 5, "trips": "x"}', '{"trips": 1}'],
         *["[" * 60_000],
         *['{"w": {"x": ["a", "b"], "y": [null, true], "z": [1, 2, 3]}, "trips": -1}', '{"w": {"x": [1e999, 2]}}'],
     ],
@@ -172,16 +165,6 @@ def test_the_order_of_keys_is_nothing_and_everything_else_is(lab: Lab) -> None:
     assert [lab.attempt(0, tool_input=value) for value in others] == ["D"] * len(others)
 
 
-@pytest.mark.parametrize(
-    ("name", "field"),
-    [("tool_name", "tool_input"), ("toolName", "toolArgs"), ("tool_name", "tool_args"), ("toolName", "args")],
-)
-def test_every_hosts_names_of_tool_and_arguments_are_known(lab: Lab, name: str, field: str) -> None:
-    lab.config(**ONE)
-    answers = [lab.call("pre-tool", **{name: "Task", field: {"prompt": "a"}}) for _ in range(2)]
-    assert answers[0] == "" and "permissionDecision" in answers[1]
-
-
 def test_a_call_without_arguments_is_never_gated(lab: Lab) -> None:
     lab.config(**ONE)
     assert [lab.call("pre-tool", tool_name="Task") for _ in range(4)] == [""] * 4
@@ -214,14 +197,6 @@ def test_unusable_input_is_let_through(lab: Lab, stdin: bytes) -> None:
     assert [lab.raw("pre-tool", stdin) for _ in range(2)] == ["", ""]
 
 
-def test_a_broken_configuration_lets_it_through(lab: Lab) -> None:
-    lab.environment["HOOKCTL_DISPATCH_TOOLS"] = "Task"
-    lab.environment["HOOKCTL_DISPATCH_MAX"] = "1"
-    assert lab.attempts("a", 2) == "AD"
-    lab.hook.with_name("config.json").write_text("{")
-    assert lab.attempts("b", 2) == "AA"
-
-
 def test_nothing_is_written_where_nothing_is_gated(lab: Lab) -> None:
     lab.config(dispatch_tools=["Task"])
     lab.attempt("a", "Read")
@@ -235,19 +210,9 @@ def test_the_log_has_one_line_a_refusal_and_none_for_the_rest(lab: Lab) -> None:
     lab.config(**DIS)
     lab.environment["HOOKCTL_NOW"] = "1763755200"
     lab.attempts("a", 5)
-    lines = lab.log()
-    assert len(lines) == 2
-    for line in lines:
-        assert set(line) == {"t", "host", "session", "event", "decision", "code", "blocks", "attempts", "progress"}
-        shown = {name: line[name] for name in ("t", "host", "session", "event", "decision", "code")}
-        assert shown == {
-            "t": 1763755200,
-            "host": "claude",
-            "session": name_of("S1"),
-            "event": "pre-tool",
-            "decision": "refuse",
-            "code": "dispatch_refused",
-        }
+    about = {"t": 1763755200, "host": "claude", "session": name_of("S1"), "event": "pre-tool"}
+    uncounted = {"blocks": None, "attempts": None, "progress": None}
+    assert lab.log() == [{**about, "decision": "refuse", "code": "dispatch_refused", **uncounted}] * 2
 
 
 def test_a_thousand_live_keys_are_bounded_and_counted(lab: Lab) -> None:
@@ -279,12 +244,9 @@ def test_counts_that_cannot_be_kept_let_it_through(lab: Lab, name: str, how: str
 def test_a_full_disk_lets_it_through(lab: Lab) -> None:
     lab.config(**ONE)
     assert lab.attempts("a", 2) == "AD"
-    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))"
-    full = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
     stdin = json.dumps({**lab.payload, "tool_name": "Task", "tool_input": {"prompt": "b"}}).encode()
-    command = [PYTHON, "-c", full, *lab.command("pre-tool")]
     for _ in range(2):
-        done = lab.run_command(command, stdin)
+        done = lab.on_a_full_disk("pre-tool", 10, stdin)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 

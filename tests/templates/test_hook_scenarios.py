@@ -182,6 +182,18 @@ SCENARIOS: list[Row] = [
         {"max_stop_blocks": 9},
         f"work 2; calls ls; 0=B; {'calls ls; 1=B; ' * 8}calls ls; 1=R[tripped]",
     ),
+    (
+        "H on Qwen Code a call does not, and its number is one too many",
+        {"max_stop_blocks": 0},
+        "host qwen; env QWEN_CODE_STOP_HOOK_BLOCK_CAP=3; work 1; tool a; 0=B; tool b; 1=B; tool c; 1=R[host_cap]",
+    ),
+    (
+        "H on Copilot CLI a call does not",
+        {"max_stop_blocks": 0},
+        "host copilot; work 1; "
+        + "; ".join(f"tool c{i}; {int(i > 0)}=B" for i in range(8))
+        + "; tool x; 1=A[host_cap]",
+    ),
     ("H a turn that cannot be ended", {}, "host qwen; 01111=AAAAA[stop_loop]; work 2; 111=BBR[host_cap]"),
     (
         "H our own blocks up to the cap are no other hook's",
