@@ -12,6 +12,8 @@ from typing import Any
 
 from .agent import Place
 
+LIMIT = 5  # blocks, then the guard lets go
+KEPT = ["blocked"] * LIMIT + ["tripped"]
 _ROOT = Path(__file__).parents[2]
 # Where the tests were told to take the package from, hookctl's own process takes it too.
 _PACKAGE = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}

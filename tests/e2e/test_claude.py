@@ -10,12 +10,11 @@ from .claude import Place, bash, play, subagent
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
-from .product import codes, data_folder, hookctl, hookctl_json, leave_work
+from .product import LIMIT, codes, data_folder, hookctl, hookctl_json, leave_work
 
 pytestmark = pytest.mark.e2e
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "claude"
-LIMIT = 5  # blocks, then the guard lets go
 MESSAGE = "Stop says: hookctl guard: "
 
 # What an operator has before hookctl comes: written by hand, with a Stop hook of its own, no final newline.

@@ -6,11 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from .claude import Place, Run, bash, make_place, play
+from .claude import Place, Run, bash, play
 from .clients import Client
 from .model_server import Script
-from .product import codes, data_folder, git, hookctl, hookctl_json, leave_work, leave_work_by_hand, older_checkout
-from .test_claude_scopes import KEPT, LIMIT, TEAMS_FILE, committed_with, contents, settings_of
+from .product import (
+    KEPT,
+    LIMIT,
+    codes,
+    data_folder,
+    git,
+    hookctl,
+    hookctl_json,
+    leave_work,
+    leave_work_by_hand,
+    older_checkout,
+)
+from .test_claude_scopes import TEAMS_FILE, committed_with, contents, settings_of
 
 pytestmark = pytest.mark.e2e
 
@@ -45,7 +56,7 @@ OPERATORS_FILE = '{ "permissions": {"allow": ["Bash(true:*)"]},\n\n  "env" : {"P
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """An operator's place, with settings written by hand."""
-    place = make_place(tmp_path / "place", own_folders=True)
+    place = Place.make(tmp_path / "place", own_folders=True)
     place.settings.write_text(OPERATORS_FILE)
     return place
 
@@ -120,7 +131,7 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     git(place.project, "commit", "--quiet", "--message", "install two packs")
     assert committed_with(place, str(place.root)) == []
 
-    teammate = make_place(tmp_path / "team mate's $HOME", own_folders=True)
+    teammate = Place.make(tmp_path / "team mate's $HOME", own_folders=True)
     git(teammate.root, "clone", "--quiet", str(place.project), str(teammate.project))
     shutil.rmtree(place.root)
     folder = leave_work_by_hand(teammate)

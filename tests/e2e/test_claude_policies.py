@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from .claude import Place, bash, make_place, play, subagent, transcript
+from .claude import Place, bash, play, subagent, transcript
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
-from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
+from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
 
 pytestmark = pytest.mark.e2e
 
-LIMIT = 5  # blocks, or another hook's in mode guard, then the guard lets go
-KEPT = ["blocked"] * LIMIT + ["tripped"]
 OPERATORS_FILE = '{ "permissions": {"allow": ["Bash", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
 NOON = 1_000_000  # a made-up time, in seconds; the hook takes it from a variable
 
@@ -23,7 +21,7 @@ NOON = 1_000_000  # a made-up time, in seconds; the hook takes it from a variabl
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """An operator's place, with settings written by hand."""
-    place = make_place(tmp_path / "place")
+    place = Place.make(tmp_path / "place")
     place.settings.write_text(OPERATORS_FILE)
     return place
 

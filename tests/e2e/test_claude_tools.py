@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from .claude import Place, Run, bash, make_place, play, subagent
+from .claude import Place, Run, bash, play, subagent
 from .clients import Client
 from .dialects import Call
 from .model_server import Script
-from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
+from .product import LIMIT, codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
 
 pytestmark = pytest.mark.e2e
 
-LIMIT = 5  # blocks, then the guard lets go
 OPERATORS_FILE = '{ "permissions": {"allow": ["Bash", "Read", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
 REFUSAL = "This exact call was already made too many times in a short period. It was not run."
 NOTE = bash("echo once >> notes")
@@ -24,7 +23,7 @@ LOOK = Call("Read", {"file_path": "/etc/hostname"})
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """An operator's place, with settings written by hand, where every scope keeps its state in the same folder."""
-    place = make_place(tmp_path / "place", own_folders=True)
+    place = Place.make(tmp_path / "place", own_folders=True)
     place.settings.write_text(OPERATORS_FILE)
     return place
 
@@ -40,9 +39,7 @@ def told(run: Run) -> list[str]:
 
 def results(run: Run) -> list[tuple[bool, str]]:
     """What the model was told about each tool call: whether it failed, and the text."""
-    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
-    blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
-    return [(block.get("is_error", False), block["content"]) for block in blocks if block["type"] == "tool_result"]
+    return [(block.get("is_error", False), block["content"]) for block in run.tool_results]
 
 
 def notes(place: Place) -> list[str]:

@@ -59,7 +59,7 @@ _DRIVERS = {
 def _host(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Host:
     driver, tool, options = _DRIVERS[name]
     # At project scope a hook finds its state as without variables.
-    place = driver.make_place(tmp_path / "place", own_folders=True)
+    place = driver.Place.make(tmp_path / "place", own_folders=True)
     leave_work(place)
     return Host(request.getfixturevalue(name), driver, place, tool, options)
 
@@ -93,7 +93,12 @@ def test_the_same_tool_call_again_is_none(host: Host) -> None:
 
 @pytest.mark.parametrize(
     ("host", "resume"),
-    [("codex", ("resume", "--last", "go on")), ("qwen", ("--continue",)), ("copilot", ("--continue",))],
+    [
+        ("codex", ("resume", "--last", "go on")),
+        ("gemini", ("--resume", "latest")),
+        ("qwen", ("--continue",)),
+        ("copilot", ("--continue",)),
+    ],
     indirect=["host"],
 )
 def test_a_person_s_next_prompt_begins_anew(host: Host, resume: tuple[str, ...]) -> None:
