@@ -68,33 +68,21 @@ def test_what_passes(gemini: Client, place: Place) -> None:
     assert "let go" in run.errors
 
 
-@pytest.mark.parametrize(
-    "hook",
-    [
-        say('{"decision": "deny", "reason": "on", "more": 1}'),
-        say('{"decision": "block", "reason": ""}'),
-        say(BLOCK, code=1),
-        say(BLOCK, code=3),
-        say(code=2, errors="on"),
-        say(code=3, errors="on"),
-        say(code=127, errors="on"),
-        say(errors=BLOCK),
-        "python3 /nowhere/hook.py",
-        "/nowhere/hook",
-    ],
-    ids=[
-        "deny and an unknown key",
-        "a block without a reason",
-        "a block at exit 1",
-        "a block at exit 3",
-        "exit 2 with words",
-        "exit 3 with words",
-        "exit 127 with words",
-        "a block on stderr",
-        "a script that is gone",
-        "a program that is gone",
-    ],
-)
+BLOCKING = {
+    "deny and an unknown key": say('{"decision": "deny", "reason": "on", "more": 1}'),
+    "a block without a reason": say('{"decision": "block", "reason": ""}'),
+    "a block at exit 1": say(BLOCK, code=1),
+    "a block at exit 3": say(BLOCK, code=3),
+    "exit 2 with words": say(code=2, errors="on"),
+    "exit 3 with words": say(code=3, errors="on"),
+    "exit 127 with words": say(code=127, errors="on"),
+    "a block on stderr": say(errors=BLOCK),
+    "a script that is gone": "python3 /nowhere/hook.py",
+    "a program that is gone": "/nowhere/hook",
+}
+
+
+@pytest.mark.parametrize("hook", BLOCKING.values(), ids=BLOCKING)
 def test_these_block_and_nothing_ever_ends_them(gemini: Client, place: Place, hook: str) -> None:
     write_settings(place.settings, AfterAgent=[group(hook)])
     run = play(gemini, place, Script(["done"], limit=4))

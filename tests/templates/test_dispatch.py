@@ -143,11 +143,6 @@ def test_a_tool_without_a_readable_name_is_not_gated(lab: Lab, tool: object) -> 
     assert lab.attempts("a", 3, tool=tool) == "AAA"
 
 
-def test_tools_have_counts_of_their_own(lab: Lab) -> None:
-    lab.config(**ONE)
-    assert [lab.attempts("a", 2), lab.attempts("a", 2, tool="spawn")] == ["AD", "AD"]
-
-
 def test_the_order_of_keys_is_nothing_and_everything_else_is(lab: Lab) -> None:
     lab.config(**ONE)
     same = [{"a": 1, "b": {"x": [1, 2], "y": None}}, {"b": {"y": None, "x": [1, 2]}, "a": 1}]
