@@ -77,6 +77,14 @@ def codes(place: Place) -> list[str]:
     return [entry["code"] for entry in decisions(place)]
 
 
+def count_stops(place: Place, last: str, others: str, expected: int) -> int:
+    """The stops up to the last: one more where the client wrote a tool call only after the hook had looked."""
+    stops = len(codes(place))
+    assert codes(place) == [others] * (stops - 1) + [last]
+    assert stops in (expected, expected + 1)
+    return stops
+
+
 def until_logged(place: Place, code: str) -> str:
     """A shell command for the agent that ends a little after the guard has logged this code, or after some 30 s."""
     look = f"grep -qr '\"{code}\"' {state_folder(place)}/guard 2>/dev/null"

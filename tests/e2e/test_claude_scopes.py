@@ -8,6 +8,7 @@ import pytest
 
 from .claude import Place, play
 from .clients import Client
+from .hooks import group
 from .probe import BLOCK, make_probe
 from .product import KEPT, LIMIT, codes, data_folder, decisions, git, hookctl, hookctl_json, leave_work_by_hand
 
@@ -108,7 +109,7 @@ def test_at_several_scopes_at_once_a_stop_is_counted_once(claude: Client, place:
 
 def test_a_foreign_hook_of_the_project_is_ended_by_the_user_s_guard(claude: Client, place: Place) -> None:
     foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
-    hooks = {"Stop": [{"hooks": [{"type": "command", "command": foreign.command}]}]}
+    hooks = {"Stop": [group(foreign)]}
     settings_of(place, "project").parent.mkdir()
     settings_of(place, "project").write_text(json.dumps({"hooks": hooks}))
     install(place, "user")

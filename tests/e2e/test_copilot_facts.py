@@ -9,7 +9,7 @@ import pytest
 
 from .clients import Client
 from .copilot import TRUST, Place, play, shell
-from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, group, handler, in_turn, lost_fields, say, verdict
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler, in_turn, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
@@ -63,12 +63,9 @@ def test_what_blocks(copilot: Client, place: Place) -> None:
 
 def test_what_passes(copilot: Client, place: Place) -> None:
     passing = [
-        say(),
-        say("{}"),
-        say(SPEAK),
+        *UNDECIDED,
         say(END),
         say("text"),
-        say("noise\n" + BLOCK),
         say(BLOCK + "\nnoise"),
         say(verdict("deny")),
         say(verdict("block", "")),
@@ -78,7 +75,6 @@ def test_what_passes(copilot: Client, place: Place) -> None:
         say(code=2, errors="on"),
         "python3 /nowhere/hook.py",
         "/nowhere/hook",
-        GUARDED.format("/nowhere/hook.py"),
     ]
     write_hooks(place.settings, agentStop=[entry(hook) for hook in passing])
     run = play(copilot, place, ["done"])

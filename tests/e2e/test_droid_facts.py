@@ -9,7 +9,7 @@ import pytest
 
 from .clients import Client
 from .droid import Place, converse, play, shell
-from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, group, handler, in_turn, lost_fields, say, verdict
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler, in_turn, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
@@ -58,18 +58,14 @@ def test_what_blocks(droid: Client, place: Place) -> None:
 
 def test_what_passes(droid: Client, place: Place) -> None:
     passing = [
-        say(),
-        say("{}"),
-        say(SPEAK),
+        *UNDECIDED,
         say(END),
         say("text"),
-        say("noise\n" + BLOCK),
         say(BLOCK + "\nnoise"),
         say(verdict("deny")),
         say(verdict("block", "")),
         say(code=1, errors="on"),
         "/nowhere/hook",
-        GUARDED.format("/nowhere/hook.py"),
     ]
     write_settings(place.settings, Stop=[group(*passing)])
     run = play(droid, place, ["done"])

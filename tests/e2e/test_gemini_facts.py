@@ -8,7 +8,7 @@ import pytest
 
 from .clients import Client
 from .gemini import BASE, SKIP, TRUST, YOLO, Place, play, shell
-from .hooks import GUARDED, group, say
+from .hooks import UNDECIDED, group, lost_fields, say
 from .model_server import Script
 from .probe import BLOCK, make_probe
 
@@ -51,15 +51,11 @@ def test_a_forced_continuation_is_a_prompt_of_its_own_to_hooks_but_not_to_the_st
 
 def test_what_passes(gemini: Client, place: Place) -> None:
     passing = [
-        say(),
-        say("{}"),
-        say('{"systemMessage": "let go"}'),
-        say("noise\n" + BLOCK),
+        *UNDECIDED,
         say(errors="words"),
         say(code=2),
         say(code=1, errors="on"),
         say(code=3),
-        GUARDED.format("/nowhere/hook.py"),
     ]
     write_settings(place.settings, AfterAgent=[group(*passing)])
     run = play(gemini, place, ["done"])
@@ -147,9 +143,7 @@ def test_hooks_get_the_pinned_fields_and_their_own_environment(gemini: Client, p
     heard = {event: probe.heard() for event, probe in probes.items()}
     assert {event: len(calls) for event, calls in heard.items()} == dict.fromkeys(pinned, 1)
     payloads = {event: calls[0].payload for event, calls in heard.items()}
-    assert {event: sorted(set(fields) - set(payloads[event])) for event, fields in pinned.items()} == {
-        event: [] for event in pinned
-    }
+    assert lost_fields(pinned, probes) == {}
     assert payloads["BeforeTool"]["tool_name"] == "run_shell_command"
     assert payloads["BeforeTool"]["tool_input"] == {"command": "env > environment"}
     for calls in heard.values():

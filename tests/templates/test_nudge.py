@@ -53,7 +53,6 @@ SCENARIOS: list[Row] = [
     ("G9 CONCLUDE", N, f"{SCOPE}; mark CONCLUDE; 0=B[nudged]; 1=A[conclude]"),
     ("G9 CONCLUDE with work", N, f"{SCOPE}; work 2; 0=B[blocked]; mark CONCLUDE; 1=B[nudged]; 1=A[conclude]"),
     ("G9 STOP and CONCLUDE", N, f"{SCOPE}; mark STOP; mark CONCLUDE; 0=A[stop]"),
-    ("G10 two", {**N, "max_nudges": 2}, f"{SCOPE}; 0111=BBAA"),
     ("G10 none", {**N, "max_nudges": 0}, f"{SCOPE}; 01=AA"),
     ("G10 below none", {**N, "max_nudges": -1}, f"{SCOPE}; 01=AA"),
     ("G mode off", {**N, "mode": "off"}, f"{SCOPE}; 0=A[off]"),
