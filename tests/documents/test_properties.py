@@ -40,6 +40,8 @@ def texts(draw: st.DrawFn, *, remarks: bool = False, blank_only: bool = False, o
         return text
 
     def laid_out(value: Any) -> str:
+        if isinstance(value, float) and draw(st.booleans()):
+            return draw(st.sampled_from(["1e400", "-0.0", "1.50", "1E3", "12345678901234567890"]))  # by hand
         if not isinstance(value, list | dict):
             return json.dumps(value, ensure_ascii=not draw(st.booleans()) or "\ud800" in repr(value) or _is_lone(value))
         first, last = ("{", "}") if isinstance(value, dict) else ("[", "]")
