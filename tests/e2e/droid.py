@@ -45,6 +45,5 @@ def converse(client: Client, place: Place, replies: Sequence[Reply] | Script, *p
 
 
 def shell(command: str) -> Call:
-    """Return a call of the shell tool."""
     arguments = {"command": command, "summary": "a step", "timeout": 30}
     return Call("Execute", {**arguments, "riskLevel": "low", "riskLevelReason": "it only looks"})

@@ -87,7 +87,6 @@ def step(kind: str, **more: Any) -> str:
 
 
 def shell(command: str) -> Call:
-    """Return a call of the shell tool."""
     return Call("bash", {"command": command, "description": "a step"})
 
 

@@ -47,5 +47,4 @@ play, start = DRIVER.play, DRIVER.start
 
 
 def shell(command: str) -> Call:
-    """Return a call of the shell tool."""
     return Call("terminal", {"command": command, "security_risk": "LOW", "summary": "a step"})
