@@ -32,9 +32,15 @@ globals().update({f"{name}_client": _client_fixture(name) for name in client_nam
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """A place of the kind that the module imports; with OWN_FOLDERS in it hookctl keeps its things in the home."""
+    """A place of the kind that the test's module imports.
+
+    With OWN_FOLDERS in the module hookctl keeps its things in the home; SETTINGS is what the operator has in the file.
+    """
     kind: type[Place] = request.module.Place
-    return kind.make(tmp_path / "place", own_folders=getattr(request.module, "OWN_FOLDERS", False))
+    made = kind.make(tmp_path / "place", own_folders=getattr(request.module, "OWN_FOLDERS", False))
+    if hasattr(request.module, "SETTINGS"):
+        made.settings.write_text(request.module.SETTINGS)
+    return made
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -26,16 +26,8 @@ from .product import (
 
 pytestmark = pytest.mark.e2e
 
-OPERATORS_FILE = '{ "permissions": {"allow": ["Bash", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
+SETTINGS = '{ "permissions": {"allow": ["Bash", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
 NOON = 1_000_000  # a made-up time, in seconds; the hook takes it from a variable
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """An operator's place, with settings written by hand."""
-    place = Place.make(tmp_path / "place")
-    place.settings.write_text(OPERATORS_FILE)
-    return place
 
 
 def install(place: Place, *options: str) -> None:
