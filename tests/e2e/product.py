@@ -12,6 +12,8 @@ from typing import Any
 
 from .agent import Place
 
+LIMIT = 5  # blocks, then the guard lets go
+KEPT = ["blocked"] * LIMIT + ["tripped"]
 _ROOT = Path(__file__).parents[2]
 # Where the tests were told to take the package from, hookctl's own process takes it too.
 _PACKAGE = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
@@ -73,6 +75,14 @@ def decisions(place: Place) -> list[dict[str, Any]]:
 def codes(place: Place) -> list[str]:
     """Return the guard's reason for each stop."""
     return [entry["code"] for entry in decisions(place)]
+
+
+def count_stops(place: Place, last: str, others: str, expected: int) -> int:
+    """The stops up to the last: one more where the client wrote a tool call only after the hook had looked."""
+    stops = len(codes(place))
+    assert codes(place) == [others] * (stops - 1) + [last]
+    assert stops in (expected, expected + 1)
+    return stops
 
 
 def until_logged(place: Place, code: str) -> str:
