@@ -499,17 +499,7 @@ def test_the_diff_applied_is_what_is_written(
     assert done == file, "what was planned is what was done"
 
 
-def test_a_file_with_carriage_returns_gives_a_diff_of_its_own_lines_only(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, b'{\r\n  "model": "opus"\r\n}\r\n')
-    out = hookctl("plan", *CLAUDE).out
-    assert "\r" not in out
-    assert '-  "model": "opus"\n+  "model": "opus",\n' in out
-
-
 # Secrets, colours, control characters.
-
-SECRET = "sk-very-secret"
-
 
 NASTY = "\x7f\x9b31m\u202e\u2066"
 

@@ -63,29 +63,6 @@ def test_an_unknown_host_is_refused_with_the_one_that_may_be_meant(name: str, me
     assert caught.value.hint.startswith(f"{meant}Known hosts: antigravity, ")
 
 
-GOLDEN = """\
-{{
-  "hooks": {{
-    "Stop": [
-      {{
-        "hooks": [
-          {{
-            "type": "command",
-            "command": ": hookctl=guard/stop; [ -f {hook} ] && [ -r {hook} ] && [ -x {python} ] && {python} -I -S {hook} stop --host claude; exit 0",
-            "timeout": 10
-          }}
-        ]
-      }}
-    ]
-  }},
-  "env": {{
-    "MAX_STOP_BLOCKS": "5",
-    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"
-  }}
-}}
-"""  # noqa: E501
-
-
 @pytest.mark.parametrize(
     ("options", "limit", "cap"),
     [

@@ -189,17 +189,6 @@ def test_backups_stay_for_a_month_after_the_uninstall(
     assert list(backups.rglob("first-*")) == []
 
 
-def test_a_matcher_and_a_command_of_the_operators_come_back_after_force(settings: Path, hookctl: Hookctl) -> None:
-    install(hookctl)
-    page = json.loads(settings.read_text())
-    page["hooks"]["Stop"][0]["matcher"] = "mine"
-    page["hooks"]["Stop"][0]["hooks"][0]["command"] += " #mine"
-    settings.write_text(json.dumps(page))
-    install(hookctl, "--force")
-    uninstall(hookctl)
-    assert json.loads(settings.read_text())["hooks"] == page["hooks"]
-
-
 def test_a_settings_file_of_odd_shapes_does_not_upset_a_guard_that_is_off(settings: Path, hookctl: Hookctl) -> None:
     put(settings, '{"env": "x", "hooks": 3}')
     install(hookctl, "--mode", "off")

@@ -12,7 +12,6 @@ import pytest
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
-THEIRS = {"type": "command", "command": "say done"}
 LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 
@@ -42,12 +41,6 @@ def edit(path: Path, **env: str | None) -> None:
 
 def handler(path: Path) -> dict[str, Any]:
     return document(path)["hooks"]["Stop"][0]["hooks"][0]
-
-
-def edit_handler(path: Path, **fields: Any) -> None:
-    here = document(path)
-    here["hooks"]["Stop"][0]["hooks"][0].update(fields)
-    path.write_text(json.dumps(here))
 
 
 def kept(outcome: Any) -> list[str]:
@@ -96,14 +89,6 @@ def test_uninstall_after_a_wipe_makes_no_file(installed: Path, hookctl: Hookctl)
     assert not runtime().exists()
 
 
-def test_a_file_made_again_and_its_folder_go_on_uninstall(installed: Path, hookctl: Hookctl) -> None:
-    installed.unlink()
-    installed.parent.rmdir()
-    hookctl(*INSTALL)
-    hookctl(*UNINSTALL)
-    assert not installed.parent.exists()
-
-
 @pytest.mark.parametrize("raw", ["1e3", '"\\u0037"', "12345678901234567890123", "null", '{ "a" : [1, 2] }'])
 def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path, hookctl: Hookctl) -> None:
     text = f'{{\n  "env": {{"MAX_STOP_BLOCKS": {raw}}}\n}}\n'
@@ -116,52 +101,6 @@ def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path,
     put(settings, settings.read_text() + "\n")  # somebody wrote, so no backup helps
     hookctl(*UNINSTALL)
     assert settings.read_text() == text + "\n"
-
-
-# The hook's entry
-
-
-def test_an_edited_timeout_is_kept_and_goes_with_the_hook(installed: Path, hookctl: Hookctl) -> None:
-    edit_handler(installed, timeout=30)
-    outcome = hookctl(*INSTALL)
-    assert handler(installed)["timeout"] == 30
-    assert "your timeout=30 (ours: timeout=10)" in kept(outcome)[0]
-    outcome = hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m"}
-    assert "removed with the hook: your timeout=30" in outcome.out
-
-
-def test_an_edited_command_is_kept_also_after_uninstall(installed: Path, hookctl: Hookctl) -> None:
-    mine = handler(installed)["command"].replace("; exit 0", "; echo done; exit 0")
-    edit_handler(installed, command=mine)
-    assert "you edited its command" in kept(hookctl(*INSTALL))[0]
-    assert "you edited its command" in kept(hookctl(*INSTALL, "--set", "latch=false"))[0]
-    hookctl(*UNINSTALL)
-    assert handler(installed)["command"] == mine
-    assert not runtime().exists()
-    assert hookctl(*UNINSTALL).code == 0
-    assert handler(installed)["command"] == mine
-    assert "left alone" in kept(hookctl(*INSTALL))[0]
-    assert len(document(installed)["hooks"]["Stop"]) == 1
-    hookctl(*INSTALL, "--force")
-    assert "echo done" not in handler(installed)["command"]
-    hookctl(*UNINSTALL)
-    assert handler(installed)["command"] == mine, "what was taken over is given back"
-
-
-def test_our_hook_in_a_group_of_theirs_is_left_there_and_taken_out_alone(installed: Path, hookctl: Hookctl) -> None:
-    here = document(installed)
-    ours = here["hooks"]["Stop"][0]["hooks"][0]
-    here["hooks"] = {"SubagentStop": [{"matcher": "x", "hooks": [THEIRS, ours, THEIRS]}]}
-    put(installed, json.dumps(here, indent=3))
-    before = installed.read_bytes()
-    hookctl(*INSTALL)
-    assert installed.read_bytes() == before
-    hookctl(*UNINSTALL)
-    assert document(installed) == {
-        "model": "m",
-        "hooks": {"SubagentStop": [{"matcher": "x", "hooks": [THEIRS, THEIRS]}]},
-    }
 
 
 # The runtime files
@@ -262,24 +201,6 @@ def test_two_settings_folders_have_a_registration_each(
     assert hookctl(*UNINSTALL).code == 0
     assert first.read_bytes() == b"{}"
     assert not Path(folders.here().data).exists()
-
-
-def test_without_its_ledger_a_hook_is_taken_back_and_keys_are_adopted(installed: Path, hookctl: Hookctl) -> None:
-    before = installed.read_bytes()
-    os.unlink(folders.here().ledger)
-    outcome = hookctl(*INSTALL)
-    assert installed.read_bytes() == before
-    assert "took back" in outcome.out and "adopted" in outcome.out
-    hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
-
-
-def test_uninstall_without_a_ledger_takes_what_it_can_prove(installed: Path, hookctl: Hookctl) -> None:
-    os.unlink(folders.here().ledger)
-    outcome = hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
-    assert outcome.out.count("cannot prove") == 2
-    assert hookctl(*UNINSTALL).code == 0
 
 
 # What may not be written

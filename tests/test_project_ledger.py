@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -199,16 +198,6 @@ def test_a_clone_takes_it_out_for_everybody(team: Team) -> None:
     assert team.is_clean("ann")
 
 
-def test_after_a_teammates_uninstall_it_can_be_installed_anew(team: Team) -> None:
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    team.commit("bob")
-    team.pull("ann", "bob")
-    there = settings(team, "ann").read_bytes()
-    assert team.hookctl("ann", *INSTALL).code == 0
-    assert team.hookctl("ann", *UNINSTALL).code == 0
-    assert settings(team, "ann").read_bytes() == there
-
-
 def test_a_backup_from_before_a_teammates_edit_is_not_put_back(team: Team) -> None:
     edited = settings(team, "bob").read_text().replace('"model": "m"', '"model": "better"')
     settings(team, "bob").write_text(edited)
@@ -217,17 +206,6 @@ def test_a_backup_from_before_a_teammates_edit_is_not_put_back(team: Team) -> No
     assert team.hookctl("ann", *INSTALL, "--set", "max_stop_blocks=9").code == 0
     assert team.hookctl("ann", *UNINSTALL).code == 0
     assert value(settings(team, "ann")) == {"model": "better", "hooks": {"Stop": []}}
-
-
-def test_files_that_an_install_made_go_in_a_clone_too(isolated: Path, team: Team) -> None:
-    team.git("ann", "rm", "-rq", "--ignore-unmatch", ".claude", ".hookctl")
-    team.commit("ann")
-    team.pull("bob", "ann")
-    assert team.hookctl("ann", *INSTALL).code == 0
-    team.commit("ann")
-    team.pull("bob", "ann")
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert [path.name for path in team.clone("bob").iterdir()] == [".git"]
 
 
 # A clone that has not got all of it
@@ -243,33 +221,6 @@ def test_without_the_ledger_what_is_ours_is_taken_back(team: Team) -> None:
     assert team.hookctl("bob", *UNINSTALL).code == 0
     assert value(settings(team, "bob")) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
     assert not (team.clone("bob") / ".hookctl").exists()
-
-
-def test_without_the_ledger_an_uninstall_removes_what_is_surely_ours(team: Team) -> None:
-    ledger(team, "bob").unlink()
-    outcome = team.hookctl("bob", *UNINSTALL)
-    assert outcome.code == 0 and outcome.out.count("cannot prove") == 2
-    assert value(settings(team, "bob")) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
-    assert not (team.clone("bob") / ".hookctl").exists()
-
-
-def test_without_the_settings_everything_is_written_back(team: Team) -> None:
-    settings(team, "bob").unlink()
-    settings(team, "bob").parent.rmdir()
-    outcome = team.hookctl("bob", *INSTALL)
-    assert outcome.code == 0 and "hookctl=guard/stop" in settings(team, "bob").read_text()
-    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert [path.name for path in team.clone("bob").iterdir()] == [".git"]
-
-
-def test_with_the_settings_alone_the_rest_comes_back(team: Team) -> None:
-    shutil.rmtree(team.clone("bob") / ".hookctl")
-    command = value(settings(team, "bob"))["hooks"]["Stop"][0]["hooks"][0]["command"]
-    done = subprocess.run(["sh", "-c", command], capture_output=True, input=b"{}", timeout=30)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")  # without its program it does nothing
-    assert team.hookctl("bob", *INSTALL).code == 0
-    assert hook(team, "bob").read_bytes() == hook(team, "ann").read_bytes()
 
 
 def test_another_branch_has_its_own_and_is_left_as_it_is(team: Team) -> None:

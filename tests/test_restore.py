@@ -163,14 +163,6 @@ def test_a_file_of_ours_that_comes_back_goes_with_the_uninstall_but_not_what_was
     assert (settings.parent.exists(), settings.exists()) == (there != "nothing", there == "file")
 
 
-def test_folders_that_we_made_go_after_a_restore_too(settings: Path, hookctl: Hookctl) -> None:
-    for limit in ("5", "9"):
-        assert hookctl("install", "--host", "claude", "--set", f"max_stop_blocks={limit}").code == 0
-    assert hookctl("restore", str(settings), "--to", "2").code == 0
-    assert hookctl("uninstall").code == 0
-    assert not settings.parent.exists()
-
-
 def test_a_restored_text_that_only_we_wrote_goes_back_to_the_bytes_from_before(
     settings: Path, hookctl: Hookctl
 ) -> None:

@@ -69,13 +69,6 @@ def guard_folder(isolated: Path, scope: str) -> Path:
     return work / ".hookctl" / "guard" / "claude" if scope == "project" else isolated / "data" / "guard" / names[scope]
 
 
-def private(hook: Path) -> str:
-    return (
-        f": hookctl=guard/stop; [ -f {hook} ] && [ -r {hook} ] && [ -x {PYTHON} ] && "
-        f"{PYTHON} -I -S {hook} stop --host claude; exit 0"
-    )
-
-
 def command_in(path: Path) -> str:
     return json.loads(path.read_bytes())["hooks"]["Stop"][-1]["hooks"][0]["command"]
 
@@ -89,28 +82,6 @@ def codes(outcome: Outcome) -> list[str]:
 
 
 # What is written
-
-
-GOLDEN = """{
-  "hooks": {
-    "Stop": [
-      {
-        "hooks": [
-          {
-            "type": "command",
-            "command": %s,
-            "timeout": 10
-          }
-        ]
-      }
-    ]
-  },
-  "env": {
-    "MAX_STOP_BLOCKS": "5",
-    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"
-  }
-}
-"""
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -298,26 +269,6 @@ def test_install_says_where_a_projects_hook_does_not_run(host: str, isolated: Pa
     done = hookctl("install", "--host", host)
     assert (done.code, "not in the folders below it" in done.err) == (0, False)
     assert "is a link" not in done.err
-
-
-def test_a_submodule_is_a_project_of_its_own(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    outer = isolated / "code"
-    (outer / ".git").mkdir(parents=True)
-    put(outer / "lib" / ".git", "gitdir: ../.git/modules/lib\n")
-    monkeypatch.chdir(outer / "lib")
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    assert (outer / "lib" / ".hookctl" / "ledger.json").exists() and not (outer / ".hookctl").exists()
-
-
-def test_a_home_that_is_a_repository_is_not_the_project_of_what_lies_in_it(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = isolated / "home"
-    (home / ".git").mkdir()
-    (home / "notes").mkdir()
-    monkeypatch.chdir(home / "notes")
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    assert (home / "notes" / ".claude" / "settings.json").exists() and not (home / ".claude").exists()
 
 
 @pytest.mark.parametrize("named", ["absolute", "relative", "through a link", "with a slash"])
@@ -739,24 +690,6 @@ def test_a_project_that_moves_takes_its_installation_along(
     assert file_of(isolated, scope, new).read_text() == ('{"env": {}}' if lost else '{"env": { }}')
 
 
-@pytest.mark.parametrize("then", ["install", "uninstall", "all, behind a link"])
-def test_a_project_that_moved_at_local_scope_is_uninstalled(isolated: Path, hookctl: Hookctl, then: str) -> None:
-    old, new = isolated / "old", isolated / "new"
-    (old / ".git").mkdir(parents=True)
-    assert hookctl(*INSTALL, "--scope", "local", "--project", str(old)).code == 0
-    old.rename(new)
-    if then == "uninstall":
-        assert hookctl("uninstall", "--scope", "local", "--project", str(new)).code == 0
-    elif then == "install":
-        assert hookctl(*INSTALL, "--scope", "local", "--project", str(new)).code == 0
-        assert hookctl("uninstall", "--all", "--json").code == 0
-    else:
-        old.symlink_to(new)
-        assert hookctl("uninstall", "--all", "--json").code == 0
-    assert list(new.iterdir()) == [new / ".git"] and not (isolated / "data").exists()
-    assert json.loads((isolated / "state" / "ledger.json").read_text())["files"] == {}
-
-
 def test_a_copy_of_a_project_gets_a_folder_of_its_own(isolated: Path, hookctl: Hookctl) -> None:
     old, new = isolated / "old", isolated / "new"
     (old / ".git").mkdir(parents=True)
@@ -847,17 +780,6 @@ def edit(path: Path, **env: str) -> None:
 
 def env_of(path: Path) -> dict[str, str]:
     return json.loads(path.read_bytes())["env"]
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-def test_a_limit_that_was_there_before_us_decides_the_cap(
-    isolated: Path, project: Path, hookctl: Hookctl, scope: str
-) -> None:
-    path = put(file_of(isolated, scope), '{"env": {"MAX_STOP_BLOCKS": "30"}}')
-    hookctl(*INSTALL, "--scope", scope)
-    assert env_of(path) == {LIMIT: "30", CAP: "33"}
-    hookctl("uninstall", "--scope", scope)
-    assert path.read_text() == '{"env": {"MAX_STOP_BLOCKS": "30"}}'
 
 
 def test_the_cap_follows_the_limit_of_its_own_file(isolated: Path, project: Path, hookctl: Hookctl) -> None:

@@ -16,13 +16,7 @@ pytestmark = pytest.mark.usefixtures("fixed_python")
 
 CLAUDE = ("--host", "claude")
 LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-EITHER = [("one", "two"), ("two", "one")]
-TEXTS = [
-    "{}",
-    '{\n  "model": "m"\n}\n',
-    '{"env":{},"hooks":{"Stop":[]}}',
-    '\n{ "env" : { "A" : "0" },\r\n\t"hooks": {"Stop": [ {"hooks": [{"type": "command", "command": "bell"}]} ]} }',
-]
+OWN = '\n{ "env" : { "A" : "0" },\r\n\t"hooks": {"Stop": [ {"hooks": [{"type": "command", "command": "bell"}]} ]} }'
 
 
 class Packs:
@@ -87,89 +81,7 @@ def packs(isolated: Path, settings: Path, hookctl: Hookctl) -> Packs:
     return Packs(isolated, settings, hookctl)
 
 
-# One value for both
-
-
-@pytest.mark.parametrize("order", EITHER, ids="-".join)
-def test_a_value_that_both_want_stays_until_both_have_left(packs: Packs, order: tuple[str, str]) -> None:
-    put(packs.settings, '{"model": "m"}')
-    packs.install(packs.make("one", SHARED="1", ONE="1"))
-    assert "shared env.SHARED" in packs.install(packs.make("two", SHARED="1", TWO="2")).out
-    assert packs.owners("SHARED") == ["one", "two"]
-    packs.uninstall(order[0])
-    assert packs.env == {"SHARED": "1", order[1].upper(): "1" if order[1] == "one" else "2"}
-    assert packs.owners("SHARED") == [order[1]]
-    packs.uninstall(order[1])
-    assert packs.settings.read_text() == '{"model": "m"}'
-
-
-def test_a_shared_value_that_the_operator_changes_is_theirs_to_both(packs: Packs) -> None:
-    one, two = packs.make("one", SHARED="1"), packs.make("two", SHARED="1")
-    packs.install(one)
-    packs.install(two)
-    put(packs.settings, json.dumps({**packs.value, "env": {"SHARED": "9"}}))
-    for pack in (one, two):
-        assert 'your SHARED="9"' in packs.install(pack).out
-    packs.uninstall("one")
-    packs.uninstall("two")
-    assert packs.value == {"env": {"SHARED": "9"}}
-
-
-MERGES = [("max", "5", "12", "12"), ("max", "12", "5", "12"), ("min", "5", "12", "5"), ("min", "12", "5", "5"),
-          ("first", "5", "12", "5"), ("first", "b", "a", "b"), ("max", "-1", "007", "007")]  # fmt: skip
-
-
-@pytest.mark.parametrize("leaver", ["one", "two"])
-@pytest.mark.parametrize(("rule", "one", "two", "both"), MERGES)
-def test_a_rule_that_both_have_decides_and_who_stays_gets_its_own(
-    packs: Packs, rule: str, one: str, two: str, both: str, leaver: str
-) -> None:
-    put(packs.settings, "{}")
-    first, second = packs.make("one", KEY=(one, rule)), packs.make("two", KEY=(two, rule))
-    packs.install(first)
-    packs.install(second)
-    assert packs.env == {"KEY": both}
-    for pack in (first, second):
-        assert packs.install(pack).out == "nothing to do\n"
-    packs.uninstall(leaver)
-    assert packs.env == {"KEY": two if leaver == "one" else one}
-    packs.uninstall("two" if leaver == "one" else "one")
-    assert packs.settings.read_text() == "{}"
-
-
-@pytest.mark.parametrize(("one", "two"), [(("5", "max"), ("6", "min")), (("5", "max"), "6"), ("5", ("6", "max"))])
-def test_a_rule_that_only_one_has_decides_nothing(packs: Packs, one: Any, two: Any) -> None:
-    packs.install(packs.make("one", KEY=one))
-    packs.refuse(packs.make("two", KEY=two))
-    packs.install(packs.make("two", KEY="5"))  # the same value needs no rule
-    assert packs.owners("KEY") == ["one", "two"]
-
-
 # A conflict and the ways out of it
-
-
-def test_a_conflict_is_said_and_nothing_is_written_in_any_file(packs: Packs) -> None:
-    put(packs.settings, '{"model": "m"}')
-    packs.install(packs.make("one", KEY="1"))
-    message = packs.refuse(packs.make("two", KEY="2", OTHER="x", hook="sh {files}/a", files=("a",)))
-    assert message == 'env.KEY: one wants "***", two wants "***"'  # a name that looks secret
-
-
-@pytest.mark.parametrize("order", EITHER, ids="-".join)
-def test_another_is_force_and_each_leaves_the_others_value(packs: Packs, order: tuple[str, str]) -> None:
-    put(packs.settings, '{"model": "m"}')
-    one, two = packs.make("one", KEY="1"), packs.make("two", KEY="2")
-    packs.install(one)
-    packs.install(two, "--force")
-    assert packs.env == {"KEY": "2"}
-    assert packs.install(two).out == "nothing to do\n"
-    packs.refuse(one)
-    packs.install(one, "--force")
-    assert packs.env == {"KEY": "1"}
-    packs.uninstall(order[0])
-    assert packs.env == {"KEY": {"one": "2", "two": "1"}[order[0]]}
-    packs.uninstall(order[1])
-    assert packs.settings.read_text() == '{"model": "m"}'
 
 
 def test_what_is_forced_over_another_pack_names_that_pack(packs: Packs) -> None:
@@ -187,16 +99,6 @@ def test_what_is_forced_over_another_pack_names_that_pack(packs: Packs) -> None:
 def test_what_a_common_rule_decides_goes_over_nobody(packs: Packs) -> None:
     packs.install(packs.make("one", LEVEL=("1", "max")))
     assert "  changed env.LEVEL\n" in packs.install(packs.make("two", LEVEL=("2", "max")), "--force").out
-
-
-def test_what_force_took_from_the_operator_comes_back_when_both_have_left(packs: Packs) -> None:
-    put(packs.settings, '{"env": {"KEY": "\\u0030"}}')
-    packs.install(packs.make("one", KEY="1"), "--force")
-    packs.install(packs.make("two", KEY="2"), "--force")
-    put(packs.settings, packs.settings.read_text() + "\n")  # somebody wrote, so no backup helps
-    packs.uninstall("one")
-    packs.uninstall("two")
-    assert packs.settings.read_text() == '{"env": {"KEY": "\\u0030"}}\n'
 
 
 def test_different_values_in_different_scopes_are_no_conflict(packs: Packs, isolated: Path) -> None:
@@ -222,45 +124,6 @@ def both(packs: Packs, *options: str) -> None:
     packs.install(packs.make("two", hook=HOOK, files=("run.sh", "lib/x"), TWO="2", SHARED="1"), *options)
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_newest_first_give_the_very_bytes(packs: Packs, isolated: Path, text: str) -> None:
-    put(packs.settings, text)
-    both(packs)
-    packs.install("guard")
-    for pack in ("guard", "two", "one"):
-        packs.uninstall(pack)
-    assert packs.settings.read_bytes() == text.encode() and not (isolated / "data").exists()
-
-
-@pytest.mark.parametrize("order", EITHER, ids="-".join)
-@pytest.mark.parametrize("scope", ["user", "project", "local"])
-def test_a_file_that_one_of_them_made_goes_with_the_last(
-    packs: Packs, isolated: Path, scope: str, order: tuple[str, str]
-) -> None:
-    (isolated / "work" / ".git").mkdir()
-    both(packs, "--scope", scope)
-    for pack in order:
-        packs.uninstall(pack, "--scope", scope)
-    left = {path.name for path in isolated.rglob("*")} - {path.name for path in (isolated / "packs").rglob("*")}
-    assert {"settings.json", "settings.local.json", ".claude", ".hookctl", "data"} & left == set()
-
-
-@pytest.mark.parametrize("order", EITHER, ids="-".join)
-@pytest.mark.parametrize("scope", ["user", "project", "local"])
-def test_after_the_host_wrote_the_file_anew_only_ours_goes(
-    packs: Packs, isolated: Path, scope: str, order: tuple[str, str]
-) -> None:
-    (isolated / "work" / ".git").mkdir()
-    names = {"user": packs.settings, "project": isolated / "work/.claude/settings.json"}
-    path = put(names.get(scope, isolated / "work/.claude/settings.local.json"), TEXTS[3])
-    both(packs, "--scope", scope)
-    for pack in order:
-        here = json.loads(path.read_bytes())
-        path.write_text(json.dumps(dict(reversed(here.items())), indent=2) + "\n")
-        packs.uninstall(pack, "--scope", scope)
-    assert json.loads(path.read_bytes()) == json.loads(TEXTS[3])
-
-
 def test_a_pack_takes_nothing_of_one_whose_name_begins_like_its_own(packs: Packs, isolated: Path) -> None:
     for name in ("note", "note-two", "notes"):
         packs.install(packs.make(name, hook=HOOK, files=("run.sh",)))
@@ -274,7 +137,7 @@ def test_a_pack_takes_nothing_of_one_whose_name_begins_like_its_own(packs: Packs
 
 
 def test_an_upgrade_of_one_leaves_the_other_alone(packs: Packs, isolated: Path) -> None:
-    put(packs.settings, TEXTS[3])
+    put(packs.settings, OWN)
     both(packs)
     command, files = packs.value["hooks"]["Stop"][2], isolated / "data" / "packs" / "two" / "claude-user"
     there = tree(files)
@@ -288,22 +151,7 @@ def test_an_upgrade_of_one_leaves_the_other_alone(packs: Packs, isolated: Path) 
     assert [path.name for path in (isolated / "data/packs/one/claude-user").iterdir()] == ["go.sh"]
     assert packs.install(one).out == "nothing to do\n"
     packs.uninstall("--all", "--json")
-    assert packs.settings.read_bytes() == TEXTS[3].encode()
-
-
-@pytest.mark.parametrize(("now", "code"), [("1", 0), ("2", 1)])
-def test_an_upgrade_that_changes_a_shared_value_is_a_conflict(packs: Packs, now: str, code: int) -> None:
-    both(packs)
-    outcome = packs.run("install", packs.make("one", version="2", SHARED=now), *CLAUDE)
-    assert outcome.code == code and packs.env["SHARED"] == "1"
-
-
-def test_an_upgrade_that_wants_a_shared_value_no_more_leaves_it_to_the_other(packs: Packs) -> None:
-    both(packs)
-    packs.install(packs.make("one", version="2", ONE="1"))
-    assert packs.owners("SHARED") == ["two"] and packs.env["SHARED"] == "1"
-    packs.uninstall("two")
-    assert packs.env == {"ONE": "1"}
+    assert packs.settings.read_bytes() == OWN.encode()
 
 
 def test_the_same_pack_from_another_place_is_an_upgrade(packs: Packs, isolated: Path) -> None:
@@ -314,35 +162,6 @@ def test_the_same_pack_from_another_place_is_an_upgrade(packs: Packs, isolated: 
     assert len(packs.value["hooks"]["Stop"]) == 1
     packs.uninstall(str(moved))
     assert not packs.settings.exists() and not (isolated / "data").exists()
-
-
-# A wipe
-
-
-@pytest.mark.parametrize("pack", ["one", "two", "guard"])
-@pytest.mark.parametrize("left", ["{}", '{"model": "m"}', None])
-def test_after_a_wipe_an_install_of_any_writes_all_back(packs: Packs, left: str | None, pack: str) -> None:
-    put(packs.settings, TEXTS[0])
-    both(packs)
-    packs.install("guard")
-    everything = packs.value
-    packs.settings.unlink() if left is None else put(packs.settings, left)
-    outcome = packs.install(pack if pack == "guard" else str(packs.root / "packs" / pack))
-    assert outcome.out.count("all our entries were gone") >= 2
-    assert packs.env == everything["env"]
-    ids = sorted(group["hooks"][0]["command"].split(";")[0] for group in packs.value["hooks"]["Stop"])
-    assert ids == [": hookctl=guard/stop", ": hookctl=one/stop", ": hookctl=two/stop"]
-    for name in ("one", "two", "guard"):
-        assert packs.install(name if name == "guard" else str(packs.root / "packs" / name)).out == "nothing to do\n"
-    packs.uninstall("--all", "--json")
-    assert not packs.settings.exists() if left is None else packs.settings.read_text() == left
-
-
-def test_what_is_left_of_one_is_no_wipe_for_the_other(packs: Packs) -> None:
-    both(packs)
-    put(packs.settings, json.dumps({"env": {"TWO": "2"}}))
-    assert "you removed it" in packs.install(str(packs.root / "packs" / "one")).out
-    assert packs.value == {"env": {"TWO": "2"}}
 
 
 # Naming a pack at uninstall
@@ -404,19 +223,6 @@ def test_what_is_edited_in_a_packs_file_stays_when_it_leaves(packs: Packs, isola
 # The guard's own limit, and a pack that wants it too
 
 
-def test_a_pack_that_wants_the_guards_limit_shares_it(packs: Packs) -> None:
-    packs.install("guard")
-    packs.install(packs.make("loop", MAX_STOP_BLOCKS="5"))
-    assert packs.owners(LIMIT) == ["guard", "loop"]
-    packs.uninstall("guard")
-    assert packs.value == {"env": {LIMIT: "5"}}
-    packs.install("guard")
-    packs.uninstall("loop")
-    assert packs.env == {LIMIT: "5", CAP: "8"}
-    packs.uninstall()
-    assert not packs.settings.exists()
-
-
 @pytest.mark.parametrize("wish", ["12", ("12", "max"), ("12", "first")])
 def test_one_that_wants_another_limit_conflicts_until_the_guard_is_told_so(packs: Packs, wish: Any) -> None:
     """The guard's wish has no merge rule: its cap and its message follow from the limit."""
@@ -430,18 +236,3 @@ def test_one_that_wants_another_limit_conflicts_until_the_guard_is_told_so(packs
     packs.uninstall("loop")
     packs.install("guard", "--set", "max_stop_blocks=3")
     assert packs.env == {LIMIT: "3", CAP: "8"}
-
-
-def test_a_pack_that_was_there_first_is_agreed_with_by_set(packs: Packs) -> None:
-    packs.install(packs.make("loop", MAX_STOP_BLOCKS="9"))
-    assert packs.refuse("guard") == 'env.MAX_STOP_BLOCKS: loop wants "9", guard wants "5"'
-    packs.install("guard", "--set", "max_stop_blocks=9")
-    assert packs.env == {LIMIT: "9", CAP: "12"} and packs.owners(LIMIT) == ["loop", "guard"]
-
-
-def test_a_limit_that_the_guard_forced_goes_back_to_the_packs_when_it_leaves(packs: Packs) -> None:
-    packs.install(packs.make("loop", MAX_STOP_BLOCKS="9"))
-    packs.install("guard", "--force")
-    assert packs.env == {LIMIT: "5", CAP: "8"}
-    packs.uninstall()
-    assert packs.env == {LIMIT: "9"}

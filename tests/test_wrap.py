@@ -93,16 +93,6 @@ def test_twice_is_once(wrapped: Path, hookctl: Hookctl) -> None:
     assert hookctl("plan", "--host", "claude", "--exit-code").code == 0
 
 
-def test_a_plan_shows_it_and_writes_nothing(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, TEXT)
-    outcome = hookctl("plan", "--host", "claude", "--wrap", "keep.js", "--exit-code")
-    assert outcome.code == 10
-    assert "+        {" in outcome.out
-    assert "guard/wrap-" in outcome.out
-    assert settings.read_text() == TEXT
-    assert not Path(folders.here().state).exists()
-
-
 def test_what_somebody_else_writes_in_between_stays(wrapped: Path, hookctl: Hookctl) -> None:
     change(wrapped, '"model":"m"', '"model":"other"')
     assert hookctl(*INSTALL).code == 0
