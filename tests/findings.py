@@ -163,10 +163,6 @@ def changed(change: Callable[[Any], Any]) -> Callable[[Place], None]:
     return arrange
 
 
-def env_is(**env: Any) -> Callable[[Place], None]:
-    return changed(lambda page: page["env"].update(env))
-
-
 def ours_with(**fields: Any) -> Callable[[Place], None]:
     return changed(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(fields))
 

@@ -63,20 +63,6 @@ def test_an_unknown_host_is_refused_with_the_one_that_may_be_meant(name: str, me
     assert caught.value.hint.startswith(f"{meant}Known hosts: antigravity, ")
 
 
-@pytest.mark.parametrize(
-    ("options", "limit", "cap"),
-    [
-        (["--set", "MAX_STOP_BLOCKS=1"], "1", "8"), (["--set", "MAX_STOP_BLOCKS=6"], "6", "9"),
-        (["--set", "MAX_STOP_BLOCKS=20"], "20", "23"), (["--set", "max_stop_blocks=0"], "0", "5000"),
-        (["--set", "MAX_STOP_BLOCKS=-1"], "-1", "5000"), (["--set", "latch=false"], "5", "8"),
-    ],
-)  # fmt: skip
-def test_the_cap_follows_the_limit(hookctl: Hookctl, settings: Path, options: list[str], limit: str, cap: str) -> None:
-    assert hookctl("install", "--host", "claude", *options).code == 0
-    env = json.loads(settings.read_text())["env"]
-    assert env == {"MAX_STOP_BLOCKS": limit, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
-
-
 def page_of_claude(hookctl: Hookctl) -> dict[str, Any]:
     return next(page for page in hookctl("hosts", "--json").data["hosts"] if page["host"] == "claude")
 
