@@ -28,6 +28,8 @@ from hookctl.verbs.uninstall import uninstall
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, Kind
 
+THEIRS = {"type": "command", "command": "say done"}
+
 
 class Place:
     """A home with one settings file, and hookctl's own folders."""
