@@ -103,70 +103,7 @@ def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path,
     assert settings.read_text() == text + "\n"
 
 
-# The runtime files
-
-
-def test_an_edited_configuration_is_kept_knob_by_knob(installed: Path, hookctl: Hookctl) -> None:
-    config = json.loads(runtime("config.json").read_bytes())
-    put(runtime("config.json"), json.dumps({**config, "latch": False, "mine": 1}))
-    outcome = hookctl(*INSTALL, "--set", "honor_stop_hook_active=true")
-    after = json.loads(runtime("config.json").read_bytes())
-    assert (after["latch"], after["mine"], after["honor_stop_hook_active"]) == (False, 1, True)
-    assert any("your latch=false" in line for line in kept(outcome))
-    assert "nothing to do" in hookctl(*INSTALL).out
-    outcome = hookctl(*UNINSTALL)
-    assert json.loads(runtime("config.json").read_bytes())["mine"] == 1, "an edited file is theirs"
-    assert "edited by hand, so it stays" in outcome.out
-
-
-def test_force_takes_the_configuration_over(installed: Path, hookctl: Hookctl) -> None:
-    before = runtime("config.json").read_bytes()
-    put(runtime("config.json"), b"not even JSON")
-    assert hookctl(*INSTALL).code == 4
-    assert hookctl(*INSTALL, "--force").code == 0
-    assert runtime("config.json").read_bytes() == before
-    hookctl(*UNINSTALL)
-    assert not runtime().parent.exists()
-
-
-def test_an_edited_hook_is_kept_and_stays(installed: Path, hookctl: Hookctl) -> None:
-    put(runtime(), b"# mine\n")
-    assert "edited by hand" in kept(hookctl(*INSTALL))[0]
-    hookctl(*UNINSTALL)
-    assert runtime().read_bytes() == b"# mine\n"
-    assert document(installed) == {"model": "m"}
-
-
-def test_a_deleted_hook_comes_back(installed: Path, hookctl: Hookctl) -> None:
-    program = runtime().read_bytes()
-    runtime().unlink()
-    before = installed.read_bytes()
-    assert hookctl(*INSTALL).code == 0
-    assert runtime().read_bytes() == program
-    assert installed.read_bytes() == before
-
-
-def test_a_deleted_hook_does_not_stop_an_uninstall(installed: Path, hookctl: Hookctl) -> None:
-    runtime().unlink()
-    assert hookctl(*UNINSTALL).code == 0
-    assert document(installed) == {"model": "m"}
-    assert not runtime().parent.exists()
-
-
 # Options
-
-
-def test_options_are_remembered_until_a_reset(installed: Path, hookctl: Hookctl) -> None:
-    hookctl(*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
-    assert document(installed)["env"] == {LIMIT: "9", CAP: "12"}
-    assert "nothing to do" in hookctl(*INSTALL).out
-    hookctl(*INSTALL, "--set", "latch=true")
-    assert document(installed)["env"] == {LIMIT: "9", CAP: "12"}
-    hookctl(*INSTALL, "--reset")
-    assert document(installed)["env"] == {LIMIT: "5", CAP: "8"}
-    assert "latch" not in json.loads(runtime("config.json").read_bytes())
-    hookctl(*UNINSTALL)
-    assert installed.read_bytes() == b'{\n  "model": "m"\n}\n'
 
 
 @pytest.mark.parametrize("text", [b"", b"{ }", b"{\r\n}"])
@@ -176,31 +113,6 @@ def test_the_first_bytes_come_back_after_any_number_of_upgrades(text: bytes, set
         hookctl(*INSTALL, "--set", f"max_stop_blocks={limit}")
     hookctl(*UNINSTALL)
     assert settings.read_bytes() == text
-
-
-# Several places, and a lost ledger
-
-
-def test_two_settings_folders_have_a_registration_each(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = isolated / "one" / "settings.json", isolated / "two" / "settings.json"
-    put(first, b"{}")
-    for path in (first, second):
-        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(path.parent))
-        assert hookctl(*INSTALL).code == 0
-    commands = [handler(path)["command"] for path in (first, second)]
-    assert commands[0] != commands[1]
-    hooks = sorted(Path(folders.here().data).glob("guard/*/hook.py"))
-    assert len(hooks) == 2
-    assert hookctl(*UNINSTALL).code == 0  # of the second, which the environment names
-    assert not second.parent.exists()
-    assert handler(first)["command"] == commands[0]
-    assert runtime().exists()
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(first.parent))
-    assert hookctl(*UNINSTALL).code == 0
-    assert first.read_bytes() == b"{}"
-    assert not Path(folders.here().data).exists()
 
 
 # What may not be written

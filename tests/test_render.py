@@ -114,12 +114,6 @@ def test_wrong_use_is_said(arguments: tuple[str, ...], said: str, hookctl: Hookc
     assert said in done.err
 
 
-def test_install_at_managed_scope_names_render(hookctl: Hookctl) -> None:
-    done = hookctl("install", "--host", "claude", "--scope", "managed")
-    assert done.code == 2
-    assert "hookctl render --scope managed" in done.err
-
-
 @pytest.mark.parametrize(("host", "scope"), [("hermes", "project"), ("codex", "local")])
 def test_a_scope_that_a_host_has_not_is_refused_as_install_does(hookctl: Hookctl, host: str, scope: str) -> None:
     done = hookctl("render", "--host", host, "--scope", scope, "--hook-dir", "/opt/h", "--json")

@@ -41,21 +41,6 @@ def own_files(isolated: Path) -> list[str]:
     return [path.name for path in files if not path.parent.name.startswith("guard_")]
 
 
-def test_the_text_from_before_our_first_write_comes_back_and_the_packs_go(
-    settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    _, second = stages(settings, hookctl)
-    settings.chmod(0o640)
-    done = hookctl("restore", str(settings))
-    assert done.code == 0
-    assert settings.read_bytes() == THEIRS
-    assert settings.stat().st_mode & 0o777 == 0o640
-    assert store.load(folders.here().ledger) == {}
-    assert own_files(isolated) == []
-    assert "as it was before hookctl's first write" in done.out
-    assert backups.read_backups(folders.here().state, str(settings))[-1].data == second
-
-
 def states(hookctl: Hookctl) -> dict[tuple[str, ...], str]:
     """The state of each entry in the only settings file."""
     return {tuple(e["path"]): e["state"] for e in hookctl("status", "--json").data["files"][0]["entries"]}
