@@ -141,15 +141,6 @@ def test_doctor_is_clean_right_after_install(place: Place) -> None:
     assert place.codes() == ["self_test_passed", "never_ran"]
 
 
-def test_doctor_is_clean_in_the_home_folder_too(place: Place) -> None:
-    """Where the project's settings file is the user's own, nothing masks anything."""
-    place.install()
-    place.monkeypatch.chdir(place.root / "home")
-    assert place.codes() == ["self_test_passed", "never_ran", "client_missing"]
-    put(place.settings, '{"disableAllHooks": true}')
-    assert place.codes().count("hooks_disabled") == 1
-
-
 @pytest.mark.parametrize("version", ["2.1.143", "2.1.220", "2.1.330"])
 def test_nothing_is_said_of_a_client_that_fits(place: Place, version: str) -> None:
     place.client(f"echo '{version} (Claude Code)'")

@@ -169,25 +169,6 @@ def test_a_packs_program_runs_from_the_settings(
 # Which folder is the project
 
 
-@pytest.mark.parametrize("scope", ["project", "local"])
-@pytest.mark.parametrize("mark", [".git", ".hookctl", ".git of a work tree"])
-def test_the_project_is_found_upwards(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, scope: str, mark: str
-) -> None:
-    top = isolated / "code" / "app"
-    (top / "src" / "deep").mkdir(parents=True)
-    if mark == ".git of a work tree":
-        put(top / ".git", "gitdir: ../.git/worktrees/app\n")
-    else:
-        (top / mark).mkdir()
-    monkeypatch.chdir(top / "src" / "deep")
-    outcome = hookctl(*INSTALL, "--scope", scope)
-    assert outcome.code == 0 and f"guard works in {top}, not in the folders below it" in outcome.err
-    assert file_of(isolated, scope, top).exists()
-    assert hookctl("uninstall", "--scope", scope).code == 0
-    assert not (top / ".claude").exists()
-
-
 @pytest.mark.parametrize("host", hosts.names())
 def test_install_says_where_a_projects_hook_does_not_run(host: str, isolated: Path, hookctl: Hookctl) -> None:
     """As measured: see tests/e2e, and docs/hosts.md."""
@@ -198,99 +179,6 @@ def test_install_says_where_a_projects_hook_does_not_run(host: str, isolated: Pa
     done = hookctl("install", "--host", host)
     assert (done.code, "not in the folders below it" in done.err) == (0, False)
     assert "is a link" not in done.err
-
-
-@pytest.mark.parametrize("named", ["absolute", "relative", "through a link", "with a slash"])
-def test_a_project_can_be_named(isolated: Path, project: Path, hookctl: Hookctl, named: str) -> None:
-    other = isolated / "other"
-    other.mkdir()
-    (isolated / "link").symlink_to(other)
-    names = {"absolute": str(other), "relative": "../other", "through a link": str(isolated / "link")}
-    name = names.get(named, f"{other}/")
-    for scope in ("project", "local"):
-        assert hookctl(*INSTALL, "--scope", scope, "--project", name).code == 0
-        assert hookctl(*INSTALL, "--scope", scope, "--project", str(other)).out == "nothing to do\n"
-    assert command_in(other / ".claude" / "settings.json") == SHARED
-    assert short(other) in command_in(other / ".claude" / "settings.local.json")
-    assert not (project / ".claude").exists()
-    for scope in ("project", "local"):
-        assert hookctl("uninstall", "--scope", scope, "--project", name).code == 0
-    assert list(other.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["nowhere", "file"])
-def test_a_project_that_is_no_folder_is_a_usage_error(
-    isolated: Path, project: Path, hookctl: Hookctl, name: str
-) -> None:
-    put(project / "file", "")
-    before = tree(isolated)
-    for verb in (INSTALL, ("uninstall",), ("plan", "--host", "claude")):
-        outcome = hookctl(*verb, "--scope", "local", "--project", name, "--json")
-        assert (outcome.code, codes(outcome)) == (2, ["usage"])
-    assert tree(isolated) == before
-
-
-def test_two_projects_at_local_scope_have_a_folder_each(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = (put(isolated / name / "x" / ".git", "").parent for name in ("one", "two"))
-    for folder in (first, second):
-        assert hookctl(*INSTALL, "--scope", "local", "--project", str(folder)).code == 0
-    folders = {command_in(file_of(isolated, "local", folder)).split()[4] for folder in (first, second)}
-    assert len(folders) == 2 and all(Path(folder).is_file() for folder in folders)
-    outcome = hookctl("uninstall", "--scope", "local", "--project", str(first))
-    assert f"{second}/.claude/settings.local.json (local scope)" in outcome.err
-    assert not (first / ".claude").exists()
-    assert play(command_in(file_of(isolated, "local", second)), second) == ""
-    assert hookctl("uninstall", "--all", "--json").code == 0
-    assert not (second / ".claude").exists() and not (isolated / "data").exists()
-
-
-# Two scopes and one file
-
-
-def test_in_a_home_that_is_the_project_the_users_settings_are_not_the_projects(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = isolated / "home"
-    monkeypatch.chdir(home)
-    before = tree(isolated)
-    outcome = hookctl(*INSTALL, "--scope", "project", "--json")
-    assert (outcome.code, codes(outcome)) == (2, ["usage"])
-    assert outcome.result["errors"][0]["path"] == str(home / ".claude" / "settings.json")
-    assert tree(isolated) == before
-    assert hookctl(*INSTALL, "--scope", "local").code == 0  # that file is another one
-    assert hookctl(*INSTALL).code == 0
-    assert hookctl("uninstall", "--scope", "local").code == 0
-    assert hookctl("uninstall").code == 0
-    assert list(home.iterdir()) == []
-
-
-def test_a_config_folder_inside_a_project_is_not_the_projects(
-    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(project / ".claude"))
-    assert hookctl(*INSTALL).code == 0
-    assert command_in(project / ".claude" / "settings.json").startswith(": hookctl=guard/stop; [ -f /")
-    before = tree(isolated)
-    for verb in (INSTALL, ("uninstall",)):
-        assert hookctl(*verb, "--scope", "project").code == 2
-    assert tree(isolated) == before
-    assert hookctl("uninstall").code == 0
-    assert not (project / ".claude").exists()
-
-
-def test_what_is_installed_for_the_project_is_not_taken_over_for_the_user(
-    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(project / ".claude"))
-    before = tree(isolated)
-    for verb in (INSTALL, ("uninstall",)):
-        outcome = hookctl(*verb, "--json")
-        assert (outcome.code, codes(outcome)) == (2, ["usage"])
-        assert "project scope" in outcome.result["errors"][0]["message"]
-    assert tree(isolated) == before
 
 
 # Links
