@@ -923,6 +923,7 @@ WHY = {
     "row 11 uninstall": ["it was gone already", ""],
     "row 12 install the entries of every pack": ["", "all our entries were gone"],
     "row 13 uninstall the remaining pack's value, before stays": ["the remaining pack's value"],
+    "row 13 install max": [""],
     "row 13 fix max": ["what the packs' common rule gives"],
     "row 14 uninstall the first one leaves": ["another pack still wants it"],
     "row 15 install": ["hookctl's record of it is missing; it is known by its name"],
