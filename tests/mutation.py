@@ -49,16 +49,16 @@ AREAS = {
     "engine": Area(
         ("hookctl/engine.py",),
         ("tests/test_engine.py", "tests/test_engine_wraps.py"),
-        ("tests/test_machine.py", "tests/test_invariants.py", "tests/test_two_packs.py", "tests/test_overrides.py"),
+        ("tests/test_machine.py", "tests/test_invariants.py", "tests/test_overrides.py"),
     ),
     "plan": Area(
         ("hookctl/planner/*.py",),
-        ("tests/test_overrides.py", "tests/test_two_packs.py", "tests/test_stories.py"),
+        ("tests/test_overrides.py", "tests/test_stories.py"),
         (
             "tests/test_restore.py", "tests/test_wrap.py", "tests/test_project_ledger.py", "tests/test_gaps.py",
             "tests/test_moved.py", "tests/test_modes.py", "tests/test_trust.py", "tests/test_invariants.py",
             "tests/test_hook_upgrade.py", "tests/test_cli_contract.py", "tests/test_doctor_fix.py",
-            "tests/test_together.py", "tests/test_scopes.py",
+            "tests/test_scopes.py",
         ),
     ),
     "documents": Area(
@@ -75,7 +75,7 @@ AREAS = {
         ("tests/test_files.py", "tests/test_ledger.py", "tests/test_restore.py"),
         (
             "tests/test_invariants.py", "tests/test_modes.py", "tests/test_folders_of_ours.py",
-            "tests/test_together.py", "tests/test_pull_after_kill.py", "tests/test_hostile_repository.py",
+            "tests/test_stories.py", "tests/test_pull_after_kill.py", "tests/test_hostile_repository.py",
             "tests/test_crash.py", "tests/test_syscalls.py", "tests/test_races.py",
         ),
     ),

@@ -18,17 +18,7 @@ from hookctl.ledger.digests import content_digest
 
 from . import findings
 from .conftest import Hookctl, put
-from .findings import (
-    CAP,
-    FILES,
-    LIMIT,
-    MADE,
-    Place,
-    everything,
-    file_of,
-    pack,
-    pack_file,
-)
+from .findings import CAP, FILES, LIMIT, MADE, Place, everything, file_of, pack, pack_file
 from .trees import tree
 
 # What --fix mends. Every other finding stays, and with it every byte.

@@ -12,6 +12,8 @@ from hookctl.system import backups, files, folders
 from tests.conftest import Hookctl, put
 
 THEIRS = b'{\n    "model": "m",  "env": {"A": "1"}\n}'
+
+
 def stages(settings: Path, hookctl: Hookctl) -> tuple[bytes, bytes]:
     """The operator's file with the guard installed, then with another limit."""
     put(settings, THEIRS)
