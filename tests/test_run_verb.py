@@ -102,16 +102,6 @@ def test_only_an_end_takes_the_breadcrumb_away(run: Run, action: str, stays: boo
     assert (run.state / "RESPAWN_REQUESTED").exists() == stays
 
 
-def test_hook_and_run_find_the_same_project_from_a_folder_below(run: Run) -> None:
-    (run.project / ".git").mkdir()
-    below = run.project / "src" / "deep"
-    below.mkdir(parents=True)
-    run.monkeypatch.chdir(below)
-    assert run.does("remaining", "1")["project"] == str(run.project)
-    assert run.says(cwd=below) == "block"
-    assert run.says(cwd=run.project, active=True) == "block"
-
-
 def test_the_hosts_variable_names_the_project(run: Run) -> None:
     other = run.root / "other"
     (other / ".git").mkdir(parents=True)
@@ -119,25 +109,6 @@ def test_the_hosts_variable_names_the_project(run: Run) -> None:
     run.monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(other / "sub"))
     assert run.does("remaining", "1")["project"] == str(other)
     assert run.says(cwd=run.project) == "block", "for the hook the variable wins over the payload too"
-
-
-def test_a_variable_that_names_nothing_is_passed_over(run: Run) -> None:
-    """As by the hook; and no folder is made there."""
-    gone = run.root / "gone"
-    run.monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(gone))
-    assert run.does("remaining", "1")["project"] == str(run.project)
-    assert not gone.exists()
-    assert run.says() == "block"
-
-
-def test_an_option_names_the_project(run: Run) -> None:
-    other = run.root / "other"
-    other.mkdir()
-    run.monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(run.project))
-    assert run.does("remaining", "1", "--project", "../other")["project"] == str(other)
-    run.monkeypatch.delenv("CLAUDE_PROJECT_DIR")
-    assert not run.folder.exists()
-    assert run.says(cwd=other) == "block"
 
 
 @pytest.mark.parametrize("named", ["{root}/elsewhere/run", "tasks", "  tasks ", " "])
@@ -150,18 +121,6 @@ def test_a_variable_moves_the_run_folder(run: Run, named: str) -> None:
     assert run.says() == "block"
     run.does("stop")
     assert run.says(active=True) == ""
-
-
-def test_a_run_folder_outside_the_project_may_be_a_link(run: Run) -> None:
-    """Only the operator can name one, so it is no repository's trap."""
-    (run.root / "real").mkdir()
-    (run.root / "link").symlink_to(run.root / "real")
-    run.monkeypatch.setenv("HOOKCTL_RUN_DIR", str(run.root / "link"))
-    run.does("start", "--remaining", "1")
-    run.does("stop")
-    assert set(os.listdir(run.root / "real")) == {"task.json", "STOP"}
-    run.does("start")
-    assert set(os.listdir(run.root / "real")) == {"task.json"}
 
 
 # The files are shared with people and agents.

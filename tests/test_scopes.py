@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import json
@@ -10,7 +9,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +42,6 @@ def project(isolated: Path) -> Path:
     """The folder that the commands run in, as a project."""
     (isolated / "work" / ".git").mkdir()
     return isolated / "work"
-
-
-@contextlib.contextmanager
-def masked(mask: int) -> Iterator[None]:
-    old = os.umask(mask)
-    try:
-        yield
-    finally:
-        os.umask(old)
 
 
 def short(path: Path) -> str:
@@ -103,27 +93,6 @@ def test_nothing_that_is_committed_names_this_machine(isolated: Path, project: P
 # Modes
 
 
-@pytest.mark.parametrize("mask", [0o022, 0o002, 0o027, 0o077])
-def test_in_a_project_files_and_folders_are_as_the_umask_says(project: Path, hookctl: Hookctl, mask: int) -> None:
-    with masked(mask):
-        assert hookctl(*INSTALL, "--scope", "project").code == 0
-    made = [path for top in (".claude", ".hookctl") for path in (project / top, *(project / top).rglob("*"))]
-    assert len([path for path in made if path.is_file()]) == 5 + len(load_programs(wrapper=False).package)
-    assert {mode(path) for path in made if path.is_file()} == {0o666 & ~mask}
-    assert {mode(path) for path in made if path.is_dir()} == {0o777 & ~mask}
-
-
-@pytest.mark.parametrize("scope", ["user", "local"])
-def test_elsewhere_they_are_the_users_alone(isolated: Path, project: Path, hookctl: Hookctl, scope: str) -> None:
-    with masked(0o002):
-        assert hookctl(*INSTALL, "--scope", scope).code == 0
-    folder = guard_folder(isolated, scope)
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert {mode(path) for path in (file_of(isolated, scope), *files, isolated / "state" / "ledger.json")} == {0o600}
-    (package,) = folder.glob("guard_*")
-    assert {mode(path) for path in (package, folder, folder.parent, isolated / "data", isolated / "state")} == {0o700}
-
-
 PACK = """[pack]
 name = "bell"
 version = "1"
@@ -143,17 +112,6 @@ def bell(isolated: Path) -> str:
     put(folder / "ring.sh", '#!/bin/sh\necho "ring $1"\n').chmod(0o700)
     put(folder / "lib" / "tone.txt", "high\n")
     return str(folder)
-
-
-@pytest.mark.parametrize(("mask", "program", "text"), [(0o022, 0o755, 0o644), (0o027, 0o750, 0o640)])
-def test_a_packs_program_can_be_run_by_whoever_can_read_it(
-    project: Path, hookctl: Hookctl, bell: str, mask: int, program: int, text: int
-) -> None:
-    with masked(mask):
-        assert hookctl("install", bell, "--host", "claude", "--scope", "project").code == 0
-    folder = project / ".hookctl" / "packs" / "bell"
-    assert str(bell) not in (project / ".hookctl" / "ledger.json").read_text()
-    assert (mode(folder / "ring.sh"), mode(folder / "lib" / "tone.txt")) == (program, text)
 
 
 @pytest.mark.parametrize("scope", SCOPES)
