@@ -139,7 +139,7 @@ ARRANGED: list[Callable[[Place], Any]] = [
     everything, findings.nothing, findings.unparsable, findings.entries_wiped, findings.hook_changed,
     findings.wrap_missing, findings.two_versions, findings.owner_unseen, findings.link_chain, findings.hook_silent,
     findings.pack_gone, findings.ledger_unreadable, findings.interrupted_run, findings.above_the_project,
-    findings.in_the_home_folder_too, findings.also_read, findings.project_file("{"), findings.managed_text("{"),
+    findings.in_the_home_folder_too, findings.also_read, findings.in_the_project("{"), findings.managed_text("{"),
     findings.not_committed(".gitignore", ".hookctl/"), findings.beside_ours(Stop=[NIGHTLY, handler("npx x")]),
     findings.beside_ours(PreToolUse=[handler("python3 /gone/check.py")]),
 ]  # fmt: skip

@@ -44,16 +44,6 @@ def test_a_host_table_that_somebody_changed_is_renewed(isolated: Path, hookctl: 
     assert path.read_text() == whole
 
 
-def test_a_configuration_in_another_form_is_no_edit(isolated: Path, hookctl: Hookctl) -> None:
-    path = isolated / "data" / "guard" / "claude-user" / "config.json"
-    assert hookctl(*INSTALL).code == 0
-    compact = json.dumps(dict(reversed(json.loads(path.read_text()).items())))
-    put(path, compact)
-    assert hookctl(*INSTALL).code == 0
-    assert hookctl(*INSTALL).out == "nothing to do\n"
-    assert path.read_text() == compact
-
-
 # From one package to the next.
 
 
