@@ -149,7 +149,7 @@ def gathered() -> tuple[Any, HostFacts]:
     here = folders.here()
     of_records = record_facts(here)
     host = host_facts(Machine(here, of_records.records), hosts.load("claude"))
-    return of_records, survey.with_trials(host)
+    return of_records, survey.with_self_tests(host)
 
 
 def judged(of_records: Any, host: HostFacts) -> list[codes.Finding]:
