@@ -225,7 +225,7 @@ def _install(
         targets = _find_targets(folders, hosts, scope, project)
         return install(folders, content, targets, choice, dry_run=dry_run)
 
-    return _show("install", verb, json)
+    return _show("install", verb, json, writes=not dry_run)
 
 
 def _plan(
@@ -316,7 +316,7 @@ def _uninstall(
         targets = [] if all_ else _find_targets(folders, hosts, scope or "user", project)
         return uninstall(folders, request, targets, dry_run=dry_run)
 
-    return _show("uninstall", verb, json)
+    return _show("uninstall", verb, json, writes=not dry_run)
 
 
 def _restore(
@@ -333,7 +333,9 @@ def _restore(
 ) -> int:
     from hookctl.verbs.restore import Request, restore
 
-    return _show("restore", lambda f: restore(f, Request(file, to, list_, prune, dry_run)), json)
+    request = Request(file, to, list_, prune, dry_run)
+    writes = not (list_ or dry_run)
+    return _show("restore", lambda f: restore(f, request), json, writes=writes)
 
 
 def _render(
@@ -395,7 +397,10 @@ def _doctor(
 ) -> int:
     from hookctl.verbs.doctor import doctor
 
-    return _show("doctor", lambda f: doctor(f, _load_hosts(host), strict=strict, fix=fix), json)
+    def verb(folders: Folders) -> Result:
+        return doctor(folders, _load_hosts(host), strict=strict, fix=fix)
+
+    return _show("doctor", verb, json, writes=fix)
 
 
 def _hosts(json: _Json = False) -> int:
@@ -434,7 +439,7 @@ def _run(
     from hookctl.verbs.run import Request, run
 
     request = Request(action, count, remaining, owner, duration, project)
-    return _show("run", lambda f: run(f, request), json)
+    return _show("run", lambda f: run(f, request), json, writes=action != "status")
 
 
 def _log(
@@ -502,7 +507,7 @@ def _verify(
     from hookctl.verbs.verify import Request, verify
 
     request = Request(tuple(command or ()), rechecks, grace, timeout)
-    return _show("verify", lambda f: verify(f, request, as_json=json), json)
+    return _show("verify", lambda f: verify(f, request, as_json=json), json, homeless=True)
 
 
 def _simulate(
@@ -530,7 +535,7 @@ def _simulate(
     from hookctl.verbs.simulate import simulate
 
     request = _settings(mode, preset, assign, nudge, nudge_env, dispatch)
-    return _show("simulate", lambda f: simulate(f, source, request, host), json)
+    return _show("simulate", lambda f: simulate(f, source, request, host), json, homeless=True)
 
 
 def _completion(
@@ -544,7 +549,7 @@ def _completion(
 ) -> int:
     from hookctl.verbs.completion import completion
 
-    return _show("completion", lambda _: completion(shell), json)
+    return _show("completion", lambda _: completion(shell), json, homeless=True)
 
 
 _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
@@ -643,11 +648,24 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
 }
 
 
-def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
+def _show(
+    command: str,
+    verb: Callable[..., Result],
+    as_json: bool,
+    *,
+    writes: bool = False,
+    homeless: bool = False,
+) -> int:
+    """Run a verb and print its result; `writes` in the user's folders, `homeless` needs none."""
     from hookctl import report
-    from hookctl.system.folders import here
+    from hookctl.system import folders
 
-    result = verb(here())
+    place = folders.without_home() if homeless else folders.here()
+    if writes and os.geteuid() == 0:
+        from hookctl.system.owners import require_own_home
+
+        require_own_home(place.home, place.state, place.data)
+    result = verb(place)
     report.show(command, result, as_json=as_json)
     return result.exit_code
 
@@ -746,7 +764,9 @@ def _confirm(question: str) -> bool:
     if not question:
         return True
     # typer's own question writes a blank to stdout, which is for results.
-    sys.stderr.write(f"{question} [y/N] ")
+    from hookctl.report import plain
+
+    sys.stderr.write(f"{plain(question)} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise HookctlError("declined", "nothing was changed", exit_code=INTERRUPTED)

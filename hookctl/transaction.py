@@ -57,7 +57,7 @@ def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
     import filelock
 
     try:
-        os.makedirs(folders.state, mode=0o700, exist_ok=True)
+        files.make_private_folder(folders.state)
         lock = filelock.FileLock(os.path.join(folders.state, "lock"), mode=0o600)
         try:
             lock.acquire(timeout=0.2)

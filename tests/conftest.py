@@ -45,7 +45,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def fixed_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same interpreter everywhere, none that is looked for, and no pause before a file is read again."""
     monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ: ())
+    monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ, project: ())
     monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 

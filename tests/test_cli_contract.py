@@ -473,7 +473,7 @@ def test_the_diff_applied_is_what_is_written(
     diff = re.split(r"^(?:would|\(nothing)", plan.out, maxsplit=1, flags=re.MULTILINE)[0]
     (done,) = hookctl(*verb, "--json").data["files"]
     after = settings.read_text() if settings.exists() else ""
-    assert patched(before, diff.replace("one\u2028two\ufffd", "one\u2028two\x85")) == after
+    assert patched(before, diff.replace("one\\u2028two\\x85", "one\u2028two\x85")) == after
     assert done == file, "what was planned is what was done"
 
 

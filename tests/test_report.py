@@ -138,12 +138,12 @@ def test_paths_are_written_as_people_do(isolated: Path, monkeypatch: pytest.Monk
 
 @given(st.text(max_size=20))
 def test_a_line_is_one_line_and_drives_nothing(text: str) -> None:
-    shown = report._plain(text)
-    assert len(shown) == len(text)
-    for old, new in zip(text, shown, strict=True):
-        assert new in (old, "\ufffd")
-        assert new == old or old in "\x7f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" or ord(old) < 0xA0
-        assert ord(new) >= 0x20 or new == "\t"
+    shown = report.plain(text)
+    assert shown.splitlines() in ([shown], [])
+    for old in set(text):
+        new = report.plain(old)
+        assert new == old or (new.startswith("\\") and (ord(old) < 0xA0 or ord(old) in range(0x200E, 0x206A) or old == "\u061c"))
+        assert old.isprintable() <= (new == old)
 
 
 def test_an_error_names_place_cause_and_next_step() -> None:
@@ -159,7 +159,7 @@ def test_a_result_goes_to_stdout_and_the_rest_to_stderr(capsys: pytest.CaptureFi
     result = Result({"a": "é\u001b"}, ("one\x1b[2J", "two\nthree"), ("by the way",), (error,), 1)
     report.show("status", result, as_json=False)
     out, err = capsys.readouterr()
-    assert out == "one\ufffd[2J\ntwo\ufffdthree\n"
+    assert out == "one\\x1b[2J\ntwo\\nthree\n"
     assert err == "hookctl: by the way\nhookctl: error: wrong\n  Mend it.\n"
     report.show("status", result, as_json=True)
     out, err = capsys.readouterr()

@@ -23,7 +23,7 @@ PACK = '[pack]\nname = "one"\nversion = "1"\n[env]\nONE = "1"\n'
 def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The guard at every scope and in a linked settings folder, another pack at user scope alone; the names to say."""
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+    monkeypatch.setattr(interpreter, "on_path", lambda environ, project: ())
     (isolated / "work" / ".git").mkdir()
     (isolated / "dotfiles").mkdir()
     settings.parent.symlink_to(isolated / "dotfiles")

@@ -133,9 +133,9 @@ TABLE = (
         "link it to the file directly",
     ),
     Code(
-        "loose_mode", ("warning",),
-        "other users can write the settings, a hook or hookctl's folders, or own them: they "
-        "could run commands as you",
+        "loose_mode", ("error",),
+        "other users can write the settings, a hook, hookctl's folders or one above them, or "
+        "own them: they could run commands as you",
         "the `chmod` or `chown` command that the fix names",
     ),
     Code(
@@ -316,7 +316,7 @@ TABLE = (
     ),
     Code(
         "hook_old", ("info",),
-        "the hook is from another version of hookctl",
+        "the hook is from another version of hookctl, so it is not tested",
         "`hookctl install --host claude` updates it",
     ),
     Code(
@@ -339,6 +339,12 @@ TABLE = (
         "interpreter_missing", ("error",),
         "the Python that runs the hook is gone",
         "`--fix` chooses another; at project scope, put `python3` on `PATH`",
+    ),
+    Code(
+        "interpreter_unsafe", ("error",),
+        "other users can change the Python that runs the hook, or a folder on the way to it; "
+        "hookctl does not start it",
+        "install again, which chooses another; or the command that the fix names",
     ),
     Code(
         "interpreter_broken", ("error",),

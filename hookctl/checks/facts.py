@@ -15,6 +15,7 @@ from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
+from hookctl.system.owners import Fault
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
 _SCRIPTED = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash)[0-9.]*")
@@ -114,6 +115,7 @@ class Configuration(NamedTuple):
     is_there: bool
     value: dict[str, Any]  # empty where it cannot be read
     error: HookctlError | None
+    data: bytes | None = None  # as they are in the file
 
 
 class ProgramFile(NamedTuple):
@@ -134,6 +136,7 @@ class Python(NamedTuple):
     path: str
     is_executable: bool
     version: tuple[int, int] | None  # None where it does not run
+    fault: Fault | None = None  # what lets somebody else change it; then it was not started
 
 
 class Answer(NamedTuple):
@@ -160,12 +163,10 @@ class Client(NamedTuple):
 
 
 class Rights(NamedTuple):
-    """Who may change a file: its owner, and the mode of each path from it up to the root."""
+    """A path that only the user may change, and what lets somebody else change it."""
 
     path: str
-    real: str  # every link resolved
-    owner: int
-    modes: tuple[tuple[str, int], ...]
+    fault: Fault
 
 
 class OtherReader(NamedTuple):

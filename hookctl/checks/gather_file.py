@@ -155,7 +155,6 @@ def _list_protected_paths(machine: Machine, facts: FileFacts) -> list[str]:
         paths += [os.path.join(pack_record.folder, name) for name in pack_record.files]
     if facts.guard:
         paths.append(machine.folders.state)
-        paths.append(settings_from(facts.guard.settings).python or machine.folders.state)
     return paths
 
 
@@ -220,7 +219,8 @@ def _find_python(machine: Machine, target: Target, pack_record: PackRecord) -> P
     if not settings.events:
         return None
     if target.shared:  # the shared command runs whatever python3 is on PATH
-        return probes.python(interpreter.python3(machine.environ) or "python3")
+        program = interpreter.python3(machine.environ, target.project)
+        return probes.python(program or "python3")
     return probes.python(settings.python)
 
 

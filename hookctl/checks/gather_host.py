@@ -47,7 +47,8 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     facts = HostFacts(host, machine.environ, config, machine.now, ())
     if not targets:
         return facts
-    client = probes.client(host, hosts.client(host, machine.environ))
+    program = hosts.client(host, machine.environ)
+    client = probes.client(host, program, machine.cwd_project)
     # First: they are read again while somebody is writing them.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
     layers = machine.layers(host, machine.active_file(host, "user")[1], cwd)

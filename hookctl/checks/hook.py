@@ -62,14 +62,11 @@ def _judge_programs(file: FileFacts) -> Iterator[Finding]:
 
 
 def program_to_try(file: FileFacts) -> str:
-    """The program that a self-test may start, or '' if it or its interpreter has a fault.
+    """The program that a self-test stands for, or '' if it or its interpreter has a fault.
 
-    A committed ledger is not trusted: at project scope only this version's program starts.
+    The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     """
-    if file.guard is None or file.python is None:
-        return ""
-    stopping = ("error", "warning", "info") if file.target.shared else ("error", "warning")
-    if any(finding.level in stopping for finding in _judge_programs(file)):
+    if file.guard is None or file.python is None or any(_judge_programs(file)):
         return ""
     return next(program.path for program in file.programs if program.name != WRAPPER)
 
@@ -86,6 +83,13 @@ def _judge_interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
                 "Install Python 3.8 or later.",
             )
         yield file.find("interpreter_missing", message, fix, python.path)
+    elif python.fault:
+        where = "" if python.fault.path == python.path else f"{python.fault.path} "
+        message = f"somebody else could change the hook's Python: {where}{python.fault.reason}"
+        fix = f"`{file.install}` chooses another; or `{python.fault.fix}`."
+        if file.target.shared:
+            fix = f"`{python.fault.fix}`"
+        yield file.find("interpreter_unsafe", message, fix, python.path)
     elif python.version is None:
         message = "the hook's Python does not run, so the hook does nothing"
         yield file.find("interpreter_broken", message, "Reinstall this Python.", python.path)
@@ -110,9 +114,7 @@ def _judge_program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
         message = "the hook's file was changed since hookctl installed it, so it was not tested"
         yield file.find("hook_changed", message, f"`{file.install} --force` restores it.", path)
     elif not program.is_current:
-        message = "the hook is from another version of hookctl" + (
-            ", so it was not tested" if file.target.shared else ""
-        )
+        message = "the hook is from another version of hookctl, so it was not tested"
         yield file.find("hook_old", message, f"`{file.install}` updates it.", path)
 
 

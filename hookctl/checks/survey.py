@@ -92,7 +92,8 @@ def _with_trial(file: FileFacts) -> FileFacts:
     program = hook.program_to_try(file)
     if not program or file.python is None:
         return file
-    return file._replace(answers=self_test.run(file.python.path, program, file.host.name))
+    config = file.config.data if file.config else None
+    return file._replace(answers=self_test.run(file.python.path, config, file.host.name))
 
 
 def judge(facts: HostFacts) -> list[Finding]:

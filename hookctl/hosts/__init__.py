@@ -252,7 +252,7 @@ def config_folder(host: Host, environ: Mapping[str, str]) -> str:
 
 def home(environ: Mapping[str, str]) -> str:
     """The user's home folder."""
-    return environ.get("HOME") or os.path.expanduser("~")
+    return environ["HOME"]
 
 
 def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> str:

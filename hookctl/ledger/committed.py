@@ -139,7 +139,10 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
 
 
 def _known_projects(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
-    projects = [project_folder.find(folders.cwd, folders.environ)]
+    projects = []
+    root = project_folder.search(folders.cwd, folders.environ)
+    if not project_folder.is_foreign(root):
+        projects.append(root)
     for stub in stubs.values():
         if stub.project:
             projects.append(store.real_path(stub.project))
@@ -147,6 +150,7 @@ def _known_projects(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
 
 
 def _load_project(folders: Folders, project: str, stubs: Mapping[str, Record]) -> dict[str, Record]:
+    project_folder.require_own(project)
     return load(folders, project, files.read(ledger_path(project)).data, stubs)
 
 

@@ -244,10 +244,12 @@ def _cap_to_count(host: Host) -> dict[str, Any]:
 def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
     """The content of config.json; in breaker mode the limit is in the host's env, if it has one.
 
+    A locked guard reads no variable, so its limit stands here.
     Without a state folder, as at project scope, the hook finds it by itself.
     """
     config = {"mode": settings.mode, **settings.effective}
-    if settings.mode == "breaker" and (host.env_path or host.env_field):
+    has_variable = bool(host.env_path or host.env_field)
+    if settings.mode == "breaker" and has_variable and settings.effective.get("locked") is not True:
         config.pop("max_stop_blocks", None)
     if state:
         config["state_dir"] = state

@@ -6,10 +6,12 @@ entry like any other, in the file that the host keeps it in; so the operator's o
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Mapping
 
 from hookctl import engine
-from hookctl.errors import HookctlError
+from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex, config_folder, shapes
 from hookctl.hosts.model import Trust
 from hookctl.ledger import store
@@ -18,6 +20,7 @@ from hookctl.planner.draft import Draft
 from hookctl.settings import approval
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import Target
+from hookctl.system import project
 
 _FORMAT = "toml"  # of the only file that has such approvals
 _WRITTEN = ("write", "replace", "remove")
@@ -56,12 +59,16 @@ class Approvals:
 
     def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
+        if ask:
+            _require_own_programs(draft, pack, self.sources.folders.environ)
         config = self._open_config_of(draft, must=ask)
         if config is None:
             draft.messages.append(_operator_step(trust))
             return
         needed, others = _needed_approvals(draft, pack)
-        if ask or _keeps_up(config, draft, pack):
+        if draft.target.shared:
+            _withdraw(config, draft, pack)  # what an earlier version approved
+        elif ask or _keeps_up(config, draft, pack):
             _approve(config, draft, pack, needed)
         if ask:
             for hook in others:
@@ -74,7 +81,7 @@ class Approvals:
         if not draft.host.trust.config:
             return
         config = self._open_config_of(draft, must=False)
-        if config and _keeps_up(config, draft, pack):
+        if config and not draft.target.shared and _keeps_up(config, draft, pack):
             needed, _ = _needed_approvals(draft, pack)
             if needed:
                 _approve(config, draft, pack, needed)
@@ -128,6 +135,34 @@ class Approvals:
         config = Draft(self.sources, target, snapshot, document, key, record)
         self._opened.append(config)
         return config
+
+
+def _require_own_programs(draft: Draft, pack: str, environ: Mapping[str, str]) -> None:
+    """Refuse to approve a program in a project: a later commit of it would be approved, too."""
+    paths = [draft.packs[pack].folder]
+    for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
+        if hook.pack == pack:
+            paths += _paths_in(str(hook.fields["command"]))
+    for path in filter(None, paths):
+        root = project.search(path, environ) if os.path.isabs(path) else path
+        if not os.path.isabs(path) or project.has_mark(root):
+            message = f"--trust: {path} is a project's, so a later commit could change what it runs"
+            hint = "Leave --trust out and approve it in the host, or move the program out of there."
+            raise HookctlError("trust_refused", message, path=root, hint=hint, exit_code=USAGE)
+
+
+def _paths_in(command: str) -> list[str]:
+    """The paths of files that a command names, and those that depend on the working folder."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    paths = []
+    for word in words:
+        is_relative = word.startswith(("./", "../")) or "_PROJECT_DIR" in word
+        if is_relative or (os.path.isabs(word) and os.path.isfile(word)):
+            paths.append(word)
+    return paths
 
 
 def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:

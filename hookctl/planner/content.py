@@ -135,9 +135,9 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
     draft.messages += remarks_for(draft.host, settings, _operators_cap(draft))
     if draft.target.shared:
         require_portable(settings)
-        draft.messages += interpreter.on_path(draft.folders.environ)
+        draft.messages += interpreter.on_path(draft.folders.environ, draft.target.project)
         return settings.with_python("")
-    if settings.python and interpreter.is_runnable(settings.python):
+    if settings.python and interpreter.is_usable(settings.python):
         return settings
     python, warning = draft.sources.python()
     if warning:

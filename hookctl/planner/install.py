@@ -34,6 +34,8 @@ def plan_install(
 ) -> Plan:
     """Plan the install of a pack in these targets; `looking` gets each target before it is read."""
     targets = tuple(targets)
+    if choice.trust:
+        _refuse_inherited_trust(targets)
     projects = [target.project for target in targets if target.shared]
     records = committed.read(sources.folders, projects)
     decide = partial(_decide_on_file, records, pack, choice)
@@ -49,7 +51,36 @@ def plan_install(
     for draft in drafts:
         _decide_on_approvals(approvals, draft, pack, choice)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
-    return assemble_plan(sources.folders, records, plans, install=True)
+    plan = assemble_plan(sources.folders, records, plans, install=True)
+    if not plan.empty and not plan.conflicts:
+        _require_safe_paths(plan, drafts, pack)
+    return plan
+
+
+def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
+    """Refuse where somebody else could change the settings, or what the hooks run."""
+    from hookctl.system.owners import require_safe  # late: most calls find nothing to do
+
+    for draft in drafts:
+        require_safe(draft.target.path, whole=False)
+        installed = draft.packs[pack.name]
+        for path in (installed.folder, installed.settings.get("python", "")):
+            if path:
+                require_safe(path)
+    for change in plan.changes:
+        require_safe(change.path, whole=not change.settings)
+
+
+def _refuse_inherited_trust(targets: Iterable[Target]) -> None:
+    """Refuse --trust at project scope."""
+    for target in targets:
+        if target.shared:
+            message = (
+                "--trust is not for project scope: the host's approval is of the command's text, "
+                "so it would also hold for whatever a later commit puts into the program"
+            )
+            hint = "Leave --trust out and approve it in the host, or install with --scope user."
+            raise HookctlError("trust_refused", message, hint=hint, exit_code=USAGE)
 
 
 def check_request(pack: Pack, request: Request) -> None:

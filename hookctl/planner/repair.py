@@ -160,7 +160,7 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
     settings = settings_from(guard_record.settings)
     originals = _wrapped_originals(draft)
     has_hooks = bool(settings.events or originals)
-    if not has_hooks or interpreter.is_runnable(settings.python):
+    if not has_hooks or interpreter.is_usable(settings.python):
         return "", {}
     python, _ = draft.sources.python()
     folder, pack = guard_record.folder, packs.load(GUARD)

@@ -14,6 +14,7 @@ from hookctl.hosts import Host, settings_path, shapes, variants
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.system.project import require_own
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
@@ -165,6 +166,7 @@ def target_of_record(host: Host, record: Record, path: str) -> Target:
     project = ""
     if record.project:
         project = files.real(record.project)  # it may be behind a link by now
+        require_own(project)
         require_inside(project, path)
     return Target(variant, record.scope, path, project)
 

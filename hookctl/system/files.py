@@ -243,15 +243,14 @@ def set_mode(path: str, mode: int) -> None:
 def write_own(path: str, data: bytes) -> None:
     """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
     try:
-        for folder in reversed(missing_folders(os.path.dirname(path))):
-            with contextlib.suppress(FileExistsError):  # another hookctl was faster
-                os.mkdir(folder, 0o700)
+        make_private_folder(os.path.dirname(path))
         temp = _temp_name(path)
         try:
             handle = os.open(temp, _NEW_FILE, PRIVATE)
             with open(handle, "wb") as stream:
                 stream.write(data)
                 stream.flush()
+                os.fchmod(handle, PRIVATE)
                 os.fsync(handle)
             os.replace(temp, path)
         finally:
@@ -260,6 +259,14 @@ def write_own(path: str, data: bytes) -> None:
         sync_folder(os.path.dirname(path))
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def make_private_folder(folder: str) -> None:
+    """Make a folder and those above it that are missing, each 0700 whatever the umask."""
+    for missing in reversed(missing_folders(folder)):
+        with contextlib.suppress(FileExistsError):  # another hookctl was faster
+            os.mkdir(missing, 0o700)
+            os.chmod(missing, 0o700)
 
 
 def umask() -> int:
@@ -319,6 +326,8 @@ def make_parent_folders(path: str, mode: int) -> list[str]:
             with contextlib.suppress(FileExistsError):  # another program was faster
                 os.mkdir(missing, folder_mode)
                 created.insert(0, missing)
+                if folder_mode == 0o700:
+                    os.chmod(missing, folder_mode)
     except OSError as error:
         remove_folders(created)
         raise cannot_write(folder, error) from None
