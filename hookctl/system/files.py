@@ -11,6 +11,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -132,7 +133,12 @@ def cannot_write(path: str, error: OSError) -> HookctlError:
             "(`hookctl plan` shows what is to be added)."
         )
     message = f"cannot be written ({error.strerror})"
-    if str(error.filename).endswith(SUFFIX):  # the temporary file beside it could not be made
+    if error.filename2 is not None:
+        message = f"cannot be replaced: rename of the new file failed ({error.strerror})"
+        if error.errno in _NOT_PERMITTED:
+            quoted, folder = shlex.quote(path), shlex.quote(os.path.dirname(path) or ".")
+            hint = f"`lsattr {quoted}` and `ls -ld {folder}` show what forbids it."
+    elif str(error.filename).endswith(SUFFIX):
         path = os.path.dirname(path)
         message = f"no file can be made in this folder ({error.strerror})"
     return HookctlError(code, message, path=path, hint=hint, exit_code=FAILED)
@@ -159,6 +165,8 @@ def is_read_only(path: str) -> bool:
 
 
 def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
+    from hookctl.system import attributes  # late: most calls write nothing
+
     temp = _temp_name(old.path)
     try:
         handle = os.open(temp, _NEW_FILE, PRIVATE)
@@ -168,7 +176,7 @@ def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> No
             if old.data is None:
                 os.fchmod(handle, mode)
             else:
-                _copy_attributes(old.path, handle, chmod)
+                attributes.copy_attributes(old.path, handle, chmod)
             os.fsync(handle)
         _require_unchanged(old)
         if old.data is None:
@@ -178,22 +186,6 @@ def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> No
     finally:
         with contextlib.suppress(OSError):
             os.unlink(temp)
-
-
-def _copy_attributes(path: str, handle: int, chmod: int | None) -> None:
-    """Copy owner, extended attributes and last the mode: a change of owner clears bits of it."""
-    status = os.stat(path)
-    with contextlib.suppress(PermissionError):
-        os.fchown(handle, status.st_uid, status.st_gid)
-    if hasattr(os, "listxattr"):
-        with contextlib.suppress(OSError):
-            for name in os.listxattr(path):
-                with contextlib.suppress(OSError):
-                    os.setxattr(handle, name, os.getxattr(path, name))
-    mode = stat.S_IMODE(status.st_mode)
-    if chmod is not None:
-        mode = chmod
-    os.fchmod(handle, mode)
 
 
 def _link_new(temp: str, path: str) -> None:
@@ -352,7 +344,8 @@ def _temp_name(path: str) -> str:
     """A name beside the file, with machine and process, so that only a dead run's are swept."""
     folder, name = os.path.split(path)
     unique = f"{_machine()}.{os.getpid()}.{os.urandom(4).hex()}"
-    return os.path.join(folder, f".{name[:100]}.{unique}{SUFFIX}")
+    start = os.fsdecode(os.fsencode(name)[:100])  # a name may have 255 bytes
+    return os.path.join(folder, f".{start}.{unique}{SUFFIX}")
 
 
 def _machine() -> str:
