@@ -22,7 +22,8 @@ from hookctl.model import LIMIT, Change
 
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
-SETTLE = 0.2  # seconds
+SETTLE = 2.0  # seconds: a younger empty file may be one that another program is about to fill
+_POLL = 0.02  # seconds
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -82,6 +83,29 @@ def read(path: str) -> Snapshot:
     return Snapshot(target, data, status.st_nlink)
 
 
+def read_settled(path: str) -> Snapshot:
+    """The file; one that has just become empty is waited for, since its bytes may follow."""
+    snapshot = read(path)
+    if snapshot.data != b"":
+        return snapshot
+    wait_until_filled(snapshot.path)
+    return read(path)
+
+
+def wait_until_filled(path: str) -> None:
+    """Wait while a file is empty and young: a program that truncates a file writes it later."""
+    end = time.monotonic() + SETTLE
+    while time.monotonic() < end:
+        try:
+            status = os.stat(path)
+        except OSError:
+            return
+        age = time.time() - max(status.st_mtime, status.st_ctime)
+        if status.st_size or age > SETTLE:
+            return
+        time.sleep(_POLL)
+
+
 def _unreadable(path: str, error: OSError) -> HookctlError:
     message, hint = f"the file cannot be read ({error.strerror})", "Fix the path."
     if error.errno == errno.ELOOP:
@@ -101,8 +125,7 @@ def replace(
     `read_only` (exit 1) where it may not be written.
     """
     if old.data == b"":
-        # A program that truncates a file writes it a moment later; the comparison then sees that.
-        time.sleep(SETTLE)
+        wait_until_filled(old.path)  # the comparison then sees what was written
     try:
         if data is None:
             _require_writable(old)
