@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hookctl import __version__
-from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError
+from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError, Recovered
 
 if TYPE_CHECKING:
     from hookctl.hosts import Host
@@ -210,7 +210,7 @@ def _install(
     project: _Project = "",
 ) -> int:
     from hookctl.packs import load
-    from hookctl.planner.run import finish_pending
+    from hookctl.planner.run import pending_first
     from hookctl.report import say
     from hookctl.verbs.install import install
 
@@ -220,10 +220,9 @@ def _install(
     choice = _choice(settings, reset, force, trust)
 
     def verb(folders: Folders) -> Result:
-        if not dry_run:
-            finish_pending(folders, say)
-        targets = _find_targets(folders, hosts, scope, project)
-        return install(folders, content, targets, choice, dry_run=dry_run)
+        with pending_first(folders, say, dry_run=dry_run):
+            targets = _find_targets(folders, hosts, scope, project)
+            return install(folders, content, targets, choice, dry_run=dry_run)
 
     return _show("install", verb, json)
 
@@ -249,6 +248,8 @@ def _plan(
     project: _Project = "",
 ) -> int:
     from hookctl.packs import load
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
     from hookctl.verbs.install import install
 
     content = load(pack)
@@ -257,8 +258,9 @@ def _plan(
     choice = _choice(settings, reset, force, trust)
 
     def verb(folders: Folders) -> Result:
-        targets = _find_targets(folders, hosts, scope, project)
-        result = install(folders, content, targets, choice, dry_run=True)
+        with pending_first(folders, say, dry_run=True):
+            targets = _find_targets(folders, hosts, scope, project)
+            result = install(folders, content, targets, choice, dry_run=True)
         if exit_code and result.data["files"] and not result.errors:
             return result._replace(exit_code=PENDING)
         return result
@@ -292,11 +294,13 @@ def _uninstall(
 ) -> int:
     from hookctl import hosts as known
     from hookctl import packs
-    from hookctl.planner.run import finish_pending
+    from hookctl.planner.run import finish_pending, pending_first
     from hookctl.report import say
     from hookctl.system.folders import here
     from hookctl.verbs.uninstall import Request, question, uninstall
 
+    if not dry_run:
+        finish_pending(here(), say)  # the question names what is installed then
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
     hosts = _choose_hosts("uninstall", host or every, scope or "user", json)
@@ -311,10 +315,9 @@ def _uninstall(
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
-        if not dry_run:
-            finish_pending(folders, say)
-        targets = [] if all_ else _find_targets(folders, hosts, scope or "user", project)
-        return uninstall(folders, request, targets, dry_run=dry_run)
+        with pending_first(folders, say, dry_run=dry_run):
+            targets = [] if all_ else _find_targets(folders, hosts, scope or "user", project)
+            return uninstall(folders, request, targets, dry_run=dry_run)
 
     return _show("uninstall", verb, json)
 
@@ -647,7 +650,12 @@ def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
     from hookctl import report
     from hookctl.system.folders import here
 
-    result = verb(here())
+    while True:
+        try:
+            result = verb(here())
+            break
+        except Recovered:  # it looks everything up again
+            continue
     report.show(command, result, as_json=as_json)
     return result.exit_code
 

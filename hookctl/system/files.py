@@ -42,6 +42,10 @@ class Snapshot(NamedTuple):
         return digest(self.data)
 
 
+# What a pending run will write, by real path, while a command shows that instead of writing.
+_previews: dict[str, bytes | None] = {}
+
+
 class Changed(Exception):
     """Another program wrote the file between our reading and our writing."""
 
@@ -64,6 +68,8 @@ def real(path: str) -> str:
 def read(path: str) -> Snapshot:
     """The file behind every link; refuses anything but a regular file, without opening it."""
     target = real(path)
+    if target in _previews:
+        return Snapshot(target, _previews[target])
     try:
         status = os.stat(target)
         if not stat.S_ISREG(status.st_mode):
@@ -81,6 +87,16 @@ def read(path: str) -> Snapshot:
         message, hint = "the file is larger than 16 MiB", "Is it the right file?"
         raise HookctlError("unparsable", message, path=path, hint=hint)
     return Snapshot(target, data, status.st_nlink)
+
+
+def preview(path: str, data: bytes | None) -> None:
+    """Let `read` give these bytes for a real path, as if they were written already."""
+    _previews[path] = data
+
+
+def forget_previews() -> None:
+    """Let `read` give what is on the disk again."""
+    _previews.clear()
 
 
 def read_settled(path: str) -> Snapshot:
