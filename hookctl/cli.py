@@ -316,7 +316,9 @@ def _uninstall(
 
     def verb(folders: Folders) -> Result:
         with pending_first(folders, say, dry_run=dry_run):
-            targets = [] if all_ else _find_targets(folders, hosts, scope or "user", project)
+            targets = []
+            if not all_:
+                targets = _find_targets(folders, hosts, scope or "user", project, recorded=True)
             return uninstall(folders, request, targets, dry_run=dry_run)
 
     return _show("uninstall", verb, json)
@@ -723,12 +725,22 @@ def _choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bo
     return [known.load(name) for name in detected]
 
 
-def _find_targets(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Target]:
-    """The hosts' settings files of a scope, in the named project or that of the working folder."""
+def _find_targets(
+    folders: Folders, hosts: list[Host], scope: str, project: str, *, recorded: bool = False
+) -> list[Target]:
+    """The hosts' settings files of a scope, in the named project or that of the working folder.
+
+    With `recorded`, the named one may be gone, if hookctl's record has it.
+    """
     from hookctl.settings import targets
     from hookctl.system.project import find, named
 
-    root = named(project) if project else ""
+    root = ""
+    if project:
+        from hookctl.ledger import store
+
+        records = store.load(folders.ledger) if recorded else {}
+        root = named(project, {record.project for record in records.values()})
     if project and scope == "user":
         from hookctl.report import say
 

@@ -84,6 +84,10 @@ def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     path = os.path.abspath(os.path.join(folders.cwd, name))
     records = store.load(folders.ledger)
     key, _ = store.find_record(records, path)
+    if key in store.away(records):
+        message = f"its project is not there: {records[key].project}"
+        hint = "Restore it once the folder is back."
+        raise HookctlError("project_away", message, path=path, hint=hint, exit_code=FAILED)
     numbered = backups.read_backups(folders.state, key)
     if numbered:
         return path, backups.number_backups(numbered)

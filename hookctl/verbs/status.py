@@ -58,6 +58,12 @@ def _make_status(
     lines = []
     for file in files_shown:
         lines += _make_lines(file)
+    away = _list_away(folders)
+    for project_folder in away:
+        lines.append(
+            f"{project_folder} is not there; what is installed in it stays on record, "
+            "and counts again once it is back"
+        )
     for name in known.names():
         lines += _describe_unrecorded(folders, known.load(name), records)
     if not lines:
@@ -68,8 +74,17 @@ def _make_status(
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
-    data = {"files": files_shown, "pending": list(pending)}
+    data = {"files": files_shown, "pending": list(pending), "away": away}
     return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
+
+
+def _list_away(folders: Folders) -> list[str]:
+    """The projects of the record whose folders are not there."""
+    try:
+        records = store.load(folders.ledger)
+    except HookctlError:  # reported already
+        return []
+    return sorted({record.project for record in store.away(records).values()})
 
 
 def _sort_installed(records: dict[str, Record]) -> list[str]:
