@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hookctl import __version__
-from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError
+from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError, Recovered
 
 if TYPE_CHECKING:
     from hookctl.hosts import Host
@@ -210,7 +210,7 @@ def _install(
     project: _Project = "",
 ) -> int:
     from hookctl.packs import load
-    from hookctl.planner.run import finish_pending
+    from hookctl.planner.run import pending_first
     from hookctl.report import say
     from hookctl.verbs.install import install
 
@@ -220,10 +220,9 @@ def _install(
     choice = _choice(settings, reset, force, trust)
 
     def verb(folders: Folders) -> Result:
-        if not dry_run:
-            finish_pending(folders, say)
-        targets = _find_targets(folders, hosts, scope, project)
-        return install(folders, content, targets, choice, dry_run=dry_run)
+        with pending_first(folders, say, dry_run=dry_run):
+            targets = _find_targets(folders, hosts, scope, project)
+            return install(folders, content, targets, choice, dry_run=dry_run)
 
     return _show("install", verb, json, writes=not dry_run)
 
@@ -249,6 +248,8 @@ def _plan(
     project: _Project = "",
 ) -> int:
     from hookctl.packs import load
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
     from hookctl.verbs.install import install
 
     content = load(pack)
@@ -257,8 +258,9 @@ def _plan(
     choice = _choice(settings, reset, force, trust)
 
     def verb(folders: Folders) -> Result:
-        targets = _find_targets(folders, hosts, scope, project)
-        result = install(folders, content, targets, choice, dry_run=True)
+        with pending_first(folders, say, dry_run=True):
+            targets = _find_targets(folders, hosts, scope, project)
+            result = install(folders, content, targets, choice, dry_run=True)
         if exit_code and result.data["files"] and not result.errors:
             return result._replace(exit_code=PENDING)
         return result
@@ -292,11 +294,13 @@ def _uninstall(
 ) -> int:
     from hookctl import hosts as known
     from hookctl import packs
-    from hookctl.planner.run import finish_pending
+    from hookctl.planner.run import finish_pending, pending_first
     from hookctl.report import say
     from hookctl.system.folders import here
     from hookctl.verbs.uninstall import Request, question, uninstall
 
+    if not dry_run:
+        finish_pending(here(), say)  # the question names what is installed then
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
     hosts = _choose_hosts("uninstall", host or every, scope or "user", json)
@@ -311,10 +315,11 @@ def _uninstall(
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
-        if not dry_run:
-            finish_pending(folders, say)
-        targets = [] if all_ else _find_targets(folders, hosts, scope or "user", project)
-        return uninstall(folders, request, targets, dry_run=dry_run)
+        with pending_first(folders, say, dry_run=dry_run):
+            targets = []
+            if not all_:
+                targets = _find_targets(folders, hosts, scope or "user", project, recorded=True)
+            return uninstall(folders, request, targets, dry_run=dry_run)
 
     return _show("uninstall", verb, json, writes=not dry_run)
 
@@ -660,12 +665,17 @@ def _show(
     from hookctl import report
     from hookctl.system import folders
 
-    place = folders.without_home() if homeless else folders.here()
-    if writes and os.geteuid() == 0:
-        from hookctl.system.owners import require_own_home
+    while True:
+        place = folders.without_home() if homeless else folders.here()
+        if writes and os.geteuid() == 0:
+            from hookctl.system.owners import require_own_home
 
-        require_own_home(place.home, place.state, place.data)
-    result = verb(place)
+            require_own_home(place.home, place.state, place.data)
+        try:
+            result = verb(place)
+            break
+        except Recovered:  # it looks everything up again
+            continue
     report.show(command, result, as_json=as_json)
     return result.exit_code
 
@@ -733,12 +743,22 @@ def _choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bo
     return [known.load(name) for name in detected]
 
 
-def _find_targets(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Target]:
-    """The hosts' settings files of a scope, in the named project or that of the working folder."""
+def _find_targets(
+    folders: Folders, hosts: list[Host], scope: str, project: str, *, recorded: bool = False
+) -> list[Target]:
+    """The hosts' settings files of a scope, in the named project or that of the working folder.
+
+    With `recorded`, the named one may be gone, if hookctl's record has it.
+    """
     from hookctl.settings import targets
     from hookctl.system.project import find, named
 
-    root = named(project) if project else ""
+    root = ""
+    if project:
+        from hookctl.ledger import store
+
+        records = store.load(folders.ledger) if recorded else {}
+        root = named(project, {record.project for record in records.values()})
     if project and scope == "user":
         from hookctl.report import say
 

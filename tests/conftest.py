@@ -37,6 +37,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOOKCTL_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # there is no power to fail here, and half the time to win
+    monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now
     monkeypatch.chdir(work)
     return tmp_path
 

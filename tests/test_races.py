@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -163,28 +162,6 @@ def test_who_waits_for_the_lock_says_so_once(settings: Path, isolated: Path) -> 
 
 
 # A program that takes no lock
-
-
-def test_a_file_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
-    settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    put(settings, THEIRS)
-    with settings.open("wb") as stream:  # now it is truncated
-
-        def write() -> None:
-            while not os.path.exists(folders.here().journal):
-                time.sleep(0.001)
-            time.sleep(0.1)
-            stream.write(THEIRS)
-            stream.flush()
-
-        writing = threading.Thread(target=write, daemon=True)
-        writing.start()
-        assert hookctl(*INSTALL).code == 0
-        writing.join()
-    assert registered(settings) == {"guard"}
-    assert hookctl(*UNINSTALL).code == 0
-    assert settings.read_bytes() == THEIRS
 
 
 @pytest.mark.parametrize("memory", [False, True], ids=["reads-first", "from-memory"])

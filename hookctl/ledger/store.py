@@ -18,7 +18,7 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Entry, PackRecord, Record
-from hookctl.system import files
+from hookctl.system import files, project
 
 VERSION = 2
 NEEDS = "0.2.0"  # the first hookctl that can read this version
@@ -144,6 +144,15 @@ def shared_part(record: Record) -> Record:
     for name, pack in record.packs.items():
         packs[name] = pack._replace(files=dict.fromkeys(pack.files, ""))
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
+
+
+def away(records: Mapping[str, Record]) -> dict[str, Record]:
+    """The records of projects whose folders are not there; nothing of theirs is changed."""
+    found = {}
+    for key, record in records.items():
+        if record.project and project.is_away(record.project):
+            found[key] = record
+    return found
 
 
 def find_record(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:

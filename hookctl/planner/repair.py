@@ -40,7 +40,7 @@ from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.repair_files import repair_files
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target, pack_folder, require_inside
-from hookctl.system import files, interpreter
+from hookctl.system import files, interpreter, project
 from hookctl.system.folders import Folders
 
 
@@ -49,7 +49,7 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
     folders = sources.folders
     existing = []
     for target in targets:
-        if not target.project or os.path.isdir(target.project):
+        if not target.project or not project.is_away(target.project):
             existing.append(target)
     records, readable = _read_records(folders, existing)
     drafts = []
@@ -70,11 +70,11 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
 def _read_records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Target]]:
     """The records of all ledgers that can be read, and the targets without an unreadable one."""
     records, unreadable = committed.read(folders), set()
-    for project in dict.fromkeys(target.project for target in targets if target.shared):
+    for root in dict.fromkeys(target.project for target in targets if target.shared):
         try:
-            records |= committed.read(folders, [project])
+            records |= committed.read(folders, [root])
         except HookctlError:
-            unreadable.add(project)
+            unreadable.add(root)
     readable = []
     for target in targets:
         if not target.shared or target.project not in unreadable:

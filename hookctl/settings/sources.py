@@ -57,7 +57,7 @@ class Sources:
 def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
     """The file and its document; read again if broken, since somebody may be writing it."""
     for remaining_tries in reversed(range(READ_AGAIN)):
-        snapshot = files.read(path)
+        snapshot = files.read_settled(path)
         try:
             return snapshot, formats.parse(format, snapshot.data or b"", where=path)
         except HookctlError:

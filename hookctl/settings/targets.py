@@ -65,7 +65,7 @@ def require_scope(host: Host, scope: str) -> None:
 
 def read_settings(path: str, format: str) -> tuple[files.Snapshot, Document]:
     """A settings file and its document; refuses one that cannot be read."""
-    snapshot = files.read(path)
+    snapshot = files.read_settled(path)
     return snapshot, formats.parse(format, snapshot.data or b"", where=path)
 
 

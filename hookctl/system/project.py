@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from hookctl.errors import USAGE, HookctlError
 
@@ -36,9 +36,19 @@ def has_mark(folder: str) -> bool:
     return any(os.path.lexists(os.path.join(folder, mark)) for mark in (".hookctl", ".git"))
 
 
-def named(folder: str) -> str:
-    """The real path of the folder that --project names."""
-    if not os.path.isdir(folder):
+def is_away(folder: str) -> bool:
+    """Whether a project's folder is not there: renamed, removed, or on a disk that is not there."""
+    try:
+        return not os.listdir(folder)  # a disk that is not mounted leaves an empty folder
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+
+
+def named(folder: str, recorded: Container[str] = ()) -> str:
+    """The real path of the folder that --project names; a recorded one may be gone."""
+    if not os.path.isdir(folder) and os.path.realpath(folder) not in recorded:
         hint = "Give the project's folder with --project."
         raise HookctlError("usage", f"no such folder: {folder}", hint=hint, exit_code=USAGE)
     real = os.path.realpath(folder)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from hookctl import clock, hosts
+from hookctl import clock, hosts, report
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError, usage_error
 from hookctl.ledger import committed, store
@@ -67,10 +67,22 @@ def run(folders: Folders, request: Request) -> Result:
     if request.action not in actions:
         raise usage_error(f"unknown action {request.action!r}", f"Actions: {', '.join(actions)}.")
     _require_matching_options(request)
+    if request.action != "status":
+        _finish_pending(folders)
     run_files = _find_run_files(folders, request)
     warnings = tuple(_warnings(folders, run_files, request))
     text = actions[request.action](folders, run_files, request)
     return Result(_data(run_files), tuple(text), warnings)
+
+
+def _finish_pending(folders: Folders) -> None:
+    """Finish an interrupted install; where that fails, an agent can be stopped all the same."""
+    from hookctl.planner.run import finish_pending
+
+    try:
+        finish_pending(folders, report.say)
+    except HookctlError as error:
+        report.say(f"an interrupted run could not be completed: {error}")
 
 
 def _require_matching_options(request: Request) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import Any
 
 from hookctl import engine, errors, report
@@ -19,6 +20,7 @@ from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.guard_options import in_effect as settings_in_effect
 from hookctl.packs.sentence import sentence as describe_guard
+from hookctl.planner.run import pending_first
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
@@ -32,7 +34,23 @@ def status(folders: Folders) -> Result:
 
     What cannot be read is an error, and keeps nothing else from being shown.
     """
+    pending: tuple[str, ...] = ()
+    unreadable = None
+    with ExitStack() as stack:
+        try:
+            pending = stack.enter_context(pending_first(folders, report.say, dry_run=True))
+        except HookctlError as error:
+            unreadable = error
+        return _make_status(folders, pending, unreadable)
+
+
+def _make_status(
+    folders: Folders, pending: tuple[str, ...], unreadable: HookctlError | None
+) -> Result:
+    """The status, with the files of an interrupted run, or why its journal cannot be read."""
     records, problems = committed.read_known(folders)
+    if unreadable is not None:
+        problems.append(unreadable)
     files_shown = [
         _describe_file(folders, store.current_path(records, key), records[key])
         for key in _sort_installed(records)
@@ -40,6 +58,12 @@ def status(folders: Folders) -> Result:
     lines = []
     for file in files_shown:
         lines += _make_lines(file)
+    away = _list_away(folders)
+    for project_folder in away:
+        lines.append(
+            f"{project_folder} is not there; what is installed in it stays on record, "
+            "and counts again once it is back"
+        )
     for name in known.names():
         lines += _describe_unrecorded(folders, known.load(name), records)
     if not lines:
@@ -50,7 +74,17 @@ def status(folders: Folders) -> Result:
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
-    return Result({"files": files_shown}, tuple(lines), errors=tuple(faults), exit_code=exit_code)
+    data = {"files": files_shown, "pending": list(pending), "away": away}
+    return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
+
+
+def _list_away(folders: Folders) -> list[str]:
+    """The projects of the record whose folders are not there."""
+    try:
+        records = store.load(folders.ledger)
+    except HookctlError:  # reported already
+        return []
+    return sorted({record.project for record in store.away(records).values()})
 
 
 def _sort_installed(records: dict[str, Record]) -> list[str]:
