@@ -60,6 +60,13 @@ class Entry(NamedTuple):
     id: str = ""
 
 
+class Consent(NamedTuple):
+    """What a person on this machine agreed to when a pack that is not built in was installed."""
+
+    digest: str = ""  # of the pack's file and its files; empty: nobody was asked
+    env: tuple[str, ...] = ()  # names of variables that --allow-env let in
+
+
 class PackRecord(NamedTuple):
     """A pack as it is installed in one settings file."""
 
@@ -71,6 +78,7 @@ class PackRecord(NamedTuple):
     # The pack's own file; empty for a built-in pack, and where a project's lies outside of it.
     source: str = ""
     digest: str = ""  # of all that the pack brought (digests.py); empty: 0.1.0 wrote this
+    consent: Consent = Consent()  # never committed: it holds on this machine only
 
 
 class Record(NamedTuple):

@@ -236,6 +236,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         key=draft.key,
         rmdirs=tuple(draft.rmdirs),
         messages=tuple(draft.messages),
+        known=draft.record,
     )
 
 
@@ -249,6 +250,7 @@ def _plan_of_conflicts(draft: Draft) -> FilePlan:
         record=draft.record,
         decision=Decision(entries=draft.entries, conflicts=tuple(draft.conflicts)),
         key=draft.key,
+        known=draft.record,
     )
 
 
