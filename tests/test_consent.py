@@ -239,3 +239,92 @@ def test_what_changes_after_the_question_is_not_installed(
     done = bell.install("--yes")
     assert (done.code, "changed while" in done.err) == (4, True)
     assert nothing_written(isolated)
+
+
+# Approvals on a host that asks for one (Codex)
+
+CODEX = ("--host", "codex")
+
+
+class Approved:
+    """A pack that was approved with --trust on Codex."""
+
+    def __init__(self, bell: Bell, home: Path) -> None:
+        self.bell = bell
+        self.config = home / ".codex" / "config.toml"
+        assert self.install("--trust").code == 0
+        assert self.approvals == 1
+
+    def install(self, *options: str) -> Outcome:
+        return self.bell.hookctl("install", str(self.bell.folder), *CODEX, "--accept-changed", *options)
+
+    @property
+    def approvals(self) -> int:
+        return self.config.read_text().count("trusted_hash") if self.config.exists() else 0
+
+
+@pytest.fixture
+def approved(bell: Bell, isolated: Path) -> Approved:
+    return Approved(bell, isolated / "home")
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
+@pytest.mark.parametrize(
+    "old, new", [("X-Api-Key", "X-Evil"), ('"stop"\n', '"stop"\ntimeout = 3\n'), ("[[hooks]]", "")], ids=["command", "", "hook"]
+)
+def test_a_changed_pack_loses_its_approval(approved: Approved, old: str, new: str, version: str) -> None:
+    bell = approved.bell
+    bell.change("1.0.0", version)
+    if new:
+        bell.change(old, new)
+    else:
+        bell.toml.write_text(bell.toml.read_text() + '[[hooks]]\nevent = "prompt"\ncommand = "true evil"\n')
+    done = approved.install()
+    assert done.code == 0
+    if "timeout" in new:
+        assert approved.approvals == 1, "the same command and the same files"
+        return
+    assert approved.approvals == 0
+    assert "took its approval back" in done.err
+    assert "X-Evil" in done.err.split("took its approval back")[1] or "true evil" in done.err
+    assert approved.install("--trust").code == 0
+    assert approved.approvals == (2 if not new else 1)
+
+
+def test_a_changed_file_alone_costs_the_approval_too(approved: Approved) -> None:
+    approved.bell.script.write_text("echo evil\n")
+    told = approved.install().err.split("took its approval back")[1]
+    assert "file ring.sh" in told and "was sha256" in told
+    assert approved.approvals == 0
+
+
+def test_a_changed_pack_loses_what_is_left_of_its_approvals(approved: Approved) -> None:
+    """The operator has changed one approval; the other one is ours, and must not cover a new program."""
+    bell = approved.bell
+    bell.toml.write_text(bell.toml.read_text() + '[[hooks]]\nevent = "prompt"\ncommand = "sh {files}/ring.sh"\n')
+    approved.install("--trust")
+    approved.config.write_text(approved.config.read_text().replace("sha256:", "sha256:0", 1))
+    bell.script.write_text("echo evil\n")
+    approved.install()
+    assert approved.approvals == 1
+    assert "sha256:0" in approved.config.read_text()
+
+
+def test_a_pack_that_moves_keeps_its_approval(approved: Approved) -> None:
+    path = approved.config.with_name("hooks.json")
+    page = json.loads(path.read_text())
+    page["hooks"]["Stop"].insert(0, {"hooks": [{"type": "command", "command": "say"}]})
+    path.write_text(json.dumps(page))
+    assert approved.install().code == 0
+    assert "stop:1:0" in approved.config.read_text()
+
+
+def test_an_edited_guard_gets_no_approval_for_a_new_hook(hookctl: Hookctl, isolated: Path, fixed_python: None) -> None:
+    assert hookctl("install", *CODEX, "--trust").code == 0
+    (program,) = (isolated / "data" / "guard").glob("*/hook.py")
+    program.write_text("import os\n")
+    assert hookctl("install", *CODEX).code == 0
+    config = isolated / "home" / ".codex" / "config.toml"
+    assert config.read_text().count("trusted_hash") == 1
+    assert "took its approval back" in hookctl("install", *CODEX, "--dispatch", "Bash").err
+    assert not config.exists()

@@ -13,7 +13,8 @@ _RISKY = (
     "GLIBC_*", "GCONV_*", "MALLOC_*", "PYTHON*", "NODE_*", "BUN_*", "DENO_*", "ELECTRON_*",
     "NPM_*", "PIP_*", "UV_*", "CONDA_*", "RUBY*", "GEM_*", "BUNDLE_*", "PERL*", "LUA_*", "JAVA_*",
     "_JAVA_*", "JDK_*", "MAVEN_*", "GRADLE_*", "CARGO_*", "RUST*", "GOFLAGS", "GOPATH", "GOROOT",
-    "GOPROXY", "DOTNET_*", "COR_*", "CORECLR_*", "PHPRC", "PHP_*", "R_*", "OPENSSL_*", "VIRTUAL_ENV",
+    "GOPROXY", "DOTNET_*", "COR_*", "CORECLR_*", "PHPRC", "PHP_*", "R_*", "OPENSSL_*",
+    "VIRTUAL_ENV",
     # what a shell does before it runs a command, and which shell it is
     "*SHELL", "SHELLOPTS", "BASH*", "ENV", "ZDOTDIR", "IFS", "PS4", "PROMPT_COMMAND",
     # programs that other programs start

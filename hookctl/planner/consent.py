@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError
@@ -23,6 +23,8 @@ from hookctl.packs.risks import risky_env
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.system import files
 from hookctl.system.folders import Folders
+
+Entries = tuple[Entry, ...]
 
 
 class Permission(NamedTuple):
@@ -179,7 +181,7 @@ def _describe_changes(file: FilePlan, name: str, contents: listing.Contents) -> 
     """The commands, values and files of a pack that an install changes, old and new."""
     if file.known is None or name not in file.known.packs or file.record is None:
         return []
-    lines = changed_claims(file.known, file.record, name)
+    lines = changed_claims(file.known.entries, file.record.entries, name)
     old, new = file.known.packs[name], file.record.packs[name]
     for file_name in sorted(old.files.keys() | new.files.keys()):
         before, after = old.files.get(file_name), new.files.get(file_name)
@@ -188,15 +190,14 @@ def _describe_changes(file: FilePlan, name: str, contents: listing.Contents) -> 
             after = files.digest(data)
         if before == after:
             continue
-        lines += [f"  file {file_name}", f"    was {_digest_text(before)}"]
-        lines.append(f"    now {_digest_text(after)}")
+        lines += _digest_lines(file_name, before, after)
         lines += _diff(os.path.join(old.folder, file_name), before, data)
     return lines
 
 
-def changed_claims(old: Record, new: Record, name: str) -> list[str]:
+def changed_claims(old: Entries, new: Entries, name: str) -> list[str]:
     """The commands and values of a pack that differ between two records, old and new."""
-    before, after = _claims(old.entries, name), _claims(new.entries, name)
+    before, after = _claims(old, name), _claims(new, name)
     lines = []
     for key in dict.fromkeys([*before, *after]):
         if before.get(key) != after.get(key):
@@ -206,7 +207,7 @@ def changed_claims(old: Record, new: Record, name: str) -> list[str]:
     return lines
 
 
-def _claims(entries: tuple[Entry, ...], name: str) -> dict[str, str]:
+def _claims(entries: Entries, name: str) -> dict[str, str]:
     """What a pack wants, as text, by the id of the hook or the name of the key."""
     claims = {}
     for entry in entries:
@@ -225,6 +226,23 @@ def _hook_text(fields: dict[str, Any]) -> str:
     others = {key: value for key, value in fields.items() if key not in ("type", "command")}
     text = str(fields["command"])
     return f"{text}  {json.dumps(others, ensure_ascii=False)}" if others else text
+
+
+def changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """The files whose digests differ between two records of a pack, old and new."""
+    lines = []
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            lines += _digest_lines(name, old.get(name), new.get(name))
+    return lines
+
+
+def _digest_lines(name: str, before: str | None, after: str | None) -> list[str]:
+    return [
+        f"  file {name}",
+        f"    was {_digest_text(before)}",
+        f"    now {_digest_text(after)}",
+    ]
 
 
 def _digest_text(sha: str | None) -> str:

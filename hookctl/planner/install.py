@@ -129,6 +129,7 @@ def _install_files(
         upgrade=known is not None and known.version != pack.version,
     )
     draft.add_runtime(runtime)
+    draft.has_foreign_programs = bool(runtime.foreign)
     draft.adds_files = True
     if draft.host.format == "plugin":
         _renew_plugin(draft)
