@@ -270,7 +270,9 @@ def approved(bell: Bell, isolated: Path) -> Approved:
 
 @pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
 @pytest.mark.parametrize(
-    "old, new", [("X-Api-Key", "X-Evil"), ('"stop"\n', '"stop"\ntimeout = 3\n'), ("[[hooks]]", "")], ids=["command", "", "hook"]
+    "old, new",
+    [("X-Api-Key", "X-Evil"), ('"stop"\n', '"stop"\ntimeout = 3\n'), ("[[hooks]]", "")],
+    ids=["command", "timeout", "hook"],
 )
 def test_a_changed_pack_loses_its_approval(approved: Approved, old: str, new: str, version: str) -> None:
     bell = approved.bell

@@ -136,7 +136,7 @@ def test_what_reads_is_a_fault(text: str) -> None:
 
 
 ARRANGED: list[Callable[[Place], Any]] = [
-    everything, findings.nothing, findings.unparsable, findings.entries_wiped, findings.hook_changed,
+    everything, findings.nothing, findings.unparsable, findings.entries_wiped, findings.hook_edited,
     findings.wrap_missing, findings.two_versions, findings.owner_unseen, findings.link_chain, findings.hook_silent,
     findings.pack_gone, findings.ledger_unreadable, findings.interrupted_run, findings.above_the_project,
     findings.in_the_home_folder_too, findings.also_read, findings.project_file("{"), findings.managed_text("{"),
