@@ -87,10 +87,10 @@ Hookctl = Callable[..., Outcome]
 
 
 def agreed(arguments: Sequence[str]) -> list[str]:
-    """The arguments, with --yes where a pack is installed by its path: few tests are about consent."""
+    """The arguments, with consent where a pack is installed by its path: few tests are about that."""
     words = list(arguments)
-    if words[:1] == ["install"] and any(is_path(word) for word in words[1:2]) and "--yes" not in words:
-        words.insert(2, "--yes")
+    if words[:1] == ["install"] and any(is_path(word) for word in words[1:2]):
+        words[2:2] = ["--yes", "--accept-changed"]
     return words
 
 

@@ -122,8 +122,9 @@ def test_a_plan_needs_no_consent_and_json_has_it_all(bell: Bell, isolated: Path)
         brings = done.data["pack"]
         assert "hunter2" in brings["commands"][0]["command"]
         assert (brings["env"][0]["value"], brings["files"][0]["text"]) == ("abc-very-secret", "echo ding")
-        assert brings["agreed"] is False
     assert nothing_written(isolated)
+    bell.install("--yes")
+    assert "pack" not in bell.plan("--json").data, "nothing is left to agree to"
 
 
 def test_a_program_that_is_no_text_is_named_with_its_digest(bell: Bell) -> None:

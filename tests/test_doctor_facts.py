@@ -73,8 +73,8 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 _MODULES = {
     "__future__", "collections.abc", "contextlib", "hookctl", "hookctl.documents", "hookctl.documents.jsonc",
     "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model",
-    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.wrapping", "hookctl.settings",
-    "hookctl.system",
+    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.model", "hookctl.packs.wrapping",
+    "hookctl.settings", "hookctl.system",
     "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
     "hookctl.settings.targets", "hookctl.settings.words", "json", "os", "re", "shlex", "stat", "typing",
 }  # fmt: skip

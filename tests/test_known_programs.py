@@ -1,4 +1,4 @@
-"""Programs that hookctl released are known by their digests; whatever a record says of others, nobody vouches for them."""
+"""Programs that hookctl released are known by their digests; nobody vouches for any other."""
 
 from __future__ import annotations
 

@@ -409,8 +409,12 @@ def a_pack(folder: Path, secrets: Secrets, name: str) -> str:
 
 
 @FLAGS
-def test_secrets_of_packs(hookctl: Hookctl, settings: Path, isolated: Path, flags: tuple[str, ...]) -> None:
+def test_secrets_of_packs(
+    hookctl: Hookctl, settings: Path, isolated: Path, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Values under a name that the ledger knows: kept, taken over, in conflict, given back, to be removed by hand."""
+    # What a pack brings is shown in full until somebody has agreed to it.
+    monkeypatch.setattr("hookctl.planner.consent._is_known", lambda *arguments: True)
     secrets = Secrets()
     one, two = (a_pack(isolated, secrets, name) for name in ("one", "two"))
     page = {"env": {"NOTIFY_TOKEN": secrets.named(), "SERVER": secrets.looking("https://u:{}@h"), "NUMBER": 1}}

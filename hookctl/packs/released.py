@@ -107,10 +107,8 @@ def _read(folder: str, name: str, read: Callable[[str], files.Snapshot]) -> byte
 
 
 def _is_recorded(pack_record: PackRecord, programs: Mapping[str, bytes]) -> bool:
-    for name, data in programs.items():
-        if pack_record.files.get(name) != files.digest(data):
-            return False
-    return True
+    recorded = {name: pack_record.files.get(name) for name in programs}
+    return recorded == {name: files.digest(data) for name, data in programs.items()}
 
 
 def _is_newer(version: str) -> bool:

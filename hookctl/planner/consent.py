@@ -68,7 +68,6 @@ class Review(NamedTuple):
         """The same for machines."""
         return {
             **listing.data(self.pack, self.contents, self.digest),
-            "agreed": self.is_agreed,
             "refused_env": list(self.refused_env),
             "changes": [OwnText(line) for line in self.changes],
         }

@@ -68,11 +68,11 @@ def install(
     done = "" if dry_run else _describe_success(plan, pack, targets)
     text = report.plan_text(plan, dry_run=dry_run, done=done)
     data = report.plan_data(plan, dry_run=dry_run)
-    if review is not None:
+    if review is not None and not review.is_agreed:
         data["pack"] = review.data
-        if dry_run:
-            text = [*review.text, *text]
-            messages += review.warnings
+    if review is not None and dry_run:
+        text = [*review.text, *text]
+        messages += review.warnings
     if len(targets) > 1:
         text += _summarize(plan, targets, "would change" if dry_run else "changed")
     return Result(data, tuple(text), messages)
