@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
+HEAD = ": hookctl="  # how the command of every hook of ours begins
 # The start of the id of another tool's hook that we wrap; only its command is ours.
 WRAP = "guard/wrap-"
 LIMIT = 16 * 1024 * 1024  # bytes of a file; no settings file seen was larger than 0.1 MB

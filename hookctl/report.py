@@ -214,12 +214,11 @@ def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
 
 
 def _dry_lines(plan: Plan) -> list[str]:
-    from hookctl.documents.diffs import unified
+    from hookctl.documents.diffs import shown_lines
 
     lines = []
     for file in plan.files:
-        # Not splitlines(): a line of JSON may hold other line separators.
-        lines += unified(file).split("\n")[:-1]
+        lines += shown_lines(file)
         lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
         lines += [_kept_line(action) for action in file.decision.kept]
     if plan.empty:

@@ -12,7 +12,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import committed, store
-from hookctl.masking import masked, masked_text
+from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import Current, Entry, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
 from hookctl.packs.abilities import in_the_way
@@ -157,6 +157,11 @@ def _describe_foreign_program(origin: Origin | None) -> str:
     return ""
 
 
+def _mark_command(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a hook that we wrote, with a command that no mask touches."""
+    return {**fields, "command": OwnText(fields["command"])}
+
+
 def _read_sources(folders: Folders, host: Host, path: str, record: Record) -> list[Source]:
     """All settings files that count where this one does."""
     user = path
@@ -186,6 +191,7 @@ def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> 
     """An entry as `--json` shows it."""
     key = str(entry.path[-1])
     value = current.values.get(entry.path) if entry.kind == "leaf" else entry.written
+    is_own = entry.kind == "element" and not wrapping.wraps(entry.id)
     in_effect = None
     if stronger:
         stronger_value = masked(stronger.document.get(entry.path), key)
@@ -196,7 +202,7 @@ def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> 
         "id": entry.id,
         "state": engine.state(entry, current, entry.path, entry.id),
         "mode": entry.mode,
-        "value": masked(value, key),
+        "value": masked(_mark_command(value) if is_own else value, key),
         "owners": list(entry.owners),
         "in_effect": in_effect,
         "wraps": _wrapped_command(entry),
