@@ -453,7 +453,9 @@ def _run(
     duration: Annotated[
         str,
         typer.Option(
-            "--for", metavar="TIME", help="For start: how long it lasts, such as 30m; default: 12h."
+            "--for",
+            metavar="TIME",
+            help="For start: how long it lasts, such as 30m, at most 7d; default: 12h.",
         ),
     ] = "",
     project: _Project = "",

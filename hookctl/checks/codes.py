@@ -50,7 +50,7 @@ TABLE = (
     Code(
         "extra_missing", ("error",),
         "the settings are YAML, and hookctl was installed without its YAML reader",
-        "`pip install 'hookctl[yaml]'`",
+        "run the command that the finding names",
     ),
     Code(
         "foreign_file", ("error", "warning"),
