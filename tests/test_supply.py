@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +72,42 @@ def test_a_run_may_last_no_longer(hookctl: Hookctl, isolated: Path, time: str, f
     done = hookctl("run", "start", "--for", time, *flags)
     assert (done.code, "7 days" in done.out + done.err) == (2, True)
     assert not list(isolated.rglob("ACTIVE"))
+
+
+LOCKED = ROOT / "requirements" / "locked.txt"
+
+
+def locked() -> dict[str, str]:
+    """The locked packages, and their versions."""
+    pins = re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", LOCKED.read_text())
+    return dict(pins)
+
+
+def test_the_locked_list_has_versions_and_hashes_and_nothing_else() -> None:
+    for line in LOCKED.read_text().splitlines():
+        pin = r"[a-z0-9-]+==[0-9][0-9A-Za-z.]*( ; [a-z_]+ [<>=]+ '[a-z0-9.]+')? \\"
+        assert re.fullmatch(rf"{pin}|    --hash=sha256:[0-9a-f]{{64}}( \\)?", line), line
+    for block in re.split(r"(?m)^(?=\S)", LOCKED.read_text())[1:]:
+        assert "--hash=" in block, block
+
+
+def test_the_locked_list_has_every_dependency_in_its_range() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["yaml"]]
+    for text in wanted:
+        name, bounds = re.match(r"([A-Za-z0-9-]+)(.*)", text).groups()  # type: ignore[union-attr]
+        version = numbers(locked()[name.lower()])
+        for sign, bound in re.findall(r"(>=|<)([0-9.]+)", bounds):
+            assert version >= numbers(bound) if sign == ">=" else version < numbers(bound), text
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def test_no_floor_admits_a_known_hole() -> None:
+    """filelock: CVE-2025-68146 and CVE-2026-22701. PyYAML: CVE-2020-14343."""
+    text = (ROOT / "pyproject.toml").read_text()
+    for package, fixed in (("filelock", "3.20.3"), ("PyYAML", "5.4")):
+        floor = re.search(rf'"{package}>=([0-9.]+)', text)
+        assert floor and numbers(floor[1]) >= numbers(fixed), package
