@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hookctl.hosts import Host
     from hookctl.model import Result
     from hookctl.packs.choices import Request
+    from hookctl.packs.model import Pack
+    from hookctl.planner.consent import Permission
     from hookctl.planner.content import Choice
     from hookctl.settings.targets import Target
     from hookctl.system.folders import Folders
@@ -121,6 +123,25 @@ _Trust = Annotated[
     bool,
     typer.Option("--trust", help="Also approve the hooks on a host that needs it (Codex)."),
 ]
+_Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Agree to what a pack that is not built in brings."),
+]
+_AllowEnv = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-env",
+        metavar="NAME",
+        help="Let a pack set PATH, a proxy or another variable that is refused.",
+    ),
+]
+_AcceptChanged = Annotated[
+    bool,
+    typer.Option(
+        "--accept-changed",
+        help="Take a pack whose content changed under the same version.",
+    ),
+]
 _Dry = Annotated[
     bool, typer.Option("--dry-run", help="Show the changes as plan does, and write nothing.")
 ]
@@ -205,6 +226,9 @@ def _install(
     reset: _Reset = False,
     force: _Force = False,
     trust: _Trust = False,
+    yes: _Yes = False,
+    allow_env: _AllowEnv = None,
+    accept_changed: _AcceptChanged = False,
     dry_run: _Dry = False,
     json: _Json = False,
     project: _Project = "",
@@ -217,12 +241,15 @@ def _install(
     content = load(pack)
     hosts = _choose_hosts(f"install {pack}", host, scope, json)
     settings = _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
-    choice = _choice(settings, reset, force, trust)
+    choice = _choice(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
         with pending_first(folders, say, dry_run=dry_run):
             targets = _find_targets(folders, hosts, scope, project)
-            return install(folders, content, targets, choice, dry_run=dry_run)
+            permission = _permission(content, yes, accept_changed, json)
+            return install(
+                folders, content, targets, choice, dry_run=dry_run, permission=permission
+            )
 
     return _show("install", verb, json, writes=not dry_run)
 
@@ -241,6 +268,9 @@ def _plan(
     reset: _Reset = False,
     force: _Force = False,
     trust: _Trust = False,
+    yes: _Yes = False,
+    allow_env: _AllowEnv = None,
+    accept_changed: _AcceptChanged = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")
     ] = (False),
@@ -255,7 +285,7 @@ def _plan(
     content = load(pack)
     hosts = _choose_hosts(f"plan {pack}", host, scope, json)
     settings = _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
-    choice = _choice(settings, reset, force, trust)
+    choice = _choice(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
         with pending_first(folders, say, dry_run=True):
@@ -435,7 +465,9 @@ def _run(
     duration: Annotated[
         str,
         typer.Option(
-            "--for", metavar="TIME", help="For start: how long it lasts, such as 30m; default: 12h."
+            "--for",
+            metavar="TIME",
+            help="For start: how long it lasts, such as 30m, at most 7d; default: 12h.",
         ),
     ] = "",
     project: _Project = "",
@@ -694,10 +726,24 @@ def _settings(
     return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
 
 
-def _choice(settings: Request, reset: bool, force: bool, trust: bool) -> Choice:
+def _choice(
+    settings: Request, reset: bool, force: bool, trust: bool, allow_env: list[str] | None
+) -> Choice:
     from hookctl.planner.content import Choice
 
-    return Choice(settings, reset, force, trust)
+    return Choice(settings, reset, force, trust, tuple(allow_env or ()))
+
+
+def _permission(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:
+    """What may be done with a pack; None for a built-in one, which needs no consent."""
+    if not pack.source:
+        return None
+    from hookctl.planner.consent import Permission
+    from hookctl.report import say
+
+    if as_json:
+        return Permission(yes, accept_changed)
+    return Permission(yes, accept_changed, say, _confirm)
 
 
 def _choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
 # Patterns are compiled where they are used: most calls use none, and compiling takes long.
-_CONTROL = (
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-)
+_CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 
 
 def show(command: str, result: Result, *, as_json: bool) -> None:
@@ -224,12 +222,11 @@ def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
 
 
 def _dry_lines(plan: Plan) -> list[str]:
-    from hookctl.documents.diffs import unified
+    from hookctl.documents.diffs import shown_lines
 
     lines = []
     for file in plan.files:
-        # Not splitlines(): a line of JSON may hold other line separators.
-        lines += unified(file).split("\n")[:-1]
+        lines += shown_lines(file)
         lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
         lines += [_kept_line(action) for action in file.decision.kept]
     if plan.empty:

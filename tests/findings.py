@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import hosts
+from hookctl.packs import released
 from hookctl.packs.programs import load_programs
 from hookctl.system.files import digest
 from hookctl.system.project import session_hash, state_folder
@@ -114,6 +115,9 @@ def other_hook(text: str) -> Callable[[Place], None]:
         old = place.install().hook.read_bytes()
         place.hook.write_text(text)
         place.edit(digest(old), digest(text.encode()), place.ledger)
+        # And hookctl has released it.
+        name, known = "hookctl.packs.released._find_version", released._find_version
+        place.monkeypatch.setattr(name, lambda kind, digest: known(kind, digest) or "0.1.9")
 
     return arrange
 
@@ -253,8 +257,24 @@ def hook_missing(place: Place) -> None:
     place.install().hook.unlink()
 
 
-def hook_changed(place: Place) -> None:
+def hook_edited(place: Place) -> None:
     place.install().hook.write_text("print('mine')\n")
+
+
+def hook_unknown(place: Place) -> None:
+    place.install("--scope", "project")
+    put(Path(".hookctl/guard/claude/hook.py"), "import os\n")
+
+
+def hook_newer(place: Place) -> None:
+    place.install().hook.write_text("print('of the future')\n")
+
+    def note(page: Any) -> None:
+        (record,) = page["files"].values()
+        record["packs"]["guard"]["version"] = "99.0"
+        record["packs"]["guard"]["files"]["hook.py"] = digest(place.hook.read_bytes())
+
+    place.change(note, place.ledger)
 
 
 def hook_unreadable(place: Place) -> None:
@@ -804,9 +824,11 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("ledger_newer", "error", state_has("ledger.json", '{"ledger_version": 99, "files": {}}')),
     ("interrupted_run", "error", interrupted_run),
     ("hook_missing", "error", hook_missing),
-    ("hook_changed", "warning", hook_changed),
+    ("hook_unknown", "error", hook_edited),
     ("hook_unreadable", "error", hook_unreadable),
     ("hook_old", "info", other_hook(f"# an older one\n{OUR_HOOK}")),
+    ("hook_unknown", "error", hook_unknown),
+    ("hook_newer", "warning", hook_newer),
     ("interpreter_missing", "error", interpreter_missing),
     ("interpreter_missing", "error", interpreter_not_executable),
     ("interpreter_broken", "error", interpreter_broken),

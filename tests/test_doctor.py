@@ -248,7 +248,7 @@ def test_a_changed_hook_is_not_started(place: Place) -> None:
     marker = place.root / "started"
     place.install().hook.write_text(f"open({str(marker)!r}, 'w')\n")
     codes = place.codes()
-    assert "hook_changed" in codes
+    assert "hook_unknown" in codes
     assert not {"self_test_passed", "self_test_failed"} & set(codes)
     assert not marker.exists()
 
@@ -262,8 +262,8 @@ def test_a_program_that_only_a_committed_ledger_vouches_for_is_not_started(place
     place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"].update(
         digest=content_digest(b"", programs)), ledger)  # fmt: skip
     codes = place.codes()
-    assert "hook_old" in codes
-    assert not {"hook_changed", "self_test_passed", "self_test_failed"} & set(codes)
+    assert "hook_unknown" in codes
+    assert not {"hook_old", "self_test_passed", "self_test_failed"} & set(codes)
     assert not marker.exists()
 
 

@@ -132,6 +132,16 @@ def test_a_lost_page_is_made_again_beside_that_of_another_pack(place: Place) -> 
     assert {entry["id"] for entry in record["entries"] if "id" in entry} == {"guard/stop", "notify/done"}
 
 
+def test_a_changed_hook_is_not_taken_for_ours_with_the_page(place: Place) -> None:
+    place.install().hook.write_text("mine")
+    place.ledger.unlink()
+    _, left = fix(place)
+    assert "hook_unknown" in left
+    assert place.hook.read_text() == "mine"
+    assert place.hookctl("uninstall").code == 0
+    assert place.hook.read_text() == "mine"
+
+
 def test_a_hook_that_runs_from_elsewhere_gets_no_page(place: Place) -> None:
     """With another data folder, or the settings of somebody else's machine."""
     place.install().ledger.unlink()

@@ -14,7 +14,7 @@ import pytest
 
 from hookctl.ledger import committed, store
 from hookctl.system import folders
-from tests.conftest import Hookctl, put
+from tests.conftest import Hookctl, agreed, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
 from tests.foreign import Foreign, Write, renaming, truncating
 
@@ -119,7 +119,7 @@ def test_one_pack_may_come_while_others_go(packs: list[str], settings: Path, iso
         for number in going:
             assert hookctl("install", packs[number], "--host", "claude").code == 0
         commands = [("uninstall", packs[number], "--host", "claude") for number in going]
-        commands.append(("install", packs[coming], "--host", "claude"))
+        commands.append(tuple(agreed(("install", packs[coming], "--host", "claude"))))
         assert set(codes(*commands, *commands)) == {0}
         assert registered(settings) == known(settings) == {names[coming]}
         assert temporary(isolated) == []

@@ -50,7 +50,7 @@ TABLE = (
     Code(
         "extra_missing", ("error",),
         "the settings are YAML, and hookctl was installed without its YAML reader",
-        "`pip install 'hookctl[yaml]'`",
+        "run the command that the finding names",
     ),
     Code(
         "foreign_file", ("error", "warning"),
@@ -306,8 +306,8 @@ TABLE = (
     ),
     Code(
         "hook_changed", ("warning",),
-        "a file of hookctl or of a pack was edited; a changed guard is not tested",
-        "leave it, or `hookctl install --host claude --force`",
+        "a file of a pack was edited",
+        "leave it, or `hookctl install PACK --host claude --force`",
     ),
     Code(
         "hook_unreadable", ("error",),
@@ -318,6 +318,16 @@ TABLE = (
         "hook_old", ("info",),
         "the hook is from another version of hookctl, so it is not tested",
         "`hookctl install --host claude` updates it",
+    ),
+    Code(
+        "hook_newer", ("warning",),
+        "the hook's record names a newer version of hookctl, whose programs this one does not know",
+        "upgrade hookctl; in somebody else's repository, look at the hook first",
+    ),
+    Code(
+        "hook_unknown", ("error",),
+        "a program that the guard's hooks run is none that hookctl released; it is not tested",
+        "look at it, then `hookctl install --host claude --force`",
     ),
     Code(
         "hook_slow", ("error",),

@@ -11,6 +11,7 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Current, PackRecord, Path, Record
+from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
@@ -212,6 +213,7 @@ class FileFacts(NamedTuple):
     settings_schema: Mapping[str, Any] = {}
     python: Python | None = None
     programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
+    origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
     pack_sources: Mapping[str, PackSource] = {}
     answers: tuple[Answer, ...] = ()  # of a self-test, if it was made

@@ -17,6 +17,8 @@ from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import PackRecord, Record
 from hookctl.packs.choices import settings_from
+from hookctl.packs.model import Origin
+from hookctl.packs.released import find_origin
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
@@ -207,10 +209,18 @@ def _add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> F
         config=probes.configuration(machine.reader, pack_record.folder),
         python=_find_python(machine, target, pack_record),
         programs=probes.guard_files(machine.reader, pack_record, wraps=is_wrapping),
+        origin=_find_origin(machine, pack_record, is_wrapping),
         program_since=probes.written_at(os.path.join(pack_record.folder, probes.HOOK)),
         log_folder=log_folder,
         log=_read_stop_log(machine, facts.host.name),
     )
+
+
+def _find_origin(machine: Machine, pack_record: PackRecord, is_wrapping: bool) -> Origin | None:
+    """Where the programs come from that the guard's hooks run; None where there are none."""
+    if not is_wrapping and not settings_from(pack_record.settings).events:
+        return None
+    return find_origin(pack_record, wraps=is_wrapping, read=machine.reader.snapshot)
 
 
 def _find_python(machine: Machine, target: Target, pack_record: PackRecord) -> Python | None:

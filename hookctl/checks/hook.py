@@ -27,6 +27,7 @@ from hookctl.masking import masked_text
 from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import HOSTS
+from hookctl.packs.model import NEWER, RELEASED, UNKNOWN
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import interpreter, project
 
@@ -41,6 +42,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     """The runtime files of one registration."""
     if file.guard is None:
         return
+    yield from _judge_origin(file)
     if not settings_from(file.guard.settings).events:
         message, fix = "the guard is off", f"`{file.install} --mode breaker` switches it on."
         yield file.find("guard_off", message, fix)
@@ -66,9 +68,29 @@ def program_to_try(file: FileFacts) -> str:
 
     The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     """
-    if file.guard is None or file.python is None or any(_judge_programs(file)):
+    if file.guard is None or file.python is None:
+        return ""
+    if any([*_judge_origin(file), *_judge_programs(file)]):
         return ""
     return next(program.path for program in file.programs if program.name != WRAPPER)
+
+
+def _judge_origin(file: FileFacts) -> Iterator[Finding]:
+    """Whether the guard's programs are ones that hookctl released, whatever a record says."""
+    origin = file.origin
+    if origin is None:
+        return
+    if origin.kind == NEWER:
+        message = (
+            f"the hook is of hookctl {origin.version}, as its record says; "
+            "this older hookctl cannot tell whether that is true"
+        )
+        fix = f"Upgrade hookctl to {origin.version} or later."
+        yield file.find("hook_newer", message, fix)
+    elif origin.kind == UNKNOWN:
+        message = "this is not a program that hookctl released, so it was not tested"
+        fix = f"Look at it, then `{file.install} --force` puts ours there."
+        yield file.find("hook_unknown", message, fix, origin.path)
 
 
 def _judge_interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
@@ -110,12 +132,13 @@ def _judge_program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
         if file.target.shared:
             message += ": is .hookctl/ committed with the settings?"
         yield file.find("hook_missing", message, "`hookctl doctor --fix` puts it back.", path)
-    elif not program.is_recorded:
-        message = "the hook's file was changed since hookctl installed it, so it was not tested"
-        yield file.find("hook_changed", message, f"`{file.install} --force` restores it.", path)
-    elif not program.is_current:
+    elif not program.is_current and _is_released(file):
         message = "the hook is from another version of hookctl, so it was not tested"
         yield file.find("hook_old", message, f"`{file.install}` updates it.", path)
+
+
+def _is_released(file: FileFacts) -> bool:
+    return file.origin is not None and file.origin.kind == RELEASED
 
 
 # The guard's config.json: can the hook read it, and does it mean what it says?

@@ -22,7 +22,7 @@ from hookctl.hosts.shapes import head, is_event_path
 from hookctl.ledger import store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Entry, PackRecord, Path, Record
+from hookctl.model import Consent, Entry, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -200,10 +200,25 @@ def _load_record(
     store.check_record(record)
     _check_entries(target, record)
     if stub is not None:
-        record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
+        record = record._replace(
+            sha256_before=stub.sha256_before,
+            sha256_after=stub.sha256_after,
+            packs=_with_consent(record.packs, stub.packs),
+        )
     if version == 1:
         return _with_known_prefixes(record, prefixes)
     return _with_hashes(record, stub)
+
+
+def _with_consent(
+    packs: dict[str, PackRecord], known: Mapping[str, PackRecord]
+) -> dict[str, PackRecord]:
+    """The packs of a project, with what somebody on this machine agreed to for each."""
+    result = {}
+    for name, pack in packs.items():
+        consent = known[name].consent if name in known else Consent()
+        result[name] = pack._replace(consent=consent)
+    return result
 
 
 def _without_end(lines: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
+
 
 class EnvClaim(NamedTuple):
     """A value for the host's environment, and the rule if several packs want the key."""
@@ -41,3 +43,11 @@ class Pack(NamedTuple):
     hooks: tuple[PackHook, ...] = ()
     hosts: dict[str, Part] = {}  # noqa: RUF012
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
+
+
+class Origin(NamedTuple):
+    """Where the programs of an installed guard come from."""
+
+    kind: str  # RELEASED, NEWER (its record says so), UNKNOWN or MISSING
+    version: str = ""  # the first that released them; of a newer one, what the record says
+    path: str = ""  # the program that is not known

@@ -77,6 +77,7 @@ class Draft:
         self.is_recreated = False  # somebody made the file again, without anything of ours
         # An earlier text to put back, and the record that is true of it:
         self.restored: tuple[bytes, Record | None] | None = None
+        self.has_foreign_programs = False  # a program of the guard that somebody edited stays
         # Event and command of each hook that we want here:
         self.commands: frozenset[tuple[str, str]] = frozenset()
         # What is done and said on the way:
@@ -308,6 +309,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         key=draft.key,
         rmdirs=tuple(draft.rmdirs),
         messages=tuple(draft.messages),
+        known=draft.record,
     )
 
 
@@ -321,6 +323,7 @@ def _plan_of_conflicts(draft: Draft) -> FilePlan:
         record=draft.record,
         decision=Decision(entries=draft.entries, conflicts=tuple(draft.conflicts)),
         key=draft.key,
+        known=draft.record,
     )
 
 

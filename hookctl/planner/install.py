@@ -134,7 +134,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     if pack.name == GUARD:
         content = guard_content(draft, pack, choice, folder)
     else:
-        content = pack_content(draft, pack, folder)
+        content = pack_content(draft, pack, choice, folder)
     changes_wraps = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
@@ -182,6 +182,7 @@ def _install_files(
         upgrade=known is not None and known.version != pack.version,
     )
     draft.add_runtime(runtime)
+    draft.has_foreign_programs = bool(runtime.foreign)
     draft.adds_files = True
     if draft.host.format == "plugin":
         _renew_plugin(draft)
@@ -206,6 +207,7 @@ def _record_pack(draft: Draft, pack: Pack, content: Content, folder: str, runtim
         files=runtime.written,
         source=content.source,
         digest=content.digest,
+        consent=content.consent,
     )
     known = draft.packs.get(pack.name)
     if known:

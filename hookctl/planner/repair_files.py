@@ -74,6 +74,7 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
     launcher = files.read(os.path.join(pack_record.folder, HOOK))
     is_current = launcher.data in (None, wanted[HOOK].data)
     is_known = is_current or is_ours(launcher, pack_record.files.get(HOOK, ""))
+    draft.has_foreign_programs = not is_known
     if draft.target.shared or not is_known:
         usable = {}
         for name, file in wanted.items():

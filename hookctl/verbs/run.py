@@ -22,6 +22,7 @@ from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 DEFAULT_SPAN = "12h"
+_LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
 _BREADCRUMB = "RESPAWN_REQUESTED"
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
@@ -191,6 +192,11 @@ def _start(folders: Folders, run_files: _RunFiles, request: Request) -> list[str
     if span <= 0:
         raise usage_error(
             f"a run cannot last {request.duration}", "Give a time above 0, as --for 12h."
+        )
+    if span > _LONGEST_SPAN:
+        raise usage_error(
+            f"a run cannot last {request.duration}: 7 days are the most",
+            "Give a shorter time, as --for 12h; start the run again when it ends.",
         )
     end = run_files.now + span
     if request.remaining:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.conftest import agreed
+
 from .agent import Place
 
 LIMIT = 5  # blocks, then the guard lets go
@@ -37,7 +39,7 @@ def hookctl(
     """Run the command line, in the project unless told otherwise, and make sure of its exit code."""
     folders = {"HOOKCTL_STATE_DIR": str(state_folder(place)), "HOOKCTL_DATA_DIR": str(data_folder(place))}
     done = subprocess.run(
-        [sys.executable, "-m", "hookctl", *arguments],
+        [sys.executable, "-m", "hookctl", *agreed(arguments)],
         cwd=cwd or place.project,
         env={**place.environment(), **_PACKAGE, **({} if place.own_folders else folders), **(environment or {})},
         stdin=subprocess.DEVNULL,
