@@ -90,11 +90,21 @@ def _unexpected(error: Exception) -> errors.HookctlError:
     versions = (
         f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}\n\n"
     )
-    text = versions + "".join(traceback.format_exception(error))
+    text = versions + _masked("".join(traceback.format_exception(error)))
     log = _write_log(text.encode("utf-8", "replace"))
     hint = f"The details are in {log}." if log else "The details could not be written anywhere."
-    message = f"unexpected: {type(error).__name__}: {error}"
+    message = f"unexpected: {type(error).__name__}: {_masked(str(error))}"
     return errors.HookctlError("unexpected", message, hint=hint, exit_code=errors.UNEXPECTED)
+
+
+def _masked(text: str) -> str:
+    """A text with every secret in it masked; none of it where that fails, too."""
+    try:
+        from hookctl.masking import masked_text
+
+        return masked_text(text)
+    except Exception:
+        return "(not shown)"
 
 
 def _write_log(text: bytes) -> str:

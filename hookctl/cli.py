@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hookctl import __version__
-from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError
+from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError, Recovered
 
 if TYPE_CHECKING:
     from hookctl.hosts import Host
     from hookctl.model import Result
     from hookctl.packs.choices import Request
+    from hookctl.packs.model import Pack
+    from hookctl.planner.consent import Permission
     from hookctl.planner.content import Choice
     from hookctl.settings.targets import Target
     from hookctl.system.folders import Folders
@@ -121,6 +123,25 @@ _Trust = Annotated[
     bool,
     typer.Option("--trust", help="Also approve the hooks on a host that needs it (Codex)."),
 ]
+_Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Agree to what a pack that is not built in brings."),
+]
+_AllowEnv = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-env",
+        metavar="NAME",
+        help="Let a pack set PATH, a proxy or another variable that is refused.",
+    ),
+]
+_AcceptChanged = Annotated[
+    bool,
+    typer.Option(
+        "--accept-changed",
+        help="Take a pack whose content changed under the same version.",
+    ),
+]
 _Dry = Annotated[
     bool, typer.Option("--dry-run", help="Show the changes as plan does, and write nothing.")
 ]
@@ -205,27 +226,32 @@ def _install(
     reset: _Reset = False,
     force: _Force = False,
     trust: _Trust = False,
+    yes: _Yes = False,
+    allow_env: _AllowEnv = None,
+    accept_changed: _AcceptChanged = False,
     dry_run: _Dry = False,
     json: _Json = False,
     project: _Project = "",
 ) -> int:
     from hookctl.packs import load
-    from hookctl.planner.run import finish_pending
+    from hookctl.planner.run import pending_first
     from hookctl.report import say
     from hookctl.verbs.install import install
 
     content = load(pack)
     hosts = _choose_hosts(f"install {pack}", host, scope, json)
     settings = _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
-    choice = _choice(settings, reset, force, trust)
+    choice = _choice(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
-        if not dry_run:
-            finish_pending(folders, say)
-        targets = _find_targets(folders, hosts, scope, project)
-        return install(folders, content, targets, choice, dry_run=dry_run)
+        with pending_first(folders, say, dry_run=dry_run):
+            targets = _find_targets(folders, hosts, scope, project)
+            permission = _permission(content, yes, accept_changed, json)
+            return install(
+                folders, content, targets, choice, dry_run=dry_run, permission=permission
+            )
 
-    return _show("install", verb, json)
+    return _show("install", verb, json, writes=not dry_run)
 
 
 def _plan(
@@ -242,6 +268,9 @@ def _plan(
     reset: _Reset = False,
     force: _Force = False,
     trust: _Trust = False,
+    yes: _Yes = False,
+    allow_env: _AllowEnv = None,
+    accept_changed: _AcceptChanged = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")
     ] = (False),
@@ -249,16 +278,19 @@ def _plan(
     project: _Project = "",
 ) -> int:
     from hookctl.packs import load
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
     from hookctl.verbs.install import install
 
     content = load(pack)
     hosts = _choose_hosts(f"plan {pack}", host, scope, json)
     settings = _settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
-    choice = _choice(settings, reset, force, trust)
+    choice = _choice(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
-        targets = _find_targets(folders, hosts, scope, project)
-        result = install(folders, content, targets, choice, dry_run=True)
+        with pending_first(folders, say, dry_run=True):
+            targets = _find_targets(folders, hosts, scope, project)
+            result = install(folders, content, targets, choice, dry_run=True)
         if exit_code and result.data["files"] and not result.errors:
             return result._replace(exit_code=PENDING)
         return result
@@ -292,11 +324,13 @@ def _uninstall(
 ) -> int:
     from hookctl import hosts as known
     from hookctl import packs
-    from hookctl.planner.run import finish_pending
+    from hookctl.planner.run import finish_pending, pending_first
     from hookctl.report import say
     from hookctl.system.folders import here
     from hookctl.verbs.uninstall import Request, question, uninstall
 
+    if not dry_run:
+        finish_pending(here(), say)  # the question names what is installed then
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
     hosts = _choose_hosts("uninstall", host or every, scope or "user", json)
@@ -311,12 +345,13 @@ def _uninstall(
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
-        if not dry_run:
-            finish_pending(folders, say)
-        targets = [] if all_ else _find_targets(folders, hosts, scope or "user", project)
-        return uninstall(folders, request, targets, dry_run=dry_run)
+        with pending_first(folders, say, dry_run=dry_run):
+            targets = []
+            if not all_:
+                targets = _find_targets(folders, hosts, scope or "user", project, recorded=True)
+            return uninstall(folders, request, targets, dry_run=dry_run)
 
-    return _show("uninstall", verb, json)
+    return _show("uninstall", verb, json, writes=not dry_run)
 
 
 def _restore(
@@ -333,7 +368,9 @@ def _restore(
 ) -> int:
     from hookctl.verbs.restore import Request, restore
 
-    return _show("restore", lambda f: restore(f, Request(file, to, list_, prune, dry_run)), json)
+    request = Request(file, to, list_, prune, dry_run)
+    writes = not (list_ or dry_run)
+    return _show("restore", lambda f: restore(f, request), json, writes=writes)
 
 
 def _render(
@@ -395,7 +432,10 @@ def _doctor(
 ) -> int:
     from hookctl.verbs.doctor import doctor
 
-    return _show("doctor", lambda f: doctor(f, _load_hosts(host), strict=strict, fix=fix), json)
+    def verb(folders: Folders) -> Result:
+        return doctor(folders, _load_hosts(host), strict=strict, fix=fix)
+
+    return _show("doctor", verb, json, writes=fix)
 
 
 def _hosts(json: _Json = False) -> int:
@@ -425,7 +465,9 @@ def _run(
     duration: Annotated[
         str,
         typer.Option(
-            "--for", metavar="TIME", help="For start: how long it lasts, such as 30m; default: 12h."
+            "--for",
+            metavar="TIME",
+            help="For start: how long it lasts, such as 30m, at most 7d; default: 12h.",
         ),
     ] = "",
     project: _Project = "",
@@ -434,7 +476,7 @@ def _run(
     from hookctl.verbs.run import Request, run
 
     request = Request(action, count, remaining, owner, duration, project)
-    return _show("run", lambda f: run(f, request), json)
+    return _show("run", lambda f: run(f, request), json, writes=action != "status")
 
 
 def _log(
@@ -502,7 +544,7 @@ def _verify(
     from hookctl.verbs.verify import Request, verify
 
     request = Request(tuple(command or ()), rechecks, grace, timeout)
-    return _show("verify", lambda f: verify(f, request, as_json=json), json)
+    return _show("verify", lambda f: verify(f, request, as_json=json), json, homeless=True)
 
 
 def _simulate(
@@ -530,7 +572,7 @@ def _simulate(
     from hookctl.verbs.simulate import simulate
 
     request = _settings(mode, preset, assign, nudge, nudge_env, dispatch)
-    return _show("simulate", lambda f: simulate(f, source, request, host), json)
+    return _show("simulate", lambda f: simulate(f, source, request, host), json, homeless=True)
 
 
 def _completion(
@@ -544,7 +586,7 @@ def _completion(
 ) -> int:
     from hookctl.verbs.completion import completion
 
-    return _show("completion", lambda _: completion(shell), json)
+    return _show("completion", lambda _: completion(shell), json, homeless=True)
 
 
 _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
@@ -643,11 +685,29 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
 }
 
 
-def _show(command: str, verb: Callable[..., Result], as_json: bool) -> int:
+def _show(
+    command: str,
+    verb: Callable[..., Result],
+    as_json: bool,
+    *,
+    writes: bool = False,
+    homeless: bool = False,
+) -> int:
+    """Run a verb and print its result; `writes` in the user's folders, `homeless` needs none."""
     from hookctl import report
-    from hookctl.system.folders import here
+    from hookctl.system import folders
 
-    result = verb(here())
+    while True:
+        place = folders.without_home() if homeless else folders.here()
+        if writes and os.geteuid() == 0:
+            from hookctl.system.owners import require_own_home
+
+            require_own_home(place.home, place.state, place.data)
+        try:
+            result = verb(place)
+            break
+        except Recovered:  # it looks everything up again
+            continue
     report.show(command, result, as_json=as_json)
     return result.exit_code
 
@@ -666,10 +726,24 @@ def _settings(
     return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
 
 
-def _choice(settings: Request, reset: bool, force: bool, trust: bool) -> Choice:
+def _choice(
+    settings: Request, reset: bool, force: bool, trust: bool, allow_env: list[str] | None
+) -> Choice:
     from hookctl.planner.content import Choice
 
-    return Choice(settings, reset, force, trust)
+    return Choice(settings, reset, force, trust, tuple(allow_env or ()))
+
+
+def _permission(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:
+    """What may be done with a pack; None for a built-in one, which needs no consent."""
+    if not pack.source:
+        return None
+    from hookctl.planner.consent import Permission
+    from hookctl.report import say
+
+    if as_json:
+        return Permission(yes, accept_changed)
+    return Permission(yes, accept_changed, say, _confirm)
 
 
 def _choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
@@ -715,12 +789,22 @@ def _choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bo
     return [known.load(name) for name in detected]
 
 
-def _find_targets(folders: Folders, hosts: list[Host], scope: str, project: str) -> list[Target]:
-    """The hosts' settings files of a scope, in the named project or that of the working folder."""
+def _find_targets(
+    folders: Folders, hosts: list[Host], scope: str, project: str, *, recorded: bool = False
+) -> list[Target]:
+    """The hosts' settings files of a scope, in the named project or that of the working folder.
+
+    With `recorded`, the named one may be gone, if hookctl's record has it.
+    """
     from hookctl.settings import targets
     from hookctl.system.project import find, named
 
-    root = named(project) if project else ""
+    root = ""
+    if project:
+        from hookctl.ledger import store
+
+        records = store.load(folders.ledger) if recorded else {}
+        root = named(project, {record.project for record in records.values()})
     if project and scope == "user":
         from hookctl.report import say
 
@@ -746,7 +830,9 @@ def _confirm(question: str) -> bool:
     if not question:
         return True
     # typer's own question writes a blank to stdout, which is for results.
-    sys.stderr.write(f"{question} [y/N] ")
+    from hookctl.report import plain
+
+    sys.stderr.write(f"{plain(question)} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise HookctlError("declined", "nothing was changed", exit_code=INTERRUPTED)

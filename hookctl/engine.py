@@ -16,15 +16,15 @@ from hookctl.masking import MASK, is_secret, masked, masked_text
 from hookctl.model import (
     WRAP,
     Action,
-    AddElement,
+    AddHook,
     Claim,
     Conflict,
     Current,
     Decision,
-    Drop,
-    DropElement,
+    DropHook,
+    DropValue,
     Edit,
-    EditElement,
+    EditHook,
     Entry,
     HookEntry,
     Path,
@@ -58,22 +58,22 @@ def install(
 
     Without `others`, a wipe brings back no entry of another pack: the ledger is not trusted.
     """
-    draft = _Draft(entries, current)
+    builder = _DecisionBuilder(entries, current)
     names = {_name(want) for want in wants}
-    wiped = _leave_unwanted(draft, pack, names)
+    wiped = _leave_unwanted(builder, pack, names)
     if not force:
-        conflicts = tuple(_find_conflicts(draft, pack, wants, wiped))
+        conflicts = tuple(_find_conflicts(builder, pack, wants, wiped))
         if conflicts:
             return Decision(entries=tuple(entries), conflicts=conflicts)
     for want in wants:
         if want.kind == "element":
-            _install_element(draft, want, pack, version, force=force, wiped=wiped)
+            _install_element(builder, want, pack, version, force=force, wiped=wiped)
         else:
-            _install_leaf(draft, want, pack, version, force=force, wiped=wiped)
+            _install_leaf(builder, want, pack, version, force=force, wiped=wiped)
     if wiped and others:
         # 12: with one pack written alone, the others' entries would look removed one by one.
-        draft.write_back(names)
-    return draft.decision()
+        builder.write_back(names)
+    return builder.decision()
 
 
 def leaf_after_install(
@@ -86,13 +86,13 @@ def leaf_after_install(
     force: bool = False,
 ) -> Any:
     """The value of the wanted leaf at `path` after such an install; None if it has none."""
-    draft = _Draft(entries, current)
-    wiped = _leave_unwanted(draft, pack, {_name(want) for want in wants})
+    builder = _DecisionBuilder(entries, current)
+    wiped = _leave_unwanted(builder, pack, {_name(want) for want in wants})
     for want in wants:
         if want.path == path:
-            _install_leaf(draft, want, pack, "", force=force, wiped=wiped)
+            _install_leaf(builder, want, pack, "", force=force, wiped=wiped)
             break
-    for edit in reversed(draft.edits):
+    for edit in reversed(builder.edits):
         if isinstance(edit, Put) and edit.path == path:
             return edit.value
     return current.values.get(path)
@@ -102,11 +102,11 @@ def uninstall(
     entries: Sequence[Entry], current: Current, pack: str, wants: Sequence[Wanted] = ()
 ) -> Decision:
     """What an uninstall of `pack` does to one file; `wants` finds hooks without a record."""
-    draft = _Draft(entries, current)
-    for entry in draft.entries_of(pack):
-        draft.leave(pack, entry)
-    _leave_orphans(draft, pack, {_name(entry) for entry in entries}, wants)
-    return draft.decision()
+    builder = _DecisionBuilder(entries, current)
+    for entry in builder.entries_of(pack):
+        builder.leave(pack, entry)
+    _leave_orphans(builder, pack, {_name(entry) for entry in entries}, wants)
+    return builder.decision()
 
 
 def repair(
@@ -116,17 +116,17 @@ def repair(
 
     `orphans` are packs without a record in the ledger: their version, and what they want.
     """
-    draft = _Draft(entries, current)
-    if draft.is_wiped():
-        draft.write_back(set())  # 12
+    builder = _DecisionBuilder(entries, current)
+    if builder.is_wiped():
+        builder.write_back(set())  # 12
     for pack, (version, wants) in orphans.items():
-        _rebuild(draft, pack, version, wants)
-    for entry in list(draft.entries.values()):
+        _rebuild(builder, pack, version, wants)
+    for entry in list(builder.entries.values()):
         if entry.kind == "element":
-            draft.remove_duplicates(entry)
+            builder.remove_duplicates(entry)
         else:
-            draft.merge(entry)
-    return draft.decision()
+            builder.merge(entry)
+    return builder.decision()
 
 
 def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> str:
@@ -177,7 +177,7 @@ def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
     return has_ours
 
 
-class _Draft:
+class _DecisionBuilder:
     """A decision in the making: the entries, edits and lines of the report so far."""
 
     def __init__(self, entries: Sequence[Entry], current: Current) -> None:
@@ -214,7 +214,7 @@ class _Draft:
         written = entry._replace(mode="owned", written=value)
         self.entries[_name(entry)] = written
         if entry.kind == "element":
-            self.edits.append(AddElement(entry.path, value))
+            self.edits.append(AddHook(entry.path, value))
             self._add_containers(entry.path)
         else:
             self.edits.append(Put(entry.path, value))
@@ -259,7 +259,7 @@ class _Draft:
             shown = _show_current(self.current, entry.path)
             self.keep(entry, "overridden", f"your value stays: {shown}")  # 9
         elif entry.before is None:
-            self.edits.append(Drop(entry.path))
+            self.edits.append(DropValue(entry.path))
             self.act("remove", entry, ("owned", "free"))  # 7
         else:
             self.edits.append(Put(entry.path, raw=entry.before))
@@ -290,7 +290,7 @@ class _Draft:
 
     def remove_copy(self, entry: Entry, hook: HookEntry, reason: str = "") -> None:
         edited = _edited_fields(hook.fields, entry.written)
-        self.edits.append(DropElement(hook))
+        self.edits.append(DropHook(hook))
         from_state = "overridden" if edited else "owned"
         self.act("remove", entry, (from_state, "free"), reason)
         if edited:
@@ -336,22 +336,22 @@ def _action(action: str, entry: Entry | Wanted, states: tuple[str, str], reason:
     return Action(action, entry.path, entry.kind, entry.id, *states, reason, owners)
 
 
-def _leave_unwanted(draft: _Draft, pack: str, wanted: set[_Name]) -> bool:
+def _leave_unwanted(builder: _DecisionBuilder, pack: str, wanted: set[_Name]) -> bool:
     """8: take out what the pack does not want any more; whether the other entries were wiped."""
-    for entry in draft.entries_of(pack):
+    for entry in builder.entries_of(pack):
         if _name(entry) not in wanted:
-            draft.leave(pack, entry)
+            builder.leave(pack, entry)
     # Asked after that, else a second install would differ from the first.
-    return draft.is_wiped()
+    return builder.is_wiped()
 
 
 def _find_conflicts(
-    draft: _Draft, pack: str, wants: Sequence[Wanted], wiped: bool
+    builder: _DecisionBuilder, pack: str, wants: Sequence[Wanted], wiped: bool
 ) -> Iterable[Conflict]:
     """13: the values of ours that another pack wants to be different, with no common merge rule."""
     for want in wants:
-        entry = draft.entries.get(_name(want))
-        if entry is None or not _is_writable(entry, draft.current, wiped):
+        entry = builder.entries.get(_name(want))
+        if entry is None or not _is_writable(entry, builder.current, wiped):
             continue
         others = {name: claim for name, claim in entry.owners.items() if name != pack}
         if want.merge and all(claim.merge == want.merge for claim in others.values()):
@@ -382,73 +382,75 @@ def _is_writable(entry: Entry, current: Current, wiped: bool) -> bool:
 
 
 def _install_leaf(
-    draft: _Draft, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
+    builder: _DecisionBuilder, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
 ) -> None:
-    entry = draft.entries.get(want.path)
+    entry = builder.entries.get(want.path)
     claim = Claim(want.value, version, want.merge)
     if entry is None:
-        _install_new_leaf(draft, want, {pack: claim}, force=force)
+        _install_new_leaf(builder, want, {pack: claim}, force=force)
         return
-    current = draft.current.values.get(want.path, _ABSENT)
-    leaf_state = state(entry, draft.current, want.path)
+    current = builder.current.values.get(want.path, _ABSENT)
+    leaf_state = state(entry, builder.current, want.path)
     joined = entry._replace(owners={**entry.owners, pack: claim})
-    draft.entries[want.path] = joined
+    builder.entries[want.path] = joined
     value = _wanted_value(joined, pack)
     if leaf_state == "adopted" and current is _ABSENT:
-        draft.write(joined, value, "adopted-gone")  # 5
+        builder.write(joined, value, "adopted-gone")  # 5
     elif leaf_state == "adopted" and same(current, value):
-        draft.entries[want.path] = joined._replace(written=current)  # 4
+        builder.entries[want.path] = joined._replace(written=current)  # 4
     elif leaf_state == "adopted":
-        _take_or_keep(draft, joined, value, "adopted", force)  # 4, 6
+        _take_or_keep(builder, joined, value, "adopted", force)  # 4, 6
     elif leaf_state == "missing":
         if wiped or force:
-            draft.write(joined._replace(before=None), value, "missing")  # 11, 12
+            builder.write(joined._replace(before=None), value, "missing")  # 11, 12
         else:
-            draft.keep(joined, "missing", _REMOVED_BY_YOU)  # 11
+            builder.keep(joined, "missing", _REMOVED_BY_YOU)  # 11
     elif leaf_state == "overridden":
         if force or not same(current, value):
-            _take_or_keep(draft, joined, value, "overridden", force)  # 9; 10 says nothing
+            _take_or_keep(builder, joined, value, "overridden", force)  # 9; 10 says nothing
     elif not same(current, value):
-        draft.write(joined, value, "owned")  # 7, upgrade
+        builder.write(joined, value, "owned")  # 7, upgrade
     elif pack not in entry.owners:
-        draft.act("share", joined, ("owned", "owned"))  # 14
+        builder.act("share", joined, ("owned", "owned"))  # 14
 
 
 def _install_new_leaf(
-    draft: _Draft, want: Wanted, owners: dict[str, Claim], *, force: bool
+    builder: _DecisionBuilder, want: Wanted, owners: dict[str, Claim], *, force: bool
 ) -> None:
     entry = Entry(want.path, "leaf", owners=owners)
-    current = draft.current.values.get(want.path, _ABSENT)
+    current = builder.current.values.get(want.path, _ABSENT)
     if current is _ABSENT:
-        draft.write(entry, want.value, "free")  # 1
+        builder.write(entry, want.value, "free")  # 1
     elif same(current, want.value):
-        _adopt(draft, entry, current)  # 3
+        _adopt(builder, entry, current)  # 3
     else:
-        _take_or_keep(draft, entry, want.value, "foreign", force)  # 2
+        _take_or_keep(builder, entry, want.value, "foreign", force)  # 2
 
 
-def _adopt(draft: _Draft, entry: Entry, current: Any) -> None:
+def _adopt(builder: _DecisionBuilder, entry: Entry, current: Any) -> None:
     entry = entry._replace(mode="adopted", written=current)
-    draft.entries[entry.path] = entry
+    builder.entries[entry.path] = entry
     reason = "your value is the wanted one already"
-    if any(action.action == "take-back" for action in draft.actions):
+    if any(action.action == "take-back" for action in builder.actions):
         # 16: it is most likely ours, but nobody can prove that.
         reason = "hookctl's record of it is missing, so it counts as yours: uninstall leaves it"
-    draft.act("adopt", entry, ("foreign", "adopted"), reason)
+    builder.act("adopt", entry, ("foreign", "adopted"), reason)
 
 
-def _take_or_keep(draft: _Draft, entry: Entry, value: Any, leaf_state: str, force: bool) -> None:
+def _take_or_keep(
+    builder: _DecisionBuilder, entry: Entry, value: Any, leaf_state: str, force: bool
+) -> None:
     """Keep a value that is not ours, or with --force replace it and remember it as `before`."""
-    shown = _show_current(draft.current, entry.path)
+    shown = _show_current(builder.current, entry.path)
     if force:
-        entry = entry._replace(before=draft.current.raw[entry.path])
-        draft.write(entry, value, leaf_state, reason=f"took over your {shown}")
+        entry = entry._replace(before=builder.current.raw[entry.path])
+        builder.write(entry, value, leaf_state, reason=f"took over your {shown}")
         return
     key = str(entry.path[-1])
     ours = f"wanted {_show(value, key)}"
     if leaf_state == "overridden" and not same(entry.written, value):
         ours = f"ours was {_show(entry.written, key)}, now {_show(value, key)}"
-    draft.keep(entry, leaf_state, f"kept your {shown} ({ours}); --force takes it over")
+    builder.keep(entry, leaf_state, f"kept your {shown} ({ours}); --force takes it over")
 
 
 def _common_rule(entry: Entry) -> str:
@@ -495,32 +497,32 @@ def _over_others(entry: Entry) -> str:
 
 
 def _install_element(
-    draft: _Draft, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
+    builder: _DecisionBuilder, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
 ) -> None:
-    entry = draft.entries.get(want.id)
+    entry = builder.entries.get(want.id)
     owners = {pack: Claim(want.value, version)}  # one owner: the pack's name is in the id
-    hooks = _hooks_with_id(draft.current, want.id)
+    hooks = _hooks_with_id(builder.current, want.id)
     if not hooks:
-        _install_absent_element(draft, want, entry, owners, is_written=wiped or force)
+        _install_absent_element(builder, want, entry, owners, is_written=wiped or force)
         return
     ours = [hook for hook in hooks if _is_ours(hook, want, entry)]
     if entry is None and ours:
-        entry = _take_back(draft, want, owners, ours[0])
+        entry = _take_back(builder, want, owners, ours[0])
     elif entry is None and force:
         entry = Entry(want.path, "element", written=want.value, id=want.id)
     elif entry is None:
         reason = "an edited copy of our hook, left alone; --force replaces it"
-        draft.keep(want, "edited copy", reason)  # 15a
+        builder.keep(want, "edited copy", reason)  # 15a
         return
     hook = ours[0] if ours else hooks[0]
-    _update_element(draft, entry._replace(owners=owners), want, hook, ours[1:], force=force)
+    _update_element(builder, entry._replace(owners=owners), want, hook, ours[1:], force=force)
     if ours and len(hooks) > len(ours):
         reason = "an edited copy of it runs too; remove one of the two"
-        draft.keep(draft.entries[want.id], "doubled", reason)  # 17
+        builder.keep(builder.entries[want.id], "doubled", reason)  # 17
 
 
 def _install_absent_element(
-    draft: _Draft,
+    builder: _DecisionBuilder,
     want: Wanted,
     entry: Entry | None,
     owners: dict[str, Claim],
@@ -530,13 +532,13 @@ def _install_absent_element(
     """Write a new hook; one that the operator removed only if `is_written`."""
     new_entry = Entry(want.path, "element", owners=owners, id=want.id)
     if entry is None:
-        draft.write(new_entry, want.value, "free")  # 1
+        builder.write(new_entry, want.value, "free")  # 1
     elif is_written:
-        draft.write(new_entry, want.value, "missing")  # 12
+        builder.write(new_entry, want.value, "missing")  # 12
     else:
         new_entry = new_entry._replace(written=entry.written)
-        draft.entries[want.id] = new_entry
-        draft.keep(new_entry, "missing", _REMOVED_BY_YOU)  # 11
+        builder.entries[want.id] = new_entry
+        builder.keep(new_entry, "missing", _REMOVED_BY_YOU)  # 11
 
 
 def _is_ours(hook: HookEntry, want: Wanted, entry: Entry | None = None) -> bool:
@@ -547,17 +549,19 @@ def _is_ours(hook: HookEntry, want: Wanted, entry: Entry | None = None) -> bool:
     return command == want.value["command"] or bool(re.fullmatch(want.forms, str(command)))
 
 
-def _take_back(draft: _Draft, want: Wanted, owners: dict[str, Claim], hook: HookEntry) -> Entry:
+def _take_back(
+    builder: _DecisionBuilder, want: Wanted, owners: dict[str, Claim], hook: HookEntry
+) -> Entry:
     """15: record a hook of a known form as ours again, instead of adding a second one."""
     written = {**want.value, "command": hook.fields["command"]}
     entry = Entry(want.path, "element", written=written, owners=owners, id=want.id)
-    draft.entries[want.id] = entry
-    draft.act("take-back", entry, ("orphan", "owned"), _NO_RECORD)
+    builder.entries[want.id] = entry
+    builder.act("take-back", entry, ("orphan", "owned"), _NO_RECORD)
     return entry
 
 
 def _update_element(
-    draft: _Draft,
+    builder: _DecisionBuilder,
     entry: Entry,
     want: Wanted,
     hook: HookEntry,
@@ -568,9 +572,9 @@ def _update_element(
     """Change a hook to what is wanted, field by field, except what the operator edited."""
     if not _is_ours(hook, want, entry):
         if not force:
-            _keep_edited_command(draft, entry, want)
+            _keep_edited_command(builder, entry, want)
             return
-        entry = entry._replace(before=draft.current.raw[hook.path])  # 9b, 15a
+        entry = entry._replace(before=builder.current.raw[hook.path])  # 9b, 15a
     written = entry.written
     moves = want.path not in (entry.path, hook.path[: len(want.path)])
     has_before = entry.before is not None
@@ -581,26 +585,26 @@ def _update_element(
     # What we wrote into an edited field stays on record, so that the field stays theirs even while
     # it has the wanted value (10).
     entry = entry._replace(path=want.path, written=ours | _pick(written, theirs))
-    draft.entries[want.id] = entry
-    _report_kept_fields(draft, entry, hook.fields, want.value, theirs)
+    builder.entries[want.id] = entry
+    _report_kept_fields(builder, entry, hook.fields, want.value, theirs)
     if moves:
         fields = ours | _pick(hook.fields, theirs)
-        _move_element(draft, entry, hook, duplicates, fields)
+        _move_element(builder, entry, hook, duplicates, fields)
     else:
-        _edit_element(draft, entry, hook, written, theirs)
-        _update_duplicates(draft, entry, duplicates, want.value["command"])
+        _edit_element(builder, entry, hook, written, theirs)
+        _update_duplicates(builder, entry, duplicates, want.value["command"])
 
 
-def _keep_edited_command(draft: _Draft, entry: Entry, want: Wanted) -> None:
-    draft.entries[want.id] = entry
+def _keep_edited_command(builder: _DecisionBuilder, entry: Entry, want: Wanted) -> None:
+    builder.entries[want.id] = entry
     reason = "you edited its command"
     if not same(entry.written, want.value):
         reason += "; the new command was not applied"
-    draft.keep(entry, "edited copy", f"{reason}; --force puts ours back")  # 9b
+    builder.keep(entry, "edited copy", f"{reason}; --force puts ours back")  # 9b
 
 
 def _report_kept_fields(
-    draft: _Draft,
+    builder: _DecisionBuilder,
     entry: Entry,
     current: dict[str, Any],
     wanted: dict[str, Any],
@@ -609,11 +613,15 @@ def _report_kept_fields(
     different = [name for name in theirs if not _is_same_field(current, wanted, name)]
     if different:
         yours, ours = _show_fields(current, different), _show_fields(wanted, different)
-        draft.keep(entry, "overridden", f"kept your {yours} (ours: {ours})")  # 9a
+        builder.keep(entry, "overridden", f"kept your {yours} (ours: {ours})")  # 9a
 
 
 def _edit_element(
-    draft: _Draft, entry: Entry, hook: HookEntry, written: dict[str, Any], theirs: list[str]
+    builder: _DecisionBuilder,
+    entry: Entry,
+    hook: HookEntry,
+    written: dict[str, Any],
+    theirs: list[str],
 ) -> None:
     """Change every field that is not theirs to what the pack wants, without moving the hook."""
     current, wanted = hook.fields, _wanted_value(entry)
@@ -623,7 +631,7 @@ def _edit_element(
             changed.append(name)
     if not changed:
         return
-    draft.edits.append(EditElement(hook, {name: wanted.get(name) for name in changed}))
+    builder.edits.append(EditHook(hook, {name: wanted.get(name) for name in changed}))
     from_state = "owned" if same(current, written) else "overridden"
     to_state = "owned"
     if any(not _is_same_field(current, entry.written, name) for name in theirs):
@@ -632,7 +640,7 @@ def _edit_element(
     reason = ""
     if taken:  # only with --force
         reason = f"took over your {_show_fields(current, taken)}"
-    draft.act("replace", entry, (from_state, to_state), reason)
+    builder.act("replace", entry, (from_state, to_state), reason)
 
 
 def _fields_of_operator(
@@ -658,7 +666,7 @@ def _fields_of_operator(
 
 
 def _move_element(
-    draft: _Draft,
+    builder: _DecisionBuilder,
     entry: Entry,
     hook: HookEntry,
     duplicates: list[HookEntry],
@@ -666,81 +674,81 @@ def _move_element(
 ) -> None:
     """Move a hook to another event, with the fields that the operator edited."""
     if entry.before is None:
-        draft.edits.append(DropElement(hook))
+        builder.edits.append(DropHook(hook))
     else:
-        draft.edits.append(Put(hook.path, raw=entry.before))
+        builder.edits.append(Put(hook.path, raw=entry.before))
     for duplicate in duplicates:
-        draft.remove_copy(entry, duplicate, "it was registered twice")
-    draft.write(entry, fields, "owned", reason="it moves to another event")
-    draft.entries[entry.id] = entry._replace(before=None)
+        builder.remove_copy(entry, duplicate, "it was registered twice")
+    builder.write(entry, fields, "owned", reason="it moves to another event")
+    builder.entries[entry.id] = entry._replace(before=None)
 
 
 def _update_duplicates(
-    draft: _Draft, entry: Entry, duplicates: list[HookEntry], command: str
+    builder: _DecisionBuilder, entry: Entry, duplicates: list[HookEntry], command: str
 ) -> None:
     """17: give further hooks of ours the new command too, so that they are still known as ours."""
     if not duplicates:
         return
     for hook in duplicates:
         if hook.fields["command"] != command:
-            draft.edits.append(EditElement(hook, {"command": command}))
-            draft.act("replace", entry, ("doubled", "doubled"))
+            builder.edits.append(EditHook(hook, {"command": command}))
+            builder.act("replace", entry, ("doubled", "doubled"))
     reason = "it is registered twice and runs twice; `hookctl doctor --fix` leaves one"
-    draft.keep(entry, "doubled", reason)
+    builder.keep(entry, "doubled", reason)
 
 
-def _rebuild(draft: _Draft, pack: str, version: str, wants: Sequence[Wanted]) -> None:
+def _rebuild(builder: _DecisionBuilder, pack: str, version: str, wants: Sequence[Wanted]) -> None:
     """15, 16: record a pack again whose record is lost, if a hook shows that it was installed."""
     is_installed = False
     for want in wants:
-        hooks = _hooks_with_id(draft.current, want.id)
+        hooks = _hooks_with_id(builder.current, want.id)
         ours = [hook for hook in hooks if _is_ours(hook, want)]
-        if want.id not in draft.entries and ours:
-            _take_back(draft, want, {pack: Claim(want.value, version)}, ours[0])
+        if want.id not in builder.entries and ours:
+            _take_back(builder, want, {pack: Claim(want.value, version)}, ours[0])
             is_installed = True
     if not is_installed:
         return
     for want in wants:
         if want.kind == "leaf":
-            _rebuild_leaf(draft, pack, version, want)
+            _rebuild_leaf(builder, pack, version, want)
 
 
-def _rebuild_leaf(draft: _Draft, pack: str, version: str, want: Wanted) -> None:
-    current = draft.current.values.get(want.path, _ABSENT)
+def _rebuild_leaf(builder: _DecisionBuilder, pack: str, version: str, want: Wanted) -> None:
+    current = builder.current.values.get(want.path, _ABSENT)
     if current is _ABSENT or not same(current, want.value):
         return
-    entry = draft.entries.get(want.path)
+    entry = builder.entries.get(want.path)
     owners = {pack: Claim(want.value, version, want.merge)}
     if entry is None:
-        _adopt(draft, Entry(want.path, "leaf", owners=owners), want.value)
+        _adopt(builder, Entry(want.path, "leaf", owners=owners), want.value)
     elif pack not in entry.owners:
         joined = entry._replace(owners={**entry.owners, **owners})
-        draft.entries[want.path] = joined
-        draft.act("share", joined, ("owned", "owned"))
+        builder.entries[want.path] = joined
+        builder.act("share", joined, ("owned", "owned"))
 
 
 def _leave_orphans(
-    draft: _Draft, pack: str, known: set[Path | str], wants: Sequence[Wanted]
+    builder: _DecisionBuilder, pack: str, known: set[Path | str], wants: Sequence[Wanted]
 ) -> None:
     """15, 15a, 16: remove the hooks of ours that the ledger does not know, and name the keys."""
     unknown = [want for want in wants if _name(want) not in known]
     has_orphan = False
     for want in unknown:
-        for hook in _hooks_with_id(draft.current, want.id):
+        for hook in _hooks_with_id(builder.current, want.id):
             if _is_ours(hook, want):
                 has_orphan = True
-                draft.edits.append(DropElement(hook))
-                draft.act("remove", want, ("orphan", "free"), _NO_RECORD)
+                builder.edits.append(DropHook(hook))
+                builder.act("remove", want, ("orphan", "free"), _NO_RECORD)
             else:
-                draft.keep(want, "edited copy", "an edited copy of our hook; it stays")
+                builder.keep(want, "edited copy", "an edited copy of our hook; it stays")
     if not has_orphan:
         return
     for want in unknown:
-        if want.kind == "leaf" and want.path in draft.current.values:
+        if want.kind == "leaf" and want.path in builder.current.values:
             reason = (
                 f"hookctl has no record of it and cannot prove that it is {pack}'s, so it stays"
             )
-            draft.keep(want, "foreign", reason)
+            builder.keep(want, "foreign", reason)
 
 
 def _name(entry: Entry | Wanted) -> _Name:

@@ -56,6 +56,10 @@ class HookctlError(Exception):
         return f"{text} {self.hint}" if self.hint else text
 
 
+class Recovered(Exception):
+    """An interrupted run was completed after a command had looked; it must look again."""
+
+
 def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> list[HookctlError]:
     """The errors of several plans, each made alone; raises `error` if it is none of them."""
     problems: dict[str, HookctlError] = {}
@@ -84,3 +88,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if not matches:
         return ""
     return f"Did you mean {names[matches[0]]}? "
+
+
+def usage_error(message: str, hint: str) -> HookctlError:
+    """The error of a command that was given wrong options (exit 2)."""
+    return HookctlError("usage", message, hint=hint, exit_code=USAGE)

@@ -7,7 +7,7 @@ command), or by its own look, wherever it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 MASK = "***"
@@ -18,7 +18,7 @@ _SECRET = (
     r"(?i)api[-_]?key|token|secret|passw|passphrase|credential|authorization"
     r"|private[-_]?key|access[-_]?key"
     r"|cookie|bearer|webhook|jwt|connection[-_]?string"
-    r"|(^|[-_.])(key|auth|pwd|pass|pat|dsn)$|(?-i:[a-z]Key$)"
+    r"|(^|[-_.])(key|auth|pwd|pass|pat|dsn|sig|signature)$|[-_]headers$|(?-i:[a-z]Key$)"
 )
 # The groups are shown, the rest is masked. Better to mask a word too many than to show a secret.
 _LOOKS = (
@@ -26,13 +26,30 @@ _LOOKS = (
     r"(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}+-----|\Z)"
     r"|(://[^\s/:@'\"]*+:)[^\s/'\"]+(?=@)"
     r"|(\b(?i:bearer)\s++)[\w.~+/=-]{3,}"
+    r"|(\b(?i:basic)\s++)(?=[a-z+/]{0,80}[A-Z0-9])[A-Za-z0-9+/_-]{8,}={0,2}"
+    r"|(\bhooks\.slack\.com/(?:services|workflows|triggers)/)[\w/+-]{5,}"
+    r"|(\bdiscord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/)[\w/-]{5,}"
     r"|(\s-(?:u|-user)[\s=]++['\"]?[^\s:'\"]++:)[^\s'\"]+"
     r"|(?<![A-Za-z0-9])(?:"
     r"sk-[\w-]{5,}|[rsp]k_(?:live|test)_\w{5,}|whsec_\w{5,}"
     r"|gh[oprsu]_\w{5,}|github_pat_\w{5,}|glpat-[\w-]{5,}"
-    r"|xox[a-z]-[\w-]{5,}|xapp-[\w-]{5,}"
+    r"|xox[a-z](?:\.xox[a-z])?-[\w-]{5,}|xapp-[\w-]{5,}"
     r"|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|ya29\.[\w-]{5,}"
     r"|hf_[A-Za-z0-9]{16,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}"
+    # Vault, Groq, SendGrid, Google, xAI, Perplexity, Replicate, Tavily, NVIDIA, Fireworks
+    r"|hv[bsr]\.[\w-]{16,}|gsk_\w{16,}|SG\.[\w-]{16,}(?:\.[\w-]+)?|GOCSPX-[\w-]{16,}"
+    r"|xai-\w{16,}|pplx-\w{16,}|r8_\w{16,}|tvly-[\w-]{16,}|nvapi-[\w-]{16,}|fw_\w{16,}"
+    # DigitalOcean, Shopify, GitLab, Docker, Atlassian, Bitbucket, Linear, Notion, Figma, Postman
+    r"|do[opr]_v1_\w{16,}|shp(?:at|ss|ca|pa)_\w{16,}|gl(?:rt|dt|cbt|ptt|soat|imt|ft|agent)-[\w-]{16,}"
+    r"|dckr_[op]at_[\w-]{16,}|AT(?:ATT3|CTT3|BB)[\w=-]{16,}|lin_(?:api|oauth)_\w{16,}|ntn_\w{16,}"
+    r"|figd_[\w-]{16,}|PMAK-[\w-]{16,}"
+    # Databricks, Sentry, PostHog, RubyGems, New Relic, age, Square, Tailscale, Supabase, Netlify
+    r"|dapi[0-9a-f]{32}|sntry[su]_[\w+/=-]{16,}|ph[cx]_\w{16,}|rubygems_\w{16,}|NRAK-\w{16,}"
+    r"|AGE-SECRET-KEY-\w{16,}|sq0[a-z]{3}-[\w-]{16,}|tskey-[\w-]{16,}|sbp_\w{16,}"
+    r"|sb_secret_[\w-]{16,}|nfp_\w{16,}"
+    # Mailgun, Telegram, Facebook, Alibaba, Terraform, Fly, Grafana
+    r"|key-[0-9a-f]{32}|\d{8,10}:AA[\w-]{30,}|EAA[A-Za-z0-9]{30,}|LTAI\w{12,}"
+    r"|\w{14}\.atlasv1\.[\w-]{30,}|fm2_[\w+/=-]{30,}|gl(?:sa|c)_\w{16,}"
     r"|eyJ[\w-]{5,}(?:\.[\w-]*)+|eyJ[\w-]{30,})"
 )
 # Every match has one of these in lower case, so most texts never meet the patterns.
@@ -62,6 +79,62 @@ _MARKS = (
     "npm_",
     "pypi-",
     "eyj",
+    "basic",
+    "hooks.slack.com/",
+    "/webhooks/",
+    "hvb.",
+    "hvs.",
+    "hvr.",
+    "gsk_",
+    "sg.",
+    "gocspx-",
+    "xai-",
+    "pplx-",
+    "r8_",
+    "tvly-",
+    "nvapi-",
+    "fw_",
+    "_v1_",
+    "shpat_",
+    "shpss_",
+    "shpca_",
+    "shppa_",
+    "glrt-",
+    "gldt-",
+    "glcbt-",
+    "glptt-",
+    "glsoat-",
+    "glimt-",
+    "glft-",
+    "glagent-",
+    "dckr_",
+    "atatt3",
+    "atctt3",
+    "atbb",
+    "lin_",
+    "ntn_",
+    "figd_",
+    "pmak-",
+    "dapi",
+    "sntry",
+    "phc_",
+    "phx_",
+    "rubygems_",
+    "nrak-",
+    "age-secret-key-",
+    "sq0",
+    "tskey-",
+    "sbp_",
+    "sb_secret_",
+    "nfp_",
+    "key-",
+    ":aa",
+    "eaa",
+    "ltai",
+    ".atlasv1.",
+    "fm2_",
+    "glsa_",
+    "glc_",
 )
 # Keys of results that hold a location, which a machine needs unchanged.
 _LOCATIONS = ("file", "path", "project", "run_dir", "from", "to")
@@ -80,6 +153,10 @@ _REST = r"[^\"'\r\n]+"
 _WORD = r"""(?:\\.|\"[^\"]*\"?|'[^']*'?|[^\s\"';&|<>()])+"""
 
 
+class OwnText(str):
+    """A text of hookctl's or of a pack's own, which no mask touches: people must see what runs."""
+
+
 def is_secret(key: str) -> bool:
     """Whether a key's name says that its value is secret."""
     return bool(re.search(_SECRET, key))
@@ -91,6 +168,8 @@ def masked(value: Any, key: str = "") -> Any:
         return _masked_object(value, key)
     if isinstance(value, list):
         return _masked_list(value, key)
+    if isinstance(value, OwnText):
+        return value
     if is_secret(key):
         return MASK
     return masked_text(value) if isinstance(value, str) else value
@@ -136,6 +215,8 @@ def flag_of(word: Any) -> str:
 
 def masked_text(text: str, fill: Fill = lambda hidden: MASK) -> str:
     """A text with each secret in it replaced, known by its name or by its look."""
+    if isinstance(text, OwnText):
+        return text
     if len(text) > LONGEST:
         return _in_parts(text, lambda part: masked_text(part, fill), fill)
     return by_look(_by_name(text, _careful(text, fill)), fill)
@@ -143,6 +224,8 @@ def masked_text(text: str, fill: Fill = lambda hidden: MASK) -> str:
 
 def by_look(text: str, fill: Fill = lambda hidden: MASK) -> str:
     """A text with everything that looks like a secret replaced, whatever its name."""
+    if isinstance(text, OwnText):
+        return text
     lower = text.lower()
     if not any(mark in lower for mark in _MARKS):
         return text
@@ -150,6 +233,14 @@ def by_look(text: str, fill: Fill = lambda hidden: MASK) -> str:
         return _in_parts(text, lambda part: by_look(part, fill), fill)
     fill = _careful(text, fill)
     return re.sub(_LOOKS, lambda match: _filled(match, fill), text, flags=re.ASCII)
+
+
+def beside(line: str, shown: Iterable[str]) -> OwnText:
+    """A line with everything that looks like a secret replaced, but not in these texts."""
+    for text in shown:
+        if text in line:
+            return OwnText(text.join(beside(part, shown) for part in line.split(text)))
+    return OwnText(by_look(line))
 
 
 def _in_parts(text: str, mask: Fill, fill: Fill) -> str:

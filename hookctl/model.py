@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
+HEAD = ": hookctl="  # how the command of every hook of ours begins
 # The start of the id of another tool's hook that we wrap; only its command is ours.
 WRAP = "guard/wrap-"
 LIMIT = 16 * 1024 * 1024  # bytes of a file; no settings file seen was larger than 0.1 MB
@@ -60,6 +61,13 @@ class Entry(NamedTuple):
     id: str = ""
 
 
+class Consent(NamedTuple):
+    """What a person on this machine agreed to when a pack that is not built in was installed."""
+
+    digest: str = ""  # of the pack's file and its files; empty: nobody was asked
+    env: tuple[str, ...] = ()  # names of variables that --allow-env let in
+
+
 class PackRecord(NamedTuple):
     """A pack as it is installed in one settings file."""
 
@@ -71,6 +79,7 @@ class PackRecord(NamedTuple):
     # The pack's own file; empty for a built-in pack, and where a project's lies outside of it.
     source: str = ""
     digest: str = ""  # of all that the pack brought (digests.py); empty: 0.1.0 wrote this
+    consent: Consent = Consent()  # never committed: it holds on this machine only
 
 
 class Record(NamedTuple):
@@ -103,27 +112,27 @@ class Put(NamedTuple):
     raw: str | None = None
 
 
-class Drop(NamedTuple):
+class DropValue(NamedTuple):
     """Remove a leaf."""
 
     path: Path
 
 
-class AddElement(NamedTuple):
+class AddHook(NamedTuple):
     """Append a hook, in a group of its own, to the array at path."""
 
     path: Path
     fields: dict[str, Any]
 
 
-class EditElement(NamedTuple):
+class EditHook(NamedTuple):
     """Set these fields of a hook; a field that is None is removed."""
 
     element: HookEntry
     fields: dict[str, Any]
 
 
-class DropElement(NamedTuple):
+class DropHook(NamedTuple):
     """Remove a hook, and its group if nothing of the operator's is left in it."""
 
     element: HookEntry
@@ -141,7 +150,7 @@ class Prune(NamedTuple):
     path: Path
 
 
-Edit = Put | Drop | AddElement | EditElement | DropElement | CloseGap | Prune
+Edit = Put | DropValue | AddHook | EditHook | DropHook | CloseGap | Prune
 
 
 class Action(NamedTuple):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
 # Patterns are compiled where they are used: most calls use none, and compiling takes long.
-_CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+_CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 
 
 def show(command: str, result: Result, *, as_json: bool) -> None:
@@ -31,7 +31,7 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
         _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
     shown = result.text if command in _VERBATIM else [by_look(line) for line in result.text]
-    lines = [_paint(_plain(line), sys.stdout) + "\n" for line in shown]
+    lines = [_paint(plain(line), sys.stdout) + "\n" for line in shown]
     if lines:
         _write(sys.stdout, "".join(lines))
     for error in result.errors:
@@ -40,7 +40,10 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
 
 def say(line: str) -> None:
     """One message for the person at the terminal, on stderr."""
-    text = "\n".join(_plain(part) for part in by_look(line).split("\n"))
+    first, *others = by_look(line).split("\n")
+    text = plain(first)
+    for other in others:  # set in, so that no text from elsewhere looks like a message of its own
+        text += "\n  " + plain(other.removeprefix("  "))
     _write(sys.stderr, f"hookctl: {text}\n")
 
 
@@ -52,7 +55,7 @@ def progress(line: str) -> None:
 
 def emit(line: str) -> bool:
     """Print one line of an unfinished result; whether somebody still reads it."""
-    return _write(sys.stdout, _plain(by_look(line)) + "\n")
+    return _write(sys.stdout, plain(by_look(line)) + "\n")
 
 
 def is_unread(seconds: float) -> bool:
@@ -91,10 +94,11 @@ def envelope(command: str, result: Result) -> dict[str, Any]:
 
 def error_text(error: dict[str, Any]) -> str:
     """An error in one or two lines: where, what, and what to do."""
-    where = error["path"]
+    where = plain(error["path"])
     if error["line"]:
         where = f"{where}:{error['line']}:{error['column']}"
-    text = f"error: {where}: {error['message']}" if where else f"error: {error['message']}"
+    message = plain(error["message"])
+    text = f"error: {where}: {message}" if where else f"error: {message}"
     if error["hint"]:
         text += f"\n  {error['hint']}"
     return text
@@ -120,11 +124,15 @@ def _write(stream: TextIO | None, text: str) -> bool:
     return True
 
 
-def _plain(text: str) -> str:
-    """A line without control characters: a settings file must not control the terminal."""
+def plain(text: str) -> str:
+    """A line with control characters escaped: no text from elsewhere controls the terminal."""
     if text.isprintable():
         return text
-    return re.sub(_CONTROL, "�", text)
+    return re.sub(_CONTROL, _escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")
 
 
 _COLOURS = {"+": "32", "-": "31", "@": "36", "error": "31", "warning": "33", "ok": "32"}
@@ -214,12 +222,11 @@ def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
 
 
 def _dry_lines(plan: Plan) -> list[str]:
-    from hookctl.documents.diffs import unified
+    from hookctl.documents.diffs import shown_lines
 
     lines = []
     for file in plan.files:
-        # Not splitlines(): a line of JSON may hold other line separators.
-        lines += unified(file).split("\n")[:-1]
+        lines += shown_lines(file)
         lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
         lines += [_kept_line(action) for action in file.decision.kept]
     if plan.empty:

@@ -57,7 +57,7 @@ def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
     import filelock
 
     try:
-        os.makedirs(folders.state, mode=0o700, exist_ok=True)
+        files.make_private_folder(folders.state)
         lock = filelock.FileLock(os.path.join(folders.state, "lock"), mode=0o600)
         try:
             lock.acquire(timeout=0.2)
@@ -140,6 +140,23 @@ def recover(folders: Folders) -> list[str]:
     return recovery.lines or ["an interrupted run was completed"]
 
 
+def preview(folders: Folders) -> tuple[str, ...] | None:
+    """Let files be read as `recover` will leave them; returns those that it will write.
+
+    None where there is no run to complete.
+    """
+    journal = pending(folders)
+    if journal is None or not (journal.steps or journal.records):
+        return None
+    recovery = _Preview(folders, journal)
+    for step in journal.steps:
+        recovery.complete_step(step)
+    ledger = store.read(folders.ledger)
+    saved = _join_records(ledger, recovery.records)
+    files.preview(files.real(folders.ledger), _dump_ledger(folders, ledger, saved))
+    return tuple(recovery.paths)
+
+
 class _Recovery:
     """An interrupted run while it is being completed, step by step."""
 
@@ -158,16 +175,24 @@ class _Recovery:
             if not f"{path}/".startswith(self.removed):
                 self.records[path] = record
 
+    def sweep(self, folder: str) -> None:
+        """Remove the temporary files that the run has left in a folder."""
+        files.sweep(folder)
+
+    def write_step(self, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
+        """Write a step's bytes if its file is as before; the file as read, and if it wrote."""
+        return _write_step(self.folders, step, record)
+
     def complete_step(self, step: Step) -> None:
         """Write what the step was to write, unless another program wrote the file meanwhile."""
-        files.sweep(os.path.dirname(step.path))
+        self.sweep(os.path.dirname(step.path))
         if step.path in self.unchanged_ledgers or step.path.startswith(self.removed):
             return
         if step.path in self.changed_ledgers:
-            self._merge_ledger(step)
+            self.merge_ledger(step)
             return
         old, new = self.before.get(step.path), self.records.get(step.path)
-        snapshot, is_written = _write_step(self.folders, step, new or old)
+        snapshot, is_written = self.write_step(step, new or old)
         if not step.settings:  # nobody needs a line about the files that hooks run
             return
         if is_written:
@@ -178,7 +203,8 @@ class _Recovery:
                 f"{step.path}: changed by another program after an interrupted run; its bytes stay"
             )
 
-    def _merge_ledger(self, step: Step) -> None:
+    def merge_ledger(self, step: Step) -> None:
+        """Put the run's entries into a project's ledger that came with a pull."""
         project = self.changed_ledgers[step.path]
         before = self.journal.before
         self.records |= _merge_into_ledger(self.folders, step, project, before, self.records)
@@ -199,6 +225,33 @@ class _Recovery:
         for known in (old, new):
             if known is not None:
                 self.unchanged_ledgers.add(committed.ledger_path(known.project))
+
+
+class _Preview(_Recovery):
+    """An interrupted run that is only looked at; its files are read as it will leave them."""
+
+    def __init__(self, folders: Folders, journal: Journal) -> None:
+        super().__init__(folders, journal)
+        self.paths: list[str] = []
+
+    def sweep(self, folder: str) -> None:
+        """Leave everything where it is."""
+
+    def write_step(self, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
+        """Let the file be read with the step's bytes, where it would be written."""
+        snapshot = files.read(step.path)
+        if snapshot.path != step.path or snapshot.sha == step.sha_after:
+            return snapshot, False
+        is_torn = _is_torn(self.folders, snapshot, step, record)
+        if snapshot.sha != step.sha_before and not is_torn:
+            return snapshot, False
+        files.preview(step.path, _pending_bytes(self.folders, step.sha_after))
+        self.paths.append(step.path)
+        return snapshot, True
+
+    def merge_ledger(self, step: Step) -> None:
+        """Name the ledger; what comes of both is known once it is written."""
+        self.paths.append(step.path)
 
 
 def _records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
@@ -379,15 +432,8 @@ def _write_journal(folders: Folders, journal: Journal) -> None:
 def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:
     """Update the ledger of the state folder, and the backups that depend on it."""
     ledger = store.read(folders.ledger)
-    saved = dict(ledger.files)
-    for path, record in records.items():
-        if record is None:
-            saved.pop(path, None)
-        elif record.scope == "project":
-            saved[path] = store.make_stub(record)
-        else:
-            saved[path] = record
-    files.write_own(folders.ledger, store.dump(saved, _ledger_home(folders, ledger, saved)))
+    saved = _join_records(ledger, records)
+    files.write_own(folders.ledger, _dump_ledger(folders, ledger, saved))
     approvals = store.approvals_of_0_1_0(folders.ledger)
     if os.path.lexists(approvals):
         with contextlib.suppress(OSError):  # the next write tries again
@@ -397,6 +443,23 @@ def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> Non
             backups.restart_expiry(folders.state, path)
     needed = [record.sha256_before for record in saved.values()]
     backups.remove_expired(folders.state, saved, needed)
+
+
+def _join_records(ledger: store.Ledger, records: Mapping[str, Record | None]) -> dict[str, Record]:
+    """The records of the state folder's ledger after a run."""
+    saved = dict(ledger.files)
+    for path, record in records.items():
+        if record is None:
+            saved.pop(path, None)
+        elif record.scope == "project":
+            saved[path] = store.make_stub(record)
+        else:
+            saved[path] = record
+    return saved
+
+
+def _dump_ledger(folders: Folders, ledger: store.Ledger, saved: Mapping[str, Record]) -> bytes:
+    return store.dump(saved, _ledger_home(folders, ledger, saved))
 
 
 def _ledger_home(folders: Folders, ledger: store.Ledger, saved: Mapping[str, Record]) -> str:

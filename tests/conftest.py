@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from hookctl.__main__ import run
+from hookctl.packs import is_path
 from tests import syscalls
 
 _HOSTS_OWN = (
@@ -37,6 +38,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOOKCTL_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # there is no power to fail here, and half the time to win
+    monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now
     monkeypatch.chdir(work)
     return tmp_path
 
@@ -45,7 +47,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def fixed_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same interpreter everywhere, none that is looked for, and no pause before a file is read again."""
     monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ: ())
+    monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ, project: ())
     monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
 
 
@@ -85,13 +87,21 @@ class Outcome(NamedTuple):
 Hookctl = Callable[..., Outcome]
 
 
+def agreed(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with consent where a pack is installed by its path: few tests are about that."""
+    words = list(arguments)
+    if words[:1] == ["install"] and any(is_path(word) for word in words[1:2]):
+        words[2:2] = ["--yes", "--accept-changed"]
+    return words
+
+
 @pytest.fixture
 def hookctl(capsys: pytest.CaptureFixture[str]) -> Hookctl:
     """Run the command line in this process."""
 
-    def call(*arguments: str) -> Outcome:
+    def call(*arguments: str, agrees: bool = True) -> Outcome:
         capsys.readouterr()
-        code = run(list(arguments))
+        code = run(agreed(arguments) if agrees else list(arguments))
         out, err = capsys.readouterr()
         return Outcome(code, out, err)
 
@@ -103,7 +113,7 @@ def process() -> Hookctl:
     """Run the command line as a process of its own, without a terminal."""
 
     def call(*arguments: str, **environ: str) -> Outcome:
-        command = [sys.executable, "-m", "hookctl", *arguments]
+        command = [sys.executable, "-m", "hookctl", *agreed(arguments)]
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **environ}, stdin=subprocess.DEVNULL, timeout=60
         )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from hookctl.__main__ import run
 from hookctl.ledger import store
 from hookctl.system import folders
-from tests.conftest import put
+from tests.conftest import agreed, put
 
 THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" }\n}'
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
@@ -27,7 +27,7 @@ def quiet(*arguments: str) -> int:
     os.dup2(null, 1)
     os.dup2(null, 2)
     try:
-        return run(list(arguments))
+        return run(agreed(arguments))
     finally:
         for number, handle in zip((1, 2), keep, strict=True):
             os.dup2(handle, number)

@@ -13,13 +13,16 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import hosts
+from hookctl.packs import released
 from hookctl.packs.programs import load_programs
+from hookctl.system.files import digest
 from hookctl.system.project import session_hash, state_folder
 
 from .conftest import Hookctl, Outcome, put
 
 ROOT = Path(__file__).parents[1]
 LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+OFF, MANAGED_ONLY = '{"disableAllHooks": true}', '{"allowManagedHooksOnly": true}'
 
 
 class Place(NamedTuple):
@@ -105,22 +108,75 @@ def with_python(place: Place, text: str) -> Path:
     return place.script("python3", text)
 
 
-def other_hook(place: Place, text: str) -> None:
+def other_hook(text: str) -> Callable[[Place], None]:
     """A hook of another version of hookctl: the ledger knows it, this version's template differs."""
-    place.install()
-    old = place.hook.read_bytes()
-    place.hook.write_text(text)
-    from hookctl.system.files import digest
 
-    place.edit(digest(old), digest(text.encode()), place.ledger)
+    def arrange(place: Place) -> None:
+        old = place.install().hook.read_bytes()
+        place.hook.write_text(text)
+        place.edit(digest(old), digest(text.encode()), place.ledger)
+        # And hookctl has released it.
+        name, known = "hookctl.packs.released._find_version", released._find_version
+        place.monkeypatch.setattr(name, lambda kind, digest: known(kind, digest) or "0.1.9")
+
+    return arrange
+
+
+def settings_are(text: str | bytes) -> Callable[[Place], None]:
+    """A settings file in which hookctl has written nothing."""
+
+    def arrange(place: Place) -> None:
+        put(place.settings, text)
+
+    return arrange
+
+
+def hooks_are(hooks: Any) -> Callable[[Place], None]:
+    return settings_are(json.dumps({"hooks": hooks}))
+
+
+def tools_are(groups: Any) -> Callable[[Place], None]:
+    return hooks_are({"PreToolUse": groups})
+
+
+def in_the_project(text: str | bytes, name: str = "settings.json") -> Callable[[Place], None]:
+    """A project's settings that have nothing of ours."""
+
+    def arrange(place: Place) -> None:
+        put(place.settings, "{}")
+        put(Path(".claude", name), text)
+
+    return arrange
+
+
+def env_is(**env: Any) -> Callable[[Place], None]:
+    """Values that the operator changed in the env of the settings."""
+
+    def arrange(place: Place) -> None:
+        place.install().change(lambda page: page["env"].update(env))
+
+    return arrange
+
+
+def changed(change: Callable[[Any], Any]) -> Callable[[Place], None]:
+    """The guard's settings file, with something changed by the operator."""
+
+    def arrange(place: Place) -> None:
+        place.install().change(change)
+
+    return arrange
+
+
+def ours_with(**fields: Any) -> Callable[[Place], None]:
+    return changed(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(fields))
+
+
+def cap_is(value: Any) -> Callable[[Place], None]:
+    return env_is(**{CAP: value})
 
 
 def unparsable(place: Place) -> None:
     place.install().edit('"8"', '"8')
-
-
-def not_utf8(place: Place) -> None:
-    put(place.settings, '{"model": "é"}'.encode("latin-1"))
 
 
 def unreadable(place: Place) -> None:
@@ -132,67 +188,12 @@ def wrong_shape(place: Place) -> None:
     put(place.settings, '{"hooks": []}')
 
 
-def wrong_root(place: Place) -> None:
-    put(place.settings, "[]")
-
-
 def duplicate_key(place: Place) -> None:
     place.install().edit('"env": {', '"env": {}, "env": {')
 
 
 def strict_host(place: Place) -> None:
     put(place.settings, '{\n  // mine\n  "model": "opus"\n}\n')
-
-
-def trailing_comma(place: Place) -> None:
-    put(place.settings, '{"model": "opus",}')
-
-
-def wrong_type(place: Place) -> None:
-    put(place.settings, '{"cleanupPeriodDays": "30"}')
-
-
-def wrong_word(place: Place) -> None:
-    put(place.settings, '{"permissions": {"defaultMode": "zzz"}}')
-
-
-def not_above(place: Place) -> None:
-    put(place.settings, '{"cleanupPeriodDays": 0}')
-
-
-def true_is_no_number(place: Place) -> None:
-    put(place.settings, '{"cleanupPeriodDays": true}')
-
-
-def invalid_hook(groups: Any) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.settings, json.dumps({"hooks": {"PreToolUse": groups}}))
-
-    return arrange
-
-
-def hooks_disabled(place: Place) -> None:
-    put(place.settings, '{"disableAllHooks": true}')
-
-
-def hooks_disabled_in_the_project(place: Place) -> None:
-    put(place.settings, "{}")
-    put(Path(".claude/settings.json"), '{"disableAllHooks": true}')
-
-
-def hooks_disabled_locally(place: Place) -> None:
-    put(place.settings, "{}")
-    put(Path(".claude/settings.local.json"), '{"disableAllHooks": true}')
-
-
-def hooks_disabled_by_the_manager(place: Place) -> None:
-    put(place.settings, "{}")
-    place.managed({"disableAllHooks": True})
-
-
-def managed_only(place: Place) -> None:
-    put(place.settings, "{}")
-    place.managed({"allowManagedHooksOnly": True})
 
 
 def entries_wiped(place: Place) -> None:
@@ -202,10 +203,6 @@ def entries_wiped(place: Place) -> None:
 
 def entry_missing(place: Place) -> None:
     place.install().change(lambda page: page["env"].pop(LIMIT))
-
-
-def hook_entry_missing(place: Place) -> None:
-    place.install().change(lambda page: page.pop("hooks"))
 
 
 def entry_edited(place: Place) -> None:
@@ -230,16 +227,15 @@ def ledger_missing(place: Place) -> None:
     place.ledger.unlink()
 
 
+def state_has(name: str, text: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        put(place.root / "state" / name, text)
+
+    return arrange
+
+
 def ledger_unreadable(place: Place) -> None:
     put(place.ledger, '{"ledger_version": 1}')
-
-
-def journal_unreadable(place: Place) -> None:
-    put(place.root / "state" / "journal.json", "{")
-
-
-def ledger_newer(place: Place) -> None:
-    put(place.ledger, '{"ledger_version": 99, "files": {}}')
 
 
 def interrupted_run(place: Place) -> None:
@@ -253,33 +249,37 @@ def interrupted_run(place: Place) -> None:
         assert place.hookctl("install", "--host", "claude").code == 9
 
 
+def installed(place: Place) -> None:
+    place.install()
+
+
 def hook_missing(place: Place) -> None:
     place.install().hook.unlink()
 
 
-def hook_changed(place: Place) -> None:
+def hook_edited(place: Place) -> None:
     place.install().hook.write_text("print('mine')\n")
+
+
+def hook_unknown(place: Place) -> None:
+    place.install("--scope", "project")
+    put(Path(".hookctl/guard/claude/hook.py"), "import os\n")
+
+
+def hook_newer(place: Place) -> None:
+    place.install().hook.write_text("print('of the future')\n")
+
+    def note(page: Any) -> None:
+        (record,) = page["files"].values()
+        record["packs"]["guard"]["version"] = "99.0"
+        record["packs"]["guard"]["files"]["hook.py"] = digest(place.hook.read_bytes())
+
+    place.change(note, place.ledger)
 
 
 def hook_unreadable(place: Place) -> None:
     place.install().hook.unlink()
     place.hook.mkdir()
-
-
-def hook_old(place: Place) -> None:
-    other_hook(place, "# an older one\n" + load_programs(wrapper=False).launchers["hook.py"].decode())
-
-
-def self_test_failed(place: Place) -> None:
-    other_hook(place, "raise SystemExit(0)\n")
-
-
-def self_test_crashed(place: Place) -> None:
-    other_hook(place, "raise SystemExit(1)\n")
-
-
-def self_test_said_nonsense(place: Place) -> None:
-    other_hook(place, "print('[1]')\n")
 
 
 def interpreter_missing(place: Place) -> None:
@@ -309,37 +309,14 @@ def config_missing(place: Place) -> None:
     place.install().config.unlink()
 
 
-def config_invalid(place: Place) -> None:
-    place.install().change(lambda page: page.update(latch="perhaps"), place.config)
-
-
-def config_unknown(place: Place) -> None:
-    place.install().change(lambda page: page.update(latsch=True), place.config)
-
-
 def masked(place: Place) -> None:
     place.install()
     put(Path(".claude/settings.json"), json.dumps({"env": {CAP: "9"}}))
 
 
-def cap_is(value: Any) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.install().change(lambda page: page["env"].update({CAP: value}))
-
-    return arrange
-
-
 def cap_off_in_the_project(place: Place) -> None:
     place.install()
     put(Path(".claude/settings.local.json"), json.dumps({"env": {CAP: "0"}}))
-
-
-def limit_invalid(place: Place) -> None:
-    place.install().change(lambda value: value["env"].update(MAX_STOP_BLOCKS="+12"))
-
-
-def disabled_by_env(place: Place) -> None:
-    place.install().change(lambda value: value["env"].update(HOOKCTL_DISABLE="yes"))
 
 
 def knob_in_the_env_of_the_project(place: Place) -> None:
@@ -357,14 +334,6 @@ def no_limit(place: Place) -> None:
 
 def guard_off(place: Place) -> None:
     place.install().install("--mode", "off")
-
-
-def guard_off_by_hand(place: Place) -> None:
-    place.install().change(lambda page: page.update(mode="off"), place.config)
-
-
-def never_ran(place: Place) -> None:
-    place.install()
 
 
 def last_ran(place: Place) -> None:
@@ -390,27 +359,6 @@ def not_ours(place: Place) -> None:
 
 
 # Hook entries, ours and others'.
-
-
-def ours_with(**fields: Any) -> Callable[[Place], None]:
-    """The guard's entry with fields that the operator changed."""
-
-    def arrange(place: Place) -> None:
-        place.install().change(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(fields))
-
-    return arrange
-
-
-def ours_on_another_event(place: Place) -> None:
-    place.install().change(lambda page: page["hooks"].update(SubagentStop=page["hooks"].pop("Stop")))
-
-
-def ours_with_a_broken_matcher(place: Place) -> None:
-    place.install().change(lambda page: page["hooks"]["Stop"][0].update(matcher=5))
-
-
-def orphan_hook(place: Place) -> None:
-    put(place.settings, hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))
 
 
 def handler(command: str = "true", **fields: Any) -> dict[str, Any]:
@@ -477,17 +425,6 @@ def pipe_in_its_place(place: Place) -> None:
     os.mkfifo(file)
 
 
-def raw_hooks(hooks: Any) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.settings, json.dumps({"hooks": hooks}))
-
-    return arrange
-
-
-def lost_env(place: Place) -> None:
-    put(place.settings, '{"env": {"A=B": "1"}}')
-
-
 def link_chain(place: Place) -> None:
     place.install()
     real, middle = place.settings.with_name("real.json"), place.settings.with_name("middle.json")
@@ -497,16 +434,6 @@ def link_chain(place: Place) -> None:
 
 
 # Several settings files.
-
-
-def project_file(text: str | bytes) -> Callable[[Place], None]:
-    """A project's settings that have nothing of ours."""
-
-    def arrange(place: Place) -> None:
-        put(place.settings, "{}")
-        put(Path(".claude/settings.json"), text)
-
-    return arrange
 
 
 def unreadable_in_the_project(place: Place) -> None:
@@ -525,10 +452,6 @@ def managed_text(text: str) -> Callable[[Place], None]:
         place.managed({}).write_text(text)
 
     return arrange
-
-
-def managed_only_ignored(place: Place) -> None:
-    put(place.settings, '{"allowManagedHooksOnly": true}')
 
 
 def in_two_scopes(place: Place) -> None:
@@ -589,10 +512,6 @@ def in_the_shell(name: str, value: str) -> Callable[[Place], None]:
     return arrange
 
 
-def a_child_by_its_settings(place: Place) -> None:
-    place.install().change(lambda value: value["env"].update(HOOKCTL_CHILD="1"))
-
-
 def knob(**knobs: Any) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
         place.install().change(lambda page: page.update(knobs), place.config)
@@ -610,10 +529,11 @@ def state_elsewhere(place: Place) -> None:
 
 # Runtime files, and who may write them.
 
+OUR_HOOK = load_programs(wrapper=False).launchers["hook.py"].decode()
+
 
 def hook_slow(place: Place) -> None:
-    slow = "import time\ntime.sleep(0.4)\n" + load_programs(wrapper=False).launchers["hook.py"].decode()
-    other_hook(place, slow)
+    other_hook(f"import time\ntime.sleep(0.4)\n{OUR_HOOK}")(place)
     place.edit('"timeout": 10', '"timeout": 0.3')
 
 
@@ -677,13 +597,6 @@ def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
         path(place).chmod(mode)
 
     return arrange
-
-
-def of_another_user(place: Place) -> None:
-    """To a user that is not the owner of these files, nor are they root's."""
-    place.install()
-    place.monkeypatch.setattr("hookctl.checks.settings._TRUSTED", ())
-    place.monkeypatch.setattr("hookctl.checks.gather_file.os.geteuid", lambda: 12345)
 
 
 # The project.
@@ -875,45 +788,47 @@ def file_of(place: Place, name: str) -> Path:
 
 MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("unparsable", "error", unparsable),
-    ("not_utf8", "error", not_utf8),
+    ("not_utf8", "error", settings_are(b'{"model": "\xe9"}')),
     ("unreadable", "error", unreadable),
     ("wrong_shape", "error", wrong_shape),
-    ("wrong_shape", "error", wrong_root),
+    ("wrong_shape", "error", settings_are("[]")),
     ("duplicate_key", "error", duplicate_key),
     ("strict_host", "error", strict_host),
-    ("strict_host", "error", trailing_comma),
-    ("wrong_type", "error", wrong_type),
-    ("wrong_type", "error", wrong_word),
-    ("wrong_type", "error", not_above),
-    ("wrong_type", "error", true_is_no_number),
-    ("invalid_hook", "error", invalid_hook("no array")),
-    ("invalid_hook", "error", invalid_hook([{"type": "command", "command": "x"}])),
-    ("invalid_hook", "error", invalid_hook([{"matcher": 5, "hooks": []}])),
-    ("invalid_hook", "error", invalid_hook([{"hooks": ["x"]}])),
-    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command"}]}])),
-    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}])),
-    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "command", "command": "x", "timeout": 0}]}])),
-    ("hooks_disabled", "error", hooks_disabled),
-    ("hooks_disabled", "error", hooks_disabled_in_the_project),
-    ("hooks_disabled", "error", hooks_disabled_locally),
-    ("hooks_disabled", "error", hooks_disabled_by_the_manager),
-    ("managed_only", "error", managed_only),
+    ("strict_host", "error", settings_are('{"model": "opus",}')),
+    ("wrong_type", "error", settings_are('{"cleanupPeriodDays": "30"}')),
+    ("wrong_type", "error", settings_are('{"permissions": {"defaultMode": "zzz"}}')),
+    ("wrong_type", "error", settings_are('{"cleanupPeriodDays": 0}')),
+    ("wrong_type", "error", settings_are('{"cleanupPeriodDays": true}')),
+    ("invalid_hook", "error", tools_are("no array")),
+    ("invalid_hook", "error", tools_are([{"type": "command", "command": "x"}])),
+    ("invalid_hook", "error", tools_are([{"matcher": 5, "hooks": []}])),
+    ("invalid_hook", "error", tools_are([{"hooks": ["x"]}])),
+    ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command"}]}])),
+    ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}])),
+    ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command", "command": "x", "timeout": 0}]}])),
+    ("hooks_disabled", "error", settings_are(OFF)),
+    ("hooks_disabled", "error", in_the_project(OFF)),
+    ("hooks_disabled", "error", in_the_project(OFF, "settings.local.json")),
+    ("hooks_disabled", "error", managed_text(OFF)),
+    ("managed_only", "error", managed_text(MANAGED_ONLY)),
     ("entries_wiped", "error", entries_wiped),
     ("entry_missing", "warning", entry_missing),
-    ("entry_missing", "warning", hook_entry_missing),
+    ("entry_missing", "warning", changed(lambda page: page.pop("hooks"))),
     ("entry_edited", "warning", entry_edited),
     ("entry_edited", "warning", leaf_edited),
     ("entry_doubled", "error", entry_doubled),
     ("edited_copy", "warning", edited_copy),
     ("ledger_missing", "error", ledger_missing),
     ("ledger_unreadable", "error", ledger_unreadable),
-    ("ledger_unreadable", "error", journal_unreadable),
-    ("ledger_newer", "error", ledger_newer),
+    ("ledger_unreadable", "error", state_has("journal.json", "{")),
+    ("ledger_newer", "error", state_has("ledger.json", '{"ledger_version": 99, "files": {}}')),
     ("interrupted_run", "error", interrupted_run),
     ("hook_missing", "error", hook_missing),
-    ("hook_changed", "warning", hook_changed),
+    ("hook_unknown", "error", hook_edited),
     ("hook_unreadable", "error", hook_unreadable),
-    ("hook_old", "info", hook_old),
+    ("hook_old", "info", other_hook(f"# an older one\n{OUR_HOOK}")),
+    ("hook_unknown", "error", hook_unknown),
+    ("hook_newer", "warning", hook_newer),
     ("interpreter_missing", "error", interpreter_missing),
     ("interpreter_missing", "error", interpreter_not_executable),
     ("interpreter_broken", "error", interpreter_broken),
@@ -923,29 +838,29 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("config_unreadable", "error", config_unreadable("[1]")),
     ("config_unreadable", "error", config_unreadable('{"latch": true} // yes')),
     ("config_missing", "warning", config_missing),
-    ("config_invalid", "warning", config_invalid),
-    ("config_invalid", "warning", config_unknown),
-    ("self_test_failed", "error", self_test_failed),
-    ("self_test_failed", "error", self_test_crashed),
-    ("self_test_failed", "error", self_test_said_nonsense),
-    ("self_test_passed", "info", never_ran),
+    ("config_invalid", "warning", knob(latch="perhaps")),
+    ("config_invalid", "warning", knob(latsch=True)),
+    ("self_test_failed", "error", other_hook("raise SystemExit(0)\n")),
+    ("self_test_failed", "error", other_hook("raise SystemExit(1)\n")),
+    ("self_test_failed", "error", other_hook("print('[1]')\n")),
+    ("self_test_passed", "info", installed),
     ("masked", "warning", masked),
     ("cap_invalid", "warning", cap_is("abc")),
     ("cap_off", "warning", cap_is("0")),
     ("cap_off", "warning", cap_off_in_the_project),
     ("cap_below_limit", "warning", cap_is("4")),
     ("no_limit", "warning", no_limit),
-    ("limit_invalid", "warning", limit_invalid),
-    ("hook_environment", "error", disabled_by_env),
+    ("limit_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
+    ("hook_environment", "error", env_is(HOOKCTL_DISABLE="yes")),
     ("hook_environment", "warning", knob_in_the_env_of_the_project),
     ("read_only", "error", read_only),
     ("guard_off", "info", guard_off),
-    ("guard_off", "info", guard_off_by_hand),
-    ("never_ran", "info", never_ran),
+    ("guard_off", "info", knob(mode="off")),
+    ("never_ran", "info", installed),
     ("last_ran", "info", last_ran),
     ("client_old", "warning", client_says("echo 2.1.142 '(Claude Code)'")),
     ("client_newer", "info", client_says("echo 9.9.9 '(Claude Code)'")),
-    ("client_missing", "info", never_ran),
+    ("client_missing", "info", installed),
     ("client_unknown", "info", client_says("exit 0")),
     ("client_unknown", "info", client_says("printf '\\377\\376'")),
     ("not_installed", "info", nothing),
@@ -959,19 +874,19 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_disarmed", "warning", ours_with(timeout="10")),
     ("entry_disarmed", "warning", ours_with(timeout=0)),
     ("entry_disarmed", "warning", ours_with(type="prompt")),
-    ("entry_disarmed", "warning", ours_on_another_event),
-    ("entry_disarmed", "warning", ours_with_a_broken_matcher),
-    ("orphan_hook", "warning", orphan_hook),
-    ("invalid_hook", "error", invalid_hook([{"hooks": [{"type": "zzz"}]}])),
-    ("lost_hook", "warning", raw_hooks([])),
-    ("lost_hook", "warning", raw_hooks({"Stop": {}})),
-    ("lost_hook", "warning", raw_hooks({"Stop": ["x"]})),
-    ("lost_hook", "warning", raw_hooks({"Stop": [{"matcher": 5, "hooks": []}]})),
-    ("lost_hook", "warning", raw_hooks({"Stop": [handler()]})),
-    ("lost_hook", "warning", raw_hooks({"Stop": [{"hooks": [{"command": "x"}]}]})),
-    ("lost_hook", "warning", raw_hooks({"Stop": [{"hooks": [handler(timeout="5")]}]})),
-    ("unknown_event", "warning", raw_hooks({"stop": []})),
-    ("lost_env", "warning", lost_env),
+    ("entry_disarmed", "warning", changed(lambda page: page["hooks"].update(SubagentStop=page["hooks"].pop("Stop")))),
+    ("entry_disarmed", "warning", changed(lambda page: page["hooks"]["Stop"][0].update(matcher=5))),
+    ("orphan_hook", "warning", settings_are(hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))),
+    ("invalid_hook", "error", tools_are([{"hooks": [{"type": "zzz"}]}])),
+    ("lost_hook", "warning", hooks_are([])),
+    ("lost_hook", "warning", hooks_are({"Stop": {}})),
+    ("lost_hook", "warning", hooks_are({"Stop": ["x"]})),
+    ("lost_hook", "warning", hooks_are({"Stop": [{"matcher": 5, "hooks": []}]})),
+    ("lost_hook", "warning", hooks_are({"Stop": [handler()]})),
+    ("lost_hook", "warning", hooks_are({"Stop": [{"hooks": [{"command": "x"}]}]})),
+    ("lost_hook", "warning", hooks_are({"Stop": [{"hooks": [handler(timeout="5")]}]})),
+    ("unknown_event", "warning", hooks_are({"stop": []})),
+    ("lost_env", "warning", settings_are('{"env": {"A=B": "1"}}')),
     ("link_chain", "info", link_chain),
     ("never_runs", "warning", theirs(Stop=[handler(**{"if": "Bash(*)"})])),
     ("ignored_field", "info", theirs(PreToolUse=[handler(once=True)])),
@@ -989,17 +904,17 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("wrap_unknown", "warning", wrapping_one(forgotten)),
     ("wrap_gone", "info", wrapping_one(lambda place: place.change(lambda page: page["hooks"]["Stop"].pop(0)))),
     # Several settings files.
-    ("unparsable", "warning", project_file("{")),
-    ("not_utf8", "warning", project_file(b'{"a": "\xe9"}')),
+    ("unparsable", "warning", in_the_project("{")),
+    ("not_utf8", "warning", in_the_project(b'{"a": "\xe9"}')),
     ("unreadable", "warning", unreadable_in_the_project),
-    ("strict_host", "warning", project_file('{"a": 1,}')),
-    ("wrong_type", "warning", project_file('{"model": 5}')),
-    ("invalid_hook", "warning", project_file('{"hooks": {"PreToolUse": {}}}')),
+    ("strict_host", "warning", in_the_project('{"a": 1,}')),
+    ("wrong_type", "warning", in_the_project('{"model": 5}')),
+    ("invalid_hook", "warning", in_the_project('{"hooks": {"PreToolUse": {}}}')),
     ("hooks_disabled", "warning", hooks_disabled_elsewhere),
     ("managed_invalid", "error", managed_text("{")),
     ("managed_invalid", "error", managed_text('{"a": 1,}')),
     ("wrong_type", "warning", managed_text('{"model": 5}')),
-    ("managed_only_ignored", "info", managed_only_ignored),
+    ("managed_only_ignored", "info", settings_are(MANAGED_ONLY)),
     ("two_scopes", "info", in_two_scopes),
     ("two_scopes", "info", the_same_in_two_scopes),
     ("two_versions", "warning", two_versions),
@@ -1024,7 +939,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     # The environment, the limit and the cap.
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
     ("hook_environment", "error", in_the_shell("HOOKCTL_CHILD", "1")),
-    ("hook_environment", "error", a_child_by_its_settings),
+    ("hook_environment", "error", env_is(HOOKCTL_CHILD="1")),
     ("hook_environment", "info", in_the_shell("HOOKCTL_LATCH", "0")),
     ("shell_shadowed", "info", in_the_shell(LIMIT, "9")),
     ("shell_shadowed", "info", in_the_shell(CAP, "9")),

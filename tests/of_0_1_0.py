@@ -1,4 +1,10 @@
-"""What hookctl 0.1.0 left on disk (`fixtures/0.1.0/`), laid out below the folder of a test."""
+"""What hookctl 0.1.0 left on disk (`fixtures/0.1.0/`), laid out below the folder of a test.
+
+A fixture holds no path of the machine that made it: `@TOP@` stands for the folder with home, work, state and data,
+`@PYTHON@` for the interpreter, `@NODE@` for the machine's name, `@PID@` for a process that has ended, `@NOW@` for the
+time of a guard's answer, `@SHA<number>:<digits>@` for the hash of one of its texts. 0.1.0 does not change any more, and
+so the fixtures do not; the program that made them is in the history (`git log -- tests/fixtures/make_0_1_0.py`).
+"""
 
 from __future__ import annotations
 

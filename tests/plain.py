@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from hookctl.model import AddElement, Current, Drop, DropElement, Edit, EditElement, HookEntry, Path, Prune, Put
+from hookctl.model import AddHook, Current, DropHook, DropValue, Edit, EditHook, HookEntry, Path, Prune, Put
 
 HEAD = ": hookctl="
 
@@ -54,17 +54,17 @@ def carried_out(document: Any, edits: tuple[Edit, ...]) -> Any:
         if isinstance(edit, Put):
             holder = _holder(result, edit.path, make=True)
             holder[edit.path[-1]] = edit.value if edit.raw is None else json.loads(edit.raw)
-        elif isinstance(edit, Drop):
+        elif isinstance(edit, DropValue):
             del _holder(result, edit.path)[edit.path[-1]]
-        elif isinstance(edit, AddElement):
+        elif isinstance(edit, AddHook):
             handler = {name: value for name, value in edit.fields.items() if name != "matcher"}
             group = {**({"matcher": edit.fields["matcher"]} if "matcher" in edit.fields else {}), "hooks": [handler]}
             _holder(result, edit.path, make=True).setdefault(edit.path[-1], []).append(group)
-        elif isinstance(edit, EditElement | DropElement):
+        elif isinstance(edit, EditHook | DropHook):
             _, event, g, _, h = edit.element.path
             groups = result["hooks"][event]
             group, handler = groups[g], groups[g]["hooks"][h]
-            if isinstance(edit, DropElement):
+            if isinstance(edit, DropHook):
                 gone.append((groups, group, handler))
                 continue
             for name, value in edit.fields.items():

@@ -353,19 +353,6 @@ def test_a_bug_names_its_log_where_the_state_folder_is_what_is_broken(
     assert check_envelope(outcome, "status")["errors"][0]["hint"] == "The details could not be written anywhere."
 
 
-def test_a_working_folder_that_is_gone_is_an_error_without_a_traceback(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = isolated / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    outcome = hookctl("status", "--json")
-    assert outcome.code == 4
-    assert check_envelope(outcome, "status")["errors"][0]["code"] == "unreadable"
-    monkeypatch.chdir(isolated)
-
-
 def test_an_interrupt_is_exit_130(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -390,15 +377,6 @@ def test_a_reader_that_has_gone_is_no_error(arguments: tuple[str, ...]) -> None:
     os.close(writer)
     assert err == ""
     assert code == 0 or arguments == ("--help",)
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("arguments", [("hosts",), ("hosts", "--json")], ids=name_of)
-def test_a_full_stdout_is_said_once(arguments: tuple[str, ...]) -> None:
-    with open("/dev/full", "w") as full:
-        code, err = run_with_stdout(full.fileno(), *arguments)
-    assert code == 1
-    assert err == "hookctl: error: the result cannot be printed (No space left on device)\n"
 
 
 def test_a_closed_stdout_does_not_stop_the_work(settings: Path) -> None:
@@ -495,21 +473,11 @@ def test_the_diff_applied_is_what_is_written(
     diff = re.split(r"^(?:would|\(nothing)", plan.out, maxsplit=1, flags=re.MULTILINE)[0]
     (done,) = hookctl(*verb, "--json").data["files"]
     after = settings.read_text() if settings.exists() else ""
-    assert patched(before, diff.replace("one\u2028two\ufffd", "one\u2028two\x85")) == after
+    assert patched(before, diff.replace("one\\u2028two\\x85", "one\u2028two\x85")) == after
     assert done == file, "what was planned is what was done"
 
 
-def test_a_file_with_carriage_returns_gives_a_diff_of_its_own_lines_only(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, b'{\r\n  "model": "opus"\r\n}\r\n')
-    out = hookctl("plan", *CLAUDE).out
-    assert "\r" not in out
-    assert '-  "model": "opus"\n+  "model": "opus",\n' in out
-
-
 # Secrets, colours, control characters.
-
-SECRET = "sk-very-secret"
-
 
 NASTY = "\x7f\x9b31m\u202e\u2066"
 

@@ -192,10 +192,3 @@ def test_the_script_goes_to_stdout_and_nothing_is_written(shell: str, hookctl: H
     assert check_envelope(envelope, "completion")["data"] == {"shell": shell, "script": text.out}
     assert tree(isolated) == before
     assert not [line for line in text.out.splitlines() if line.startswith(("+", "-", "@"))], "those would be coloured"
-
-
-def test_another_shell_is_a_usage_error(hookctl: Hookctl) -> None:
-    for arguments in (("completion", "tcsh"), ("completion",)):
-        outcome = hookctl(*arguments)
-        assert (outcome.code, outcome.out) == (2, "")
-    assert "bash, zsh, fish" in hookctl("completion", "tcsh").err

@@ -73,8 +73,8 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 _MODULES = {
     "__future__", "collections.abc", "contextlib", "hookctl", "hookctl.documents", "hookctl.documents.jsonc",
     "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model",
-    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.wrapping", "hookctl.settings",
-    "hookctl.system",
+    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.model", "hookctl.packs.wrapping",
+    "hookctl.settings", "hookctl.system",
     "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
     "hookctl.settings.targets", "hookctl.settings.words", "json", "os", "re", "shlex", "stat", "typing",
 }  # fmt: skip
@@ -136,10 +136,10 @@ def test_what_reads_is_a_fault(text: str) -> None:
 
 
 ARRANGED: list[Callable[[Place], Any]] = [
-    everything, findings.nothing, findings.unparsable, findings.entries_wiped, findings.hook_changed,
+    everything, findings.nothing, findings.unparsable, findings.entries_wiped, findings.hook_edited,
     findings.wrap_missing, findings.two_versions, findings.owner_unseen, findings.link_chain, findings.hook_silent,
     findings.pack_gone, findings.ledger_unreadable, findings.interrupted_run, findings.above_the_project,
-    findings.in_the_home_folder_too, findings.also_read, findings.project_file("{"), findings.managed_text("{"),
+    findings.in_the_home_folder_too, findings.also_read, findings.in_the_project("{"), findings.managed_text("{"),
     findings.not_committed(".gitignore", ".hookctl/"), findings.beside_ours(Stop=[NIGHTLY, handler("npx x")]),
     findings.beside_ours(PreToolUse=[handler("python3 /gone/check.py")]),
 ]  # fmt: skip
@@ -149,7 +149,7 @@ def gathered() -> tuple[Any, HostFacts]:
     here = folders.here()
     of_records = record_facts(here)
     host = host_facts(Machine(here, of_records.records), hosts.load("claude"))
-    return of_records, survey.with_trials(host)
+    return of_records, survey.with_self_tests(host)
 
 
 def judged(of_records: Any, host: HostFacts) -> list[codes.Finding]:

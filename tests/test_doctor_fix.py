@@ -18,18 +18,7 @@ from hookctl.ledger.digests import content_digest
 
 from . import findings
 from .conftest import Hookctl, put
-from .findings import (
-    CAP,
-    FILES,
-    LIMIT,
-    MADE,
-    Place,
-    everything,
-    file_of,
-    handler,
-    pack,
-    pack_file,
-)
+from .findings import CAP, FILES, LIMIT, MADE, Place, everything, file_of, pack, pack_file
 from .trees import tree
 
 # What --fix mends. Every other finding stays, and with it every byte.
@@ -128,65 +117,6 @@ def stop_entry(place: Place) -> dict[str, Any]:
     return json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]
 
 
-def test_the_entries_of_every_pack_come_back_after_a_wipe_and_go_again(place: Place) -> None:
-    place.install("--set", f"{LIMIT}=7")
-    pack(place)
-    text = '{ "model": "opus",\n    "permissions" : {"deny":["Read(./.env)"]}}'
-    put(place.settings, text)
-    fixed, left = fix(place)
-    assert [action["action"] for action in fixed] == ["write"] * 4
-    assert {action["id"] for action in fixed} == {"guard/stop", "notify/done", ""}
-    assert "entries_wiped" not in left
-    page = json.loads(place.settings.read_text())
-    assert page["env"] == {LIMIT: "7", CAP: "10"}
-    assert len(page["hooks"]["Stop"]) == 2
-    assert text.removesuffix("}") in place.settings.read_text()
-    assert place.hookctl("install", "--host", "claude").out == "nothing to do\n"
-    assert place.hookctl("uninstall", "--all", "--json").code == 0
-    assert place.settings.read_text() == text
-
-
-def test_a_settings_file_that_went_is_made_again_and_removed_by_uninstall(place: Place) -> None:
-    place.install()
-    shutil.rmtree(place.settings.parent)
-    before = place.ledger.read_text()
-    fix(place)
-    assert place.settings.exists()
-    assert json.loads(place.ledger.read_text()) == json.loads(before)
-    assert place.hookctl("uninstall").code == 0
-    assert not place.settings.parent.exists()
-
-
-def test_of_doubled_hooks_the_first_stays_and_an_edited_copy_too(place: Place) -> None:
-    place.install()
-    first = stop_entry(place)
-    edited = {**first, "command": first["command"].replace("exit 0", "exit 1")}
-    theirs = handler("mine.sh")
-
-    def double(page: Any) -> None:
-        page["hooks"]["Stop"] += [{"hooks": [theirs, dict(first, timeout=30)]}, {"hooks": [edited]}]
-
-    place.change(double)
-    fixed, _ = fix(place)
-    assert [(action["action"], action["id"]) for action in fixed] == [("remove", "guard/stop")]
-    groups = json.loads(place.settings.read_text())["hooks"]["Stop"]
-    assert groups == [{"hooks": [first]}, {"hooks": [theirs]}, {"hooks": [edited]}]
-
-
-def test_a_lost_page_is_made_again_from_the_hook_and_the_settings_stay_byte_for_byte(place: Place) -> None:
-    place.install("--set", "latch=false", "--set", f"{LIMIT}=7")
-    settings, config = place.settings.read_bytes(), place.config.read_bytes()
-    about = place.settings.stat().st_mtime_ns
-    place.ledger.unlink()
-    fixed, left = fix(place)
-    assert [action["action"] for action in fixed] == ["take-back", "adopt"]
-    assert (place.settings.read_bytes(), place.settings.stat().st_mtime_ns) == (settings, about)
-    assert place.config.read_bytes() == config, "the knobs that were chosen are still in force"
-    assert not {"ledger_missing", "hook_changed", "not_installed"} & set(left)
-    assert place.hookctl("install", "--host", "claude").code == 0
-    assert (place.settings.read_bytes(), place.config.read_bytes()) == (settings, config)
-
-
 def test_a_lost_page_is_made_again_beside_that_of_another_pack(place: Place) -> None:
     place.install()
     pack(place)
@@ -206,7 +136,7 @@ def test_a_changed_hook_is_not_taken_for_ours_with_the_page(place: Place) -> Non
     place.install().hook.write_text("mine")
     place.ledger.unlink()
     _, left = fix(place)
-    assert "hook_changed" in left
+    assert "hook_unknown" in left
     assert place.hook.read_text() == "mine"
     assert place.hookctl("uninstall").code == 0
     assert place.hook.read_text() == "mine"
@@ -413,18 +343,6 @@ def test_a_committed_ledger_cannot_have_a_file_of_this_machine_copied_into_the_p
 
 
 # What is said.
-
-
-def test_the_repairs_come_first_and_then_what_is_left(place: Place) -> None:
-    place.install().hook.unlink()
-    place.edit('"8"', '"0"')
-    outcome = place.hookctl("doctor", "--fix")
-    assert outcome.code == 0
-    lines = outcome.out.splitlines()
-    assert lines[0].endswith("settings.json")
-    assert lines[1].startswith("  created ") and lines[1].endswith("hook.py")
-    assert any("[cap_off]" in line for line in lines)
-    assert place.hookctl("doctor", "--fix", "--strict").code == 1
 
 
 def test_without_the_option_nothing_is_said_of_repairs(place: Place) -> None:

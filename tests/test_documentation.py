@@ -9,8 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hookctl import errors, hosts
-from hookctl.packs import choices, guard
+from hookctl import errors, events, hosts
+from hookctl.packs import choices, guard, guard_options
 from hookctl.verbs import completion
 
 from .findings_of_hosts import MADE_OF_HOSTS
@@ -74,6 +74,7 @@ def test_every_reason_that_the_guard_is_documented_to_give_is_one_that_it_gives(
     assert {"blocked", "tripped", "host_cap", "ceiling", "open", "stop_loop", "no_work"} <= codes
     for code in codes:
         assert f'"{code}"' in hook, code
+    assert codes | {"dispatch_refused"} == set(events.CODES), "of a stop"
 
 
 def commands(path: Path) -> list[str]:
@@ -142,3 +143,17 @@ def test_every_promise_names_tests_that_there_are() -> None:
     for path, function in named:
         text = (ROOT / path).read_text()
         assert not function or f"\ndef {function}(" in text, f"{path}::{function}"
+
+
+TEXTS = ("", " ", "x", "22:00-06:00", "a\nb", "0", "breaker", "project", "heartbeat")
+
+
+@pytest.mark.parametrize("name", sorted(KNOBS))
+def test_schema_hook_and_hookctl_agree_on_what_is_valid(name: str) -> None:
+    rule, default = guard_options.schema()[name], KNOBS[name]
+    plain = {key: value for key, value in rule.items() if key not in ("minimum", "maximum")}
+    for value in (*TEXTS, *([text] for text in TEXTS), [], ["x", " "], 0, 7, -1, 1.5, True, None, {}):
+        fits = module("settings").fits(name, value, default)
+        assert guard_options._is_valid(value, rule) is fits, value
+        if value not in ("", " ", []):  # these stand for the default everywhere
+            assert fits is jsonschema.Draft202012Validator(plain).is_valid(value), value

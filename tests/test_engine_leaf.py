@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookctl import engine
-from hookctl.model import Claim, Current, Drop, Entry, Put, Wanted
+from hookctl.model import Claim, Current, DropValue, Entry, Put, Wanted
 
 PATH = ("env", "MAX_STOP_BLOCKS")
 OTHER = ("env", "OTHER")
@@ -28,7 +28,7 @@ def value_after(decision: Any, current: str | None) -> str | None:
     """The leaf when the edits of a decision are made."""
     for edit in decision.edits:
         if edit.path == PATH:
-            assert isinstance(edit, Put | Drop)
+            assert isinstance(edit, Put | DropValue)
             current = edit.value if isinstance(edit, Put) else None
     return current
 

@@ -63,18 +63,6 @@ def test_so_it_is_at_project_scope_where_the_ledger_is_committed(
     assert path.read_text() == JSON
 
 
-def test_an_update_may_leave_a_gap_too(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
-    path = folder / "hooks.json"
-    path.write_text(JSON)
-    install(hookctl, isolated)
-    assert hookctl("install", "--host", "codex", "--mode", "off").code == 0
-    assert json.loads(path.read_text())["hooks"]["Stop"][1] == GAP
-    assert hookctl("install", "--host", "codex", "--mode", "breaker").code == 0
-    for pack in (*OTHERS, "guard"):
-        assert hookctl("uninstall", pack, "--host", "codex").code == 0
-    assert path.read_text() == JSON
-
-
 def test_a_gap_of_theirs_stays_and_so_does_one_in_front_of_a_hook_of_theirs(
     hookctl: Hookctl, isolated: Path, folder: Path
 ) -> None:
@@ -100,16 +88,6 @@ def test_in_toml_the_places_of_hooks_behind_stay_too(hookctl: Hookctl, isolated:
     assert hookctl("uninstall", "guard", "--host", "codex").code == 0
     groups = tomllib.loads(path.read_text())["hooks"]["Stop"]
     assert [len(group["hooks"]) for group in groups] == [1, 0, 1, 1]
-
-
-def test_what_the_operator_left_empty_is_not_ours(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
-    path = folder / "hooks.json"
-    path.write_text(json.dumps({"hooks": {"Stop": [GAP]}}))
-    install(hookctl, isolated)
-    path.write_text(json.dumps({**json.loads(path.read_text()), "mine": 1}))
-    for pack in ("guard", *OTHERS):
-        assert hookctl("uninstall", pack, "--host", "codex").code == 0
-    assert json.loads(path.read_text()) == {"hooks": {"Stop": [GAP]}, "mine": 1}
 
 
 def test_a_gap_between_two_hooks_of_one_pack_goes_with_them(hookctl: Hookctl, isolated: Path, folder: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -13,8 +12,6 @@ import pytest
 from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.system.folders import asset
-
-from .conftest import Hookctl, put
 
 FOLDER = Path(hosts.__file__).parent
 SCHEMA = json.loads(Path(asset("schemas", "host.schema.json")).read_text())
@@ -61,107 +58,3 @@ def test_an_unknown_host_is_refused_with_the_one_that_may_be_meant(name: str, me
     with pytest.raises(HookctlError, match=f"unknown host '{name}'") as caught:
         hosts.load(name)
     assert caught.value.hint.startswith(f"{meant}Known hosts: antigravity, ")
-
-
-GOLDEN = """\
-{{
-  "hooks": {{
-    "Stop": [
-      {{
-        "hooks": [
-          {{
-            "type": "command",
-            "command": ": hookctl=guard/stop; [ -f {hook} ] && [ -r {hook} ] && [ -x {python} ] && {python} -I -S {hook} stop --host claude; exit 0",
-            "timeout": 10
-          }}
-        ]
-      }}
-    ]
-  }},
-  "env": {{
-    "MAX_STOP_BLOCKS": "5",
-    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"
-  }}
-}}
-"""  # noqa: E501
-
-
-@pytest.mark.parametrize(
-    ("options", "limit", "cap"),
-    [
-        (["--set", "MAX_STOP_BLOCKS=1"], "1", "8"), (["--set", "MAX_STOP_BLOCKS=6"], "6", "9"),
-        (["--set", "MAX_STOP_BLOCKS=20"], "20", "23"), (["--set", "max_stop_blocks=0"], "0", "5000"),
-        (["--set", "MAX_STOP_BLOCKS=-1"], "-1", "5000"), (["--set", "latch=false"], "5", "8"),
-    ],
-)  # fmt: skip
-def test_the_cap_follows_the_limit(hookctl: Hookctl, settings: Path, options: list[str], limit: str, cap: str) -> None:
-    assert hookctl("install", "--host", "claude", *options).code == 0
-    env = json.loads(settings.read_text())["env"]
-    assert env == {"MAX_STOP_BLOCKS": limit, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
-
-
-def page_of_claude(hookctl: Hookctl) -> dict[str, Any]:
-    return next(page for page in hookctl("hosts", "--json").data["hosts"] if page["host"] == "claude")
-
-
-def test_the_hosts_own_variable_moves_its_folder(
-    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(isolated / "elsewhere"))
-    assert hookctl("install", "--host", "claude").code == 0
-    assert (isolated / "elsewhere" / "settings.json").exists()
-    assert not settings.parent.exists()
-    page = page_of_claude(hookctl)
-    assert page["files"] == {
-        "user": str(isolated / "elsewhere" / "settings.json"),
-        "project": "<project>/.claude/settings.json",
-        "local": "<project>/.claude/settings.local.json",
-    }
-    assert page["scopes_supported"] == ["user", "project", "local"]
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "relative")
-    page = page_of_claude(hookctl)
-    assert page["files"]["user"] == str(isolated / "work" / "relative" / "settings.json")
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "")
-    page = page_of_claude(hookctl)
-    assert page["files"]["user"] == str(settings)
-
-
-def detected(hookctl: Hookctl) -> str:
-    page = page_of_claude(hookctl)
-    return page["detected"]
-
-
-def test_a_host_is_detected_by_its_program_or_its_folder(
-    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(isolated / "bin"))
-    assert detected(hookctl) == ""
-    assert "detected  no" in hookctl("hosts").out
-    settings.parent.mkdir()
-    assert detected(hookctl) == str(settings.parent)
-    program = put(isolated / "bin" / "claude", "#!/bin/sh\n")
-    assert detected(hookctl) == str(settings.parent), "a file that cannot run is no program"
-    program.chmod(0o755)
-    assert detected(hookctl) == str(program)
-    assert hookctl("install", "--host", "all").code == 0
-
-
-def test_hosts_shows_events_and_how_sure(hookctl: Hookctl) -> None:
-    page = page_of_claude(hookctl)
-    assert {"event": "stop", "name": "Stop", "sure": "proven"} in page["events"]
-    assert {"event": "notification", "name": "Notification", "sure": "read"} in page["events"]
-    key = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-    assert page["cap"] == {"key": key, "default": 8, "counts_anew": True, "off": "0 or less"}
-    out = hookctl("hosts").out
-    for words in ("claude: Claude Code", "~/.claude/settings.json (json, no comments)", "stop=Stop"):
-        assert words in out
-    assert "~/.gemini/settings.json (json with comments)" in out
-    assert "~/.hermes/config.yaml (yaml)" in out
-
-
-def test_hosts_names_the_other_files_that_hooks_may_stand_in(hookctl: Hookctl) -> None:
-    pages = {page["host"]: page["also"] for page in hookctl("hosts", "--json").data["hosts"]}
-    assert [path.rsplit("/", 2)[1:] for path in pages["codex"]] == [[".codex", "config.toml"]] * 2
-    assert [path.rsplit("/", 2)[1:] for path in pages["droid"]] == [[".factory", "hooks.json"]] * 2
-    assert [host for host, files in pages.items() if files] == ["codex", "droid"]
-    assert "or        ~/.codex/config.toml, where hooks count from there" in hookctl("hosts").out

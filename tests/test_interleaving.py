@@ -14,19 +14,7 @@ import pytest
 from hookctl.system import backups, folders, interpreter
 from tests import syscalls
 from tests.conftest import Hookctl
-from tests.disk import (
-    INSTALL,
-    RESTORE,
-    UNINSTALL,
-    UPGRADE,
-    Tree,
-    data_of,
-    prepared,
-    put_back,
-    quiet,
-    temporary,
-    tree,
-)
+from tests.disk import INSTALL, RESTORE, UNINSTALL, UPGRADE, Tree, data_of, prepared, put_back, quiet, temporary, tree
 from tests.foreign import Write, numbered, renaming, truncating
 from tests.syscalls import Call
 

@@ -41,7 +41,7 @@ HOST = ("--host", "claude")
 THEIRS = {"type": "command", "command": "say done", "timeout": 5}
 OWN: dict[str, Any] = {
     "model": "m",
-    "env": {"EDITOR": "vim", "BIG": "12345678901234567890"},
+    "env": {"COLOUR": "vim", "BIG": "12345678901234567890"},
     "hooks": {"Stop": [{"hooks": [THEIRS]}], "PreToolUse": [{"matcher": "Bash", "hooks": [THEIRS]}]},
     "ratios": [0.5, 12345678901234567890, {"é": "ü"}],
 }
@@ -112,7 +112,7 @@ def test_invariant_01_install_after_install_is_install(
     data: bytes | None, settings: Path, isolated: Path, hookctl: Hookctl
 ) -> None:
     begin(settings, data)
-    for what in (("guard",), (pack("p", env={"A": "1", "EDITOR": "vi"}, hooks="stop pre-tool"),)):
+    for what in (("guard",), (pack("p", env={"A": "1", "COLOUR": "vi"}, hooks="stop pre-tool"),)):
         assert hookctl("install", *what, *HOST).code == 0
         before = tree(isolated)
         for force in ((), ("--force",)) if what == ("guard",) else ((),):
@@ -229,7 +229,7 @@ def take_key(key: str) -> Edit:
 
 
 EVENTS = st.sampled_from(["Stop", "PreToolUse"])
-OTHERS = st.sampled_from(["EDITOR", "X"])
+OTHERS = st.sampled_from(["COLOUR", "X"])
 EDITS = st.lists(
     st.one_of(
         st.builds(append_group, EVENTS, st.sampled_from(["", "x"])), st.builds(remove_first, EVENTS),
@@ -365,7 +365,7 @@ def test_invariant_09_the_plan_is_exact(
     data: bytes | None, force: tuple[str, ...], settings: Path, isolated: Path, hookctl: Hookctl
 ) -> None:
     begin(settings, data)
-    path = pack("p", env={"EDITOR": "vi", "A": "1"}, hooks="stop pre-tool")
+    path = pack("p", env={"COLOUR": "vi", "A": "1"}, hooks="stop pre-tool")
     for verb, what in (("install", (path, *force)), ("install", ("guard", *force)), ("uninstall", ("p",))):
         before, then = tree(isolated), value(settings) if settings.exists() else {}
         dry = hookctl(verb, *what, *HOST, "--dry-run", "--json").data
@@ -480,7 +480,7 @@ def test_invariant_13_installs_at_once_are_installs_one_by_one(
         assert hookctl("uninstall", name, *HOST).code == 0
     assert settings.read_bytes() == TEXT.encode()
     running = [
-        subprocess.Popen([sys.executable, "-m", "hookctl", "install", path, *HOST], stdout=subprocess.DEVNULL)
+        subprocess.Popen([sys.executable, "-m", "hookctl", "install", path, *HOST, "--yes"], stdout=subprocess.DEVNULL)
         for path in packs
     ]
     assert [process.wait(60) for process in running] == [0, 0, 0]
@@ -501,7 +501,7 @@ def test_invariant_14_an_upgrade_then_an_uninstall_is_identity(
     begin(settings, data)
     before = places(isolated)
     for version, env, hooks in (
-        ("1", {"A": "1", "EDITOR": "vi"}, "stop"), ("2", {"A": "2", "B": "1"}, "pre-tool stop"), ("3", {}, "pre-tool"),
+        ("1", {"A": "1", "COLOUR": "vi"}, "stop"), ("2", {"A": "2", "B": "1"}, "pre-tool stop"), ("3", {}, "pre-tool"),
     ):  # fmt: skip
         assert hookctl("install", pack("p", version, env, hooks), *HOST).code == 0
     assert ours(value(settings)) == ["p/pre-tool"]

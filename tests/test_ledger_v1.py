@@ -124,6 +124,7 @@ def test_an_install_with_nothing_to_do_leaves_it_as_it_is(
     command = ("install", bell, "--host", "claude", "--scope", scope)
     assert hookctl(*command).code == 0
     go_back(work)
+    assert hookctl(*command).code == 0, "somebody agrees to the pack: that goes on record"
     before = tree(isolated)
     outcome = hookctl(*command)
     assert (outcome.code, outcome.out) == (0, "nothing to do\n")

@@ -51,35 +51,6 @@ def times(outcome: Outcome) -> list[float]:
     return [event["t"] for event in outcome.data["events"]]
 
 
-def test_nothing_is_said_to_have_happened_where_nothing_has(hookctl: Hookctl) -> None:
-    assert hookctl("log") == (0, "the guard has decided nothing yet\n", "")
-    assert hookctl("log", "--json").data == {"events": []}
-
-
-def test_every_projects_decisions_are_shown_in_the_order_of_time(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / ("a" * 16) / "events.jsonl", event(5), event(9))
-    write(guard / ("b" * 16) / "events.jsonl", event(1), event(7))
-    write(guard / "events.jsonl", event(6))
-    outcome = hookctl("log", "--json")
-    assert times(outcome) == [1, 5, 6, 7, 9]
-    assert [e["project"] for e in outcome.data["events"]] == ["b" * 16, "a" * 16, "guard", "b" * 16, "a" * 16]
-
-
-def test_the_rotated_file_comes_first(hookctl: Hookctl, guard: Path) -> None:
-    """Within one second the order is that of the lines."""
-    folder = guard / ("a" * 16)
-    write(folder / "events.jsonl", event(8, code="third"), event(8, code="fourth"))
-    write(folder / "events.jsonl.1", event(8, code="first"), event(8, code="second"))
-    assert [e["code"] for e in hookctl("log", "--json").data["events"]] == ["first", "second", "third", "fourth"]
-
-
-def test_a_session_is_named_by_its_id_or_its_hash(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / "x" / "events.jsonl", event(1), event(2, session=session_hash("S2")), event(3, session=None))
-    assert times(hookctl("log", "--json", "--session", "S1")) == [1]
-    assert times(hookctl("log", "--json", "--session", session_hash("S2"))) == [2]
-    assert times(hookctl("log", "--json", "--session", "nobody")) == []
-
-
 @pytest.mark.parametrize(
     ("since", "expected"),
     [
@@ -92,34 +63,6 @@ def test_a_session_is_named_by_its_id_or_its_hash(hookctl: Hookctl, guard: Path)
 def test_only_what_is_newer(hookctl: Hookctl, guard: Path, since: str, expected: list[float]) -> None:
     write(guard / "x" / "events.jsonl", event(NOW - 7201), event(NOW - 7200), event(NOW - 1), event(1))
     assert times(hookctl("log", "--json", "--since", since)) == expected
-
-
-def test_a_line_says_when_who_what_and_why(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / "x" / "events.jsonl", event(decision="block", code="blocked", blocks=2, attempts=3, progress="hard"),
-          event(NOW + 1, session=None))  # fmt: skip
-    first, second = hookctl("log").out.splitlines()
-    assert first == (
-        f"2023-11-14 22:13:20  {session_hash('S1')}  stop      block    blocked           "
-        "there is more to do, so the agent was asked to go on (2 blocks, 3 stops, hard progress)"
-    )
-    assert second.startswith(f"2023-11-14 22:13:21  {'-':16}  stop      allow    no_work           ")
-    assert second.endswith("  no work remains (0 blocks, 1 stop)")
-
-
-def test_the_host_is_named_where_there_is_more_than_one(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / "p" / "events.jsonl", event(1), event(2, host="openhands", session="h" * 16), event(3))
-    now = session_hash("S1")
-    starts = [f"claude     {now}  stop", f"openhands  {'h' * 16}  stop", f"claude     {now}  stop"]
-    assert [line.split("  ", 1)[1][:33] for line in hookctl("log").out.splitlines()] == starts
-    lines = hookctl("log", "--session", "S1").out.splitlines()
-    assert [line.split("  ", 1)[1][:22] for line in lines] == [f"{now}  stop"] * 2
-
-
-def test_what_was_not_counted_is_not_told(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / "x" / "events.jsonl", event(code="off", blocks=None, attempts=None), event(code="of tomorrow"))
-    off, unknown = hookctl("log").out.splitlines()
-    assert off.endswith("  allow    off               the guard is switched off")
-    assert unknown.endswith("  allow    of tomorrow       (0 blocks, 1 stop)")
 
 
 CODES = (
@@ -139,11 +82,6 @@ def test_every_code_of_the_hook_is_told_in_words_of_its_own(hookctl: Hookctl, gu
     assert max(map(len, CODES)) <= 16, "the column is that wide"
 
 
-def test_a_denial_of_a_wrapped_hook_is_told_as_one(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / "a" / "events.jsonl", event(event="wrap", decision="block", code="blocked", blocks=1))
-    assert "the hook that is wrapped denied the stop, and that was passed on (1 block, 1 stop)" in hookctl("log").out
-
-
 def test_the_hook_says_nothing_that_log_does_not_know() -> None:
     root = Path(__file__).parents[1]
     source = "\n".join(path.read_text() for path in (root / "templates" / "guard").rglob("*.py"))
@@ -151,21 +89,6 @@ def test_the_hook_says_nothing_that_log_does_not_know() -> None:
     assert {"tripped", "stop_loop", "no_work"} <= decided <= set(events.CODES)
     documented = re.findall(r"\[([a-z_]+)\](?!\()", (root / "docs" / "guard.md").read_text())
     assert {"off", "not_owner"} <= set(documented) <= set(events.CODES)
-
-
-def test_only_these_reasons_and_decisions(hookctl: Hookctl, guard: Path) -> None:
-    lines = [("block", "blocked"), ("release", "tripped"), ("release", "host_cap"), ("end", "stop_loop")]
-    write(guard / "x" / "events.jsonl", *(event(t, decision=d, code=c) for t, (d, c) in enumerate(lines)))
-
-    def shown(*options: str) -> list[float]:
-        return times(hookctl("log", "--json", *options))
-
-    assert shown("--code", "tripped") == [1]
-    assert shown("--code", "tripped", "--code", "blocked") == [0, 1]
-    assert shown("--decision", "release") == [1, 2]
-    assert shown("--decision", "release", "--decision", "end") == [1, 2, 3]
-    assert shown("--decision", "release", "--code", "host_cap", "--code", "stop_loop") == [2], "both must fit"
-    assert shown("--code", "nudged") == []
 
 
 def test_only_this_project(hookctl: Hookctl, guard: Path, isolated: Path) -> None:
@@ -178,11 +101,6 @@ def test_only_this_project(hookctl: Hookctl, guard: Path, isolated: Path) -> Non
     assert times(hookctl("log", "--json", "--project", str(one))) == [0]
     assert times(hookctl("log", "--json", "--project", "../link")) == [1]
     assert hookctl("log", "--project", ".").out == "the guard has decided nothing of that kind\n"
-
-
-def test_a_session_that_is_no_text_fits_no_filter(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / "x" / "events.jsonl", event(session={"a": 1}), event(session=[]))
-    assert times(hookctl("log", "--json", "--session", "S1")) == []
 
 
 GARBAGE = [

@@ -26,7 +26,6 @@ PACKS = st.sampled_from("ppqqr")
 KEYS = st.sampled_from("ABC")
 EVENTS = st.sampled_from(["Stop", "End"])
 FORCE = st.sampled_from([False, False, True])
-NUMBERS = st.integers(0, 99)
 RULES = st.sampled_from(["", "", "", "max", "min", "first"])
 WISHES = st.dictionaries(KEYS, st.tuples(st.integers(0, 2), RULES))
 FIELDS = st.fixed_dictionaries(

@@ -12,7 +12,6 @@ import pytest
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
-THEIRS = {"type": "command", "command": "say done"}
 LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 
@@ -42,12 +41,6 @@ def edit(path: Path, **env: str | None) -> None:
 
 def handler(path: Path) -> dict[str, Any]:
     return document(path)["hooks"]["Stop"][0]["hooks"][0]
-
-
-def edit_handler(path: Path, **fields: Any) -> None:
-    here = document(path)
-    here["hooks"]["Stop"][0]["hooks"][0].update(fields)
-    path.write_text(json.dumps(here))
 
 
 def kept(outcome: Any) -> list[str]:
@@ -96,14 +89,6 @@ def test_uninstall_after_a_wipe_makes_no_file(installed: Path, hookctl: Hookctl)
     assert not runtime().exists()
 
 
-def test_a_file_made_again_and_its_folder_go_on_uninstall(installed: Path, hookctl: Hookctl) -> None:
-    installed.unlink()
-    installed.parent.rmdir()
-    hookctl(*INSTALL)
-    hookctl(*UNINSTALL)
-    assert not installed.parent.exists()
-
-
 @pytest.mark.parametrize("raw", ["1e3", '"\\u0037"', "12345678901234567890123", "null", '{ "a" : [1, 2] }'])
 def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path, hookctl: Hookctl) -> None:
     text = f'{{\n  "env": {{"MAX_STOP_BLOCKS": {raw}}}\n}}\n'
@@ -118,116 +103,7 @@ def test_a_forced_value_comes_back_in_its_own_spelling(raw: str, settings: Path,
     assert settings.read_text() == text + "\n"
 
 
-# The hook's entry
-
-
-def test_an_edited_timeout_is_kept_and_goes_with_the_hook(installed: Path, hookctl: Hookctl) -> None:
-    edit_handler(installed, timeout=30)
-    outcome = hookctl(*INSTALL)
-    assert handler(installed)["timeout"] == 30
-    assert "your timeout=30 (ours: timeout=10)" in kept(outcome)[0]
-    outcome = hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m"}
-    assert "removed with the hook: your timeout=30" in outcome.out
-
-
-def test_an_edited_command_is_kept_also_after_uninstall(installed: Path, hookctl: Hookctl) -> None:
-    mine = handler(installed)["command"].replace("; exit 0", "; echo done; exit 0")
-    edit_handler(installed, command=mine)
-    assert "you edited its command" in kept(hookctl(*INSTALL))[0]
-    assert "you edited its command" in kept(hookctl(*INSTALL, "--set", "latch=false"))[0]
-    hookctl(*UNINSTALL)
-    assert handler(installed)["command"] == mine
-    assert not runtime().exists()
-    assert hookctl(*UNINSTALL).code == 0
-    assert handler(installed)["command"] == mine
-    assert "left alone" in kept(hookctl(*INSTALL))[0]
-    assert len(document(installed)["hooks"]["Stop"]) == 1
-    hookctl(*INSTALL, "--force")
-    assert "echo done" not in handler(installed)["command"]
-    hookctl(*UNINSTALL)
-    assert handler(installed)["command"] == mine, "what was taken over is given back"
-
-
-def test_our_hook_in_a_group_of_theirs_is_left_there_and_taken_out_alone(installed: Path, hookctl: Hookctl) -> None:
-    here = document(installed)
-    ours = here["hooks"]["Stop"][0]["hooks"][0]
-    here["hooks"] = {"SubagentStop": [{"matcher": "x", "hooks": [THEIRS, ours, THEIRS]}]}
-    put(installed, json.dumps(here, indent=3))
-    before = installed.read_bytes()
-    hookctl(*INSTALL)
-    assert installed.read_bytes() == before
-    hookctl(*UNINSTALL)
-    assert document(installed) == {
-        "model": "m",
-        "hooks": {"SubagentStop": [{"matcher": "x", "hooks": [THEIRS, THEIRS]}]},
-    }
-
-
-# The runtime files
-
-
-def test_an_edited_configuration_is_kept_knob_by_knob(installed: Path, hookctl: Hookctl) -> None:
-    config = json.loads(runtime("config.json").read_bytes())
-    put(runtime("config.json"), json.dumps({**config, "latch": False, "mine": 1}))
-    outcome = hookctl(*INSTALL, "--set", "honor_stop_hook_active=true")
-    after = json.loads(runtime("config.json").read_bytes())
-    assert (after["latch"], after["mine"], after["honor_stop_hook_active"]) == (False, 1, True)
-    assert any("your latch=false" in line for line in kept(outcome))
-    assert "nothing to do" in hookctl(*INSTALL).out
-    outcome = hookctl(*UNINSTALL)
-    assert json.loads(runtime("config.json").read_bytes())["mine"] == 1, "an edited file is theirs"
-    assert "edited by hand, so it stays" in outcome.out
-
-
-def test_force_takes_the_configuration_over(installed: Path, hookctl: Hookctl) -> None:
-    before = runtime("config.json").read_bytes()
-    put(runtime("config.json"), b"not even JSON")
-    assert hookctl(*INSTALL).code == 4
-    assert hookctl(*INSTALL, "--force").code == 0
-    assert runtime("config.json").read_bytes() == before
-    hookctl(*UNINSTALL)
-    assert not runtime().parent.exists()
-
-
-def test_an_edited_hook_is_kept_and_stays(installed: Path, hookctl: Hookctl) -> None:
-    put(runtime(), b"# mine\n")
-    assert "edited by hand" in kept(hookctl(*INSTALL))[0]
-    hookctl(*UNINSTALL)
-    assert runtime().read_bytes() == b"# mine\n"
-    assert document(installed) == {"model": "m"}
-
-
-def test_a_deleted_hook_comes_back(installed: Path, hookctl: Hookctl) -> None:
-    program = runtime().read_bytes()
-    runtime().unlink()
-    before = installed.read_bytes()
-    assert hookctl(*INSTALL).code == 0
-    assert runtime().read_bytes() == program
-    assert installed.read_bytes() == before
-
-
-def test_a_deleted_hook_does_not_stop_an_uninstall(installed: Path, hookctl: Hookctl) -> None:
-    runtime().unlink()
-    assert hookctl(*UNINSTALL).code == 0
-    assert document(installed) == {"model": "m"}
-    assert not runtime().parent.exists()
-
-
 # Options
-
-
-def test_options_are_remembered_until_a_reset(installed: Path, hookctl: Hookctl) -> None:
-    hookctl(*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
-    assert document(installed)["env"] == {LIMIT: "9", CAP: "12"}
-    assert "nothing to do" in hookctl(*INSTALL).out
-    hookctl(*INSTALL, "--set", "latch=true")
-    assert document(installed)["env"] == {LIMIT: "9", CAP: "12"}
-    hookctl(*INSTALL, "--reset")
-    assert document(installed)["env"] == {LIMIT: "5", CAP: "8"}
-    assert "latch" not in json.loads(runtime("config.json").read_bytes())
-    hookctl(*UNINSTALL)
-    assert installed.read_bytes() == b'{\n  "model": "m"\n}\n'
 
 
 @pytest.mark.parametrize("text", [b"", b"{ }", b"{\r\n}"])
@@ -237,49 +113,6 @@ def test_the_first_bytes_come_back_after_any_number_of_upgrades(text: bytes, set
         hookctl(*INSTALL, "--set", f"max_stop_blocks={limit}")
     hookctl(*UNINSTALL)
     assert settings.read_bytes() == text
-
-
-# Several places, and a lost ledger
-
-
-def test_two_settings_folders_have_a_registration_each(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = isolated / "one" / "settings.json", isolated / "two" / "settings.json"
-    put(first, b"{}")
-    for path in (first, second):
-        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(path.parent))
-        assert hookctl(*INSTALL).code == 0
-    commands = [handler(path)["command"] for path in (first, second)]
-    assert commands[0] != commands[1]
-    hooks = sorted(Path(folders.here().data).glob("guard/*/hook.py"))
-    assert len(hooks) == 2
-    assert hookctl(*UNINSTALL).code == 0  # of the second, which the environment names
-    assert not second.parent.exists()
-    assert handler(first)["command"] == commands[0]
-    assert runtime().exists()
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(first.parent))
-    assert hookctl(*UNINSTALL).code == 0
-    assert first.read_bytes() == b"{}"
-    assert not Path(folders.here().data).exists()
-
-
-def test_without_its_ledger_a_hook_is_taken_back_and_keys_are_adopted(installed: Path, hookctl: Hookctl) -> None:
-    before = installed.read_bytes()
-    os.unlink(folders.here().ledger)
-    outcome = hookctl(*INSTALL)
-    assert installed.read_bytes() == before
-    assert "took back" in outcome.out and "adopted" in outcome.out
-    hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
-
-
-def test_uninstall_without_a_ledger_takes_what_it_can_prove(installed: Path, hookctl: Hookctl) -> None:
-    os.unlink(folders.here().ledger)
-    outcome = hookctl(*UNINSTALL)
-    assert document(installed) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
-    assert outcome.out.count("cannot prove") == 2
-    assert hookctl(*UNINSTALL).code == 0
 
 
 # What may not be written

@@ -83,22 +83,6 @@ def test_what_else_the_operator_changed_in_the_mode_stays(
     assert mode(path) == copy
 
 
-def test_without_an_upgrade_the_mode_is_the_operators(isolated: Path, hookctl: Hookctl, release: Release) -> None:
-    assert install(hookctl, release("1", OLD, 0o755)) == 0
-    path = copy_of(isolated, "user")
-    path.chmod(0o600)
-    assert hookctl("install", release("1", OLD, 0o755), "--host", "claude").out == "nothing to do\n"
-    assert mode(path) == 0o600
-
-
-def test_the_guards_files_keep_the_mode_that_they_have(isolated: Path, hookctl: Hookctl) -> None:
-    assert hookctl("install", "--host", "claude").code == 0
-    config = isolated / "data" / "guard" / "claude-user" / "config.json"
-    config.chmod(0o711)
-    assert hookctl("install", "--host", "claude", "--set", "latch=no").code == 0
-    assert mode(config) == 0o711
-
-
 def test_a_file_with_two_names_follows_too(isolated: Path, hookctl: Hookctl, release: Release) -> None:
     assert install(hookctl, release("1", OLD, 0o644)) == 0
     path = copy_of(isolated, "user")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -177,38 +176,6 @@ def test_a_clone_has_it_all_and_nothing_is_to_be_done(team: Team) -> None:
     assert tree(team.clone("bob")) == before and team.is_clean("bob")
 
 
-def test_a_clone_changes_it_for_everybody(team: Team) -> None:
-    assert team.hookctl("bob", *INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false").code == 0
-    team.commit("bob")
-    team.pull("ann", "bob")
-    assert value(settings(team, "ann"))["env"] == {LIMIT: "9", CAP: "12"}
-    assert team.hookctl("ann", *INSTALL).out == "nothing to do\n"
-    assert team.hookctl("ann", *INSTALL, "--reset").code == 0
-    assert value(settings(team, "ann"))["env"] == {LIMIT: "5", CAP: "8"}
-
-
-def test_a_clone_takes_it_out_for_everybody(team: Team) -> None:
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert json.loads(settings(team, "bob").read_text()) == json.loads(THEIRS)
-    assert not (team.clone("bob") / ".hookctl").exists()
-    team.commit("bob")
-    team.pull("ann", "bob")
-    assert not (team.clone("ann") / ".hookctl").exists()
-    for verb in (UNINSTALL, ("status",), ("uninstall", "--all", "--json")):
-        assert team.hookctl("ann", *verb).code == 0
-    assert team.is_clean("ann")
-
-
-def test_after_a_teammates_uninstall_it_can_be_installed_anew(team: Team) -> None:
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    team.commit("bob")
-    team.pull("ann", "bob")
-    there = settings(team, "ann").read_bytes()
-    assert team.hookctl("ann", *INSTALL).code == 0
-    assert team.hookctl("ann", *UNINSTALL).code == 0
-    assert settings(team, "ann").read_bytes() == there
-
-
 def test_a_backup_from_before_a_teammates_edit_is_not_put_back(team: Team) -> None:
     edited = settings(team, "bob").read_text().replace('"model": "m"', '"model": "better"')
     settings(team, "bob").write_text(edited)
@@ -217,17 +184,6 @@ def test_a_backup_from_before_a_teammates_edit_is_not_put_back(team: Team) -> No
     assert team.hookctl("ann", *INSTALL, "--set", "max_stop_blocks=9").code == 0
     assert team.hookctl("ann", *UNINSTALL).code == 0
     assert value(settings(team, "ann")) == {"model": "better", "hooks": {"Stop": []}}
-
-
-def test_files_that_an_install_made_go_in_a_clone_too(isolated: Path, team: Team) -> None:
-    team.git("ann", "rm", "-rq", "--ignore-unmatch", ".claude", ".hookctl")
-    team.commit("ann")
-    team.pull("bob", "ann")
-    assert team.hookctl("ann", *INSTALL).code == 0
-    team.commit("ann")
-    team.pull("bob", "ann")
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert [path.name for path in team.clone("bob").iterdir()] == [".git"]
 
 
 # A clone that has not got all of it
@@ -243,33 +199,6 @@ def test_without_the_ledger_what_is_ours_is_taken_back(team: Team) -> None:
     assert team.hookctl("bob", *UNINSTALL).code == 0
     assert value(settings(team, "bob")) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
     assert not (team.clone("bob") / ".hookctl").exists()
-
-
-def test_without_the_ledger_an_uninstall_removes_what_is_surely_ours(team: Team) -> None:
-    ledger(team, "bob").unlink()
-    outcome = team.hookctl("bob", *UNINSTALL)
-    assert outcome.code == 0 and outcome.out.count("cannot prove") == 2
-    assert value(settings(team, "bob")) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
-    assert not (team.clone("bob") / ".hookctl").exists()
-
-
-def test_without_the_settings_everything_is_written_back(team: Team) -> None:
-    settings(team, "bob").unlink()
-    settings(team, "bob").parent.rmdir()
-    outcome = team.hookctl("bob", *INSTALL)
-    assert outcome.code == 0 and "hookctl=guard/stop" in settings(team, "bob").read_text()
-    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert [path.name for path in team.clone("bob").iterdir()] == [".git"]
-
-
-def test_with_the_settings_alone_the_rest_comes_back(team: Team) -> None:
-    shutil.rmtree(team.clone("bob") / ".hookctl")
-    command = value(settings(team, "bob"))["hooks"]["Stop"][0]["hooks"][0]["command"]
-    done = subprocess.run(["sh", "-c", command], capture_output=True, input=b"{}", timeout=30)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")  # without its program it does nothing
-    assert team.hookctl("bob", *INSTALL).code == 0
-    assert hook(team, "bob").read_bytes() == hook(team, "ann").read_bytes()
 
 
 def test_another_branch_has_its_own_and_is_left_as_it_is(team: Team) -> None:
@@ -315,23 +244,6 @@ def test_an_older_version_in_the_ledger_is_brought_up_to_date(team: Team) -> Non
 
 
 # Merges
-
-
-def test_a_knob_and_another_pack_from_two_branches_merge(isolated: Path, team: Team) -> None:
-    assert team.hookctl("ann", *INSTALL, "--set", "max_stop_blocks=9").code == 0
-    team.commit("ann")
-    assert team.hookctl("bob", "install", bell(isolated), *INSTALL[1:]).code == 0
-    team.commit("bob")
-    team.pull("bob", "ann")
-    assert list(value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]) == ["bell", "guard", ""]
-    assert value(settings(team, "bob"))["env"] == {LIMIT: "9", CAP: "12"}
-    for arguments in (INSTALL, ("install", bell(isolated), *INSTALL[1:])):
-        assert team.hookctl("bob", *arguments).out == "nothing to do\n"
-    assert team.is_clean("bob")
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert team.hookctl("bob", "uninstall", "bell", *UNINSTALL[1:]).code == 0
-    assert value(settings(team, "bob")) == json.loads(THEIRS)
-    assert not (team.clone("bob") / ".hookctl").exists()
 
 
 def test_packs_that_two_branches_add_merge_where_a_line_lies_between_them(isolated: Path, team: Team) -> None:
@@ -404,37 +316,6 @@ def test_a_configuration_that_says_something_else_stays(team: Team, name: str) -
     put(config, json.dumps({**value(config), "latch": False}))
     assert team.hookctl(name, *UNINSTALL).code == 0
     assert value(config)["latch"] is False
-
-
-def test_an_install_and_an_uninstall_from_two_branches_merge(isolated: Path, team: Team) -> None:
-    assert team.hookctl("ann", "install", bell(isolated), *INSTALL[1:]).code == 0
-    team.commit("ann")
-    team.pull("bob", "ann")
-    assert team.hookctl("ann", "uninstall", "bell", *UNINSTALL[1:]).code == 0
-    team.commit("ann")
-    assert team.hookctl("bob", *INSTALL, "--set", "latch=false").code == 0
-    team.commit("bob")
-    team.pull("bob", "ann")
-    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
-    assert "bell" not in settings(team, "bob").read_text() + ledger(team, "bob").read_text()
-
-
-def test_the_marks_of_a_conflict_are_said_with_file_and_line_and_nothing_is_touched(team: Team) -> None:
-    for name, limit in (("ann", "9"), ("bob", "7")):
-        assert team.hookctl(name, *INSTALL, "--set", f"max_stop_blocks={limit}").code == 0
-        team.commit(name)
-    team.pull("bob", "ann", code=1)
-    settings(team, "bob").write_bytes(settings(team, "ann").read_bytes())  # Bob settles that one first
-    before = tree(team.root)
-    lines = ledger(team, "bob").read_text().splitlines()
-    for verb in (INSTALL, UNINSTALL, ("plan", *INSTALL[1:])):
-        outcome = team.hookctl("bob", *verb, "--json")
-        error = outcome.result["errors"][0]
-        assert (outcome.code, error["code"], error["path"]) == (4, "ledger_unreadable", str(ledger(team, "bob")))
-        assert lines[error["line"] - 1].startswith("<<<<<<<") and "Resolve the conflict" in error["hint"]
-    assert tree(team.root) == before
-    ledger(team, "bob").write_bytes(ledger(team, "ann").read_bytes())
-    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
 
 
 def test_settings_and_ledger_from_different_sides_of_a_merge_lose_nothing(team: Team) -> None:

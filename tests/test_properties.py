@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -131,24 +130,6 @@ def test_uninstall_gives_back_the_very_bytes(
         assert here.settings.read_bytes() == data
         assert store.load(here.folders.ledger) == {}
         assert not os.path.exists(here.folders.data)
-
-
-Change = Callable[[Any], None]
-
-
-def ours(group: Any) -> bool:
-    return any("hookctl=" in handler["command"] for handler in group["hooks"])
-
-
-def append_group(event: str, group: Any) -> Change:
-    return lambda doc: doc.setdefault("hooks", {}).setdefault(event, []).append(copy.deepcopy(group))
-
-
-def edited(document: Any, changes: list[Change]) -> Any:
-    result = copy.deepcopy(document)
-    for change in changes:
-        change(result)
-    return result
 
 
 @settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))

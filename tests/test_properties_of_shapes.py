@@ -18,7 +18,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.ledger import store
-from hookctl.model import AddElement, DropElement, EditElement
+from hookctl.model import AddHook, DropHook, EditHook
 from hookctl.packs.choices import Request
 from hookctl.system import backups
 from tests.conftest import put
@@ -201,17 +201,17 @@ def test_what_is_added_is_found_edited_and_taken_out(
     path = shapes.event_path(shape, event, "p")
     document = JsonDocument.parse(b'{\n  "x": 1\n}\n').set(path, theirs)
     fields = {"command": command, "timeout": 10, **({"matcher": matcher} if matcher else {})}
-    added = shapes.apply(shape, document, (AddElement(path, fields),))
+    added = shapes.apply(shape, document, (AddHook(path, fields),))
     assert shapes.is_event_path(shape, path)
     (element,) = shapes.elements(shape, added.value)
     assert (element.id, element.fields, shapes.event_of(shape, element.path)) == ("p/a", fields, event)
     assert added.get(path)[:-1] == theirs
     if not shape.shell:
         assert shlex.split(added.get(path)[-1]["command"]) == ["sh", "-c", command]
-    changed = shapes.apply(shape, added, (EditElement(element, {"command": other, "timeout": None}),))
+    changed = shapes.apply(shape, added, (EditHook(element, {"command": other, "timeout": None}),))
     (element,) = shapes.elements(shape, changed.value)
     assert element.fields == {name: value for name, value in {**fields, "command": other}.items() if name != "timeout"}
-    assert shapes.apply(shape, changed, (DropElement(element),)).value == document.value
+    assert shapes.apply(shape, changed, (DropHook(element),)).value == document.value
 
 
 def test_every_shape_of_a_host_is_among_them() -> None:

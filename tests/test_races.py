@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 
 from hookctl.ledger import committed, store
 from hookctl.system import folders
-from tests.conftest import Hookctl, put
+from tests.conftest import Hookctl, agreed, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
 from tests.foreign import Foreign, Write, renaming, truncating
 
@@ -120,7 +119,7 @@ def test_one_pack_may_come_while_others_go(packs: list[str], settings: Path, iso
         for number in going:
             assert hookctl("install", packs[number], "--host", "claude").code == 0
         commands = [("uninstall", packs[number], "--host", "claude") for number in going]
-        commands.append(("install", packs[coming], "--host", "claude"))
+        commands.append(tuple(agreed(("install", packs[coming], "--host", "claude"))))
         assert set(codes(*commands, *commands)) == {0}
         assert registered(settings) == known(settings) == {names[coming]}
         assert temporary(isolated) == []
@@ -163,28 +162,6 @@ def test_who_waits_for_the_lock_says_so_once(settings: Path, isolated: Path) -> 
 
 
 # A program that takes no lock
-
-
-def test_a_file_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
-    settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    put(settings, THEIRS)
-    with settings.open("wb") as stream:  # now it is truncated
-
-        def write() -> None:
-            while not os.path.exists(folders.here().journal):
-                time.sleep(0.001)
-            time.sleep(0.1)
-            stream.write(THEIRS)
-            stream.flush()
-
-        writing = threading.Thread(target=write, daemon=True)
-        writing.start()
-        assert hookctl(*INSTALL).code == 0
-        writing.join()
-    assert registered(settings) == {"guard"}
-    assert hookctl(*UNINSTALL).code == 0
-    assert settings.read_bytes() == THEIRS
 
 
 @pytest.mark.parametrize("memory", [False, True], ids=["reads-first", "from-memory"])

@@ -83,55 +83,6 @@ def test_the_named_folder_and_python_stand_in_a_command_that_works(isolated: Pat
     assert run.stdout == f"-I -S {folder}/hook.py stop --host claude\n"
 
 
-def test_a_pack_by_path_is_rendered_too(isolated: Path, hookctl: Hookctl) -> None:
-    pack = '[pack]\nname = "n"\nversion = "1"\n[files]\ninclude = ["n.sh"]\n[[hooks]]\nevent = "stop"\n'
-    put(isolated / "n" / "n.toml", pack + 'command = "sh {files}/n.sh"\n')
-    put(isolated / "n" / "n.sh", "")
-    done = hookctl("render", str(isolated / "n"), "--host", "claude", "--scope", "managed")
-    command = json.loads(done.out)["hooks"]["Stop"][0]["hooks"][0]["command"]
-    assert command.endswith("|| exit 0; sh /usr/local/lib/hookctl/packs/n/claude/n.sh")
-    project = hookctl("render", str(isolated / "n"), "--host", "claude", "--scope", "project")
-    assert '\\"$CLAUDE_PROJECT_DIR\\"/.hookctl/packs/n/n.sh' in project.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--scope", "global"), "unknown scope 'global'"),
-        (("--hook-dir", "hooks"), "is relative"),
-        (("--scope", "local"), "--hook-dir is missing"),
-        (("--host", "claude"), "which host?"),
-        (("--mode", "loud"), "unknown mode 'loud'"),
-        (("--mode", "off"), "--mode off registers nothing"),
-        (("--set", "colour=red"), "unknown setting 'colour=red'"),
-        (("--set", "latch=maybe"), "latch cannot be 'maybe'"),
-        (("--scope", "project", "--set", "run_dir=/run"), "run_dir=/run leaves the project"),
-    ],
-)
-def test_wrong_use_is_said(arguments: tuple[str, ...], said: str, hookctl: Hookctl) -> None:
-    done = hookctl("render", "--host", "claude", *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert said in done.err
-
-
-def test_install_at_managed_scope_names_render(hookctl: Hookctl) -> None:
-    done = hookctl("install", "--host", "claude", "--scope", "managed")
-    assert done.code == 2
-    assert "hookctl render --scope managed" in done.err
-
-
-@pytest.mark.parametrize(("host", "scope"), [("hermes", "project"), ("codex", "local")])
-def test_a_scope_that_a_host_has_not_is_refused_as_install_does(hookctl: Hookctl, host: str, scope: str) -> None:
-    done = hookctl("render", "--host", host, "--scope", scope, "--hook-dir", "/opt/h", "--json")
-    installed = hookctl("install", "--host", host, "--scope", scope, "--json")
-    assert (done.code, done.result["errors"]) == (2, installed.result["errors"])
-
-
-def test_where_no_managed_settings_are_known_that_is_said(hookctl: Hookctl) -> None:
-    assert "no managed settings of Codex CLI" in hookctl("render", "--host", "codex", "--scope", "managed").err
-    assert "no managed settings" not in hookctl("render", "--host", "claude", "--scope", "managed").err
-
-
 MANAGED = {
     "claude": "Claude Code reads it from /etc/claude-code/managed-settings.json",
     "gemini": "Gemini CLI reads it from /etc/gemini-cli/settings.json",
@@ -140,27 +91,9 @@ MANAGED = {
 }
 
 
-@pytest.mark.parametrize("names", [("all",), ("codex", "gemini"), ("claude", "all"), ()], ids=str)
-def test_it_takes_one_host_and_names_those_that_have_such_settings(hookctl: Hookctl, names: tuple[str, ...]) -> None:
-    done = hookctl("render", *(word for name in names for word in ("--host", name)))
-    assert (done.code, done.out) == (2, "")
-    assert "which host? render prints the text of one\n" in done.err
-    assert f"those that have managed settings are: {', '.join(MANAGED)}.\n" in done.err
-    local = hookctl("render", "--host", "all", "--scope", "local")
-    assert "those that have local settings are: claude.\n" in local.err
-    assert "unknown scope 'team'" in hookctl("render", "--scope", "team").err
-
-
 @pytest.mark.parametrize(("host", "said"), MANAGED.items(), ids=str)
 def test_it_says_where_managed_settings_are_read(
     hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, host: str, said: str
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     assert f"hookctl: {said}\n" in hookctl("render", "--host", host).err
-
-
-def test_it_says_where_other_settings_are_read(hookctl: Hookctl, isolated: Path) -> None:
-    err = hookctl("render", "--host", "codex", "--scope", "user").err
-    assert f"hookctl: Codex CLI reads it from {isolated}/home/.codex/hooks.json\n" in err
-    err = hookctl("render", "--host", "codex", "--scope", "project").err
-    assert "hookctl: Codex CLI reads it from <project>/.codex/hooks.json\n" in err

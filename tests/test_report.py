@@ -17,7 +17,7 @@ from hookctl import hosts, masking, report
 from hookctl.documents import diffs
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.model import Action, Decision, Result
+from hookctl.model import Action, Decision, Entry, Record, Result
 from hookctl.planner.plan import FilePlan
 from hookctl.settings.targets import Target
 
@@ -26,7 +26,7 @@ SECRET = [
     "DB_PASSWORD", "passphrase_PASSWORD", "Authorization", "proxy-authorization", "private_key", "PRIVATE-KEY",
     "accessKey", "AWS_ACCESS_KEY_ID", "Cookie", "Set-Cookie", "bearer", "credentials", "signingKey", "STRIPE_KEY",
     "key", "KEY", "auth", "BASIC_AUTH", "pwd", "DB_PASS", "SSH_PASSPHRASE", "GITHUB_PAT", "SENTRY_DSN", "webhookUrl",
-    "SESSION_JWT", "connectionString", "server.key",
+    "SESSION_JWT", "ANTHROPIC_CUSTOM_HEADERS", "sig", "connectionString", "server.key",
 ]  # fmt: skip
 PLAIN = [
     "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "command", "hooks", "model", "keyboard", "monkey", "hotkeys",
@@ -89,24 +89,40 @@ def test_a_diff_says_where_the_file_begins_and_ends() -> None:
 
 
 def own_lines(before: str | None, after: str | None, *, ours: bool = True) -> str:
+    """What a machine gets of a change, where env.A, env.API_KEY and a are ours, and hooks with our head."""
     action = Action("write", ("env",))
     decision = Decision(actions=(action,) if ours else ())
-    return diffs.own_lines(file_plan(before, after)._replace(decision=decision))
+    paths = [("env", "A"), ("env", "API_KEY"), ("a",)]
+    record = Record("claude", "user", "json", entries=tuple(Entry(path, "leaf") for path in paths))
+    return diffs.own_lines(file_plan(before, after)._replace(decision=decision, known=record))
 
 
-def test_a_machine_gets_the_values_that_come_and_go_and_none_around() -> None:
+OURS = '{"command": ": hookctl=p/stop; run"}'
+
+
+def test_a_machine_gets_our_values_that_come_and_go_and_nothing_else() -> None:
     before = '{"mine": "operator", "env": {"A": "old", "API_KEY": "x"}, "hooks": {"Stop": [{"a": 1}, {"b": 2}]}}'
-    after = '{"mine": "operator", "env": {"A": "new", "API_KEY": "y"}, "hooks": {"Stop": [{"b": 2}, {"c": 3}]}}'
+    after = before.replace("old", "new").replace('"x"', '"y"').replace("operator", "else").replace('{"a": 1}', OURS)
     assert own_lines(before, after) == (
         '-env.A: "old"\n+env.A: "new"\n-env.API_KEY: "***"\n+env.API_KEY: "***"\n'
-        '-hooks.Stop.0: {"a": 1}\n+hooks.Stop.1: {"c": 3}\n'
+        '+hooks.Stop.0.command: ": hookctl=p/stop; run"\n'
     )
-    assert own_lines('{"a": [1, 2]}', '{"a": [1, 2, {"x": 1}]}') == '+a.2: {"x": 1}\n'
-    assert own_lines('{"a": [1, {"x": 1}, 2]}', '{"a": [1, 2]}') == '-a.1: {"x": 1}\n'
+    assert own_lines('{"h": [1, 2]}', f'{{"h": [1, 2, {OURS}]}}') == f"+h.2: {OURS}\n"
+    assert own_lines(f'{{"h": [1, {OURS}, 2]}}', '{"h": [1, 2]}') == f"-h.1: {OURS}\n"
     assert own_lines(None, '{"a": 1}') == "+a: 1\n"
     assert own_lines('{"a": 1}', None) == "-a: 1\n"
     assert own_lines('{"a": 1}', '{"a": true}') == "-a: 1\n+a: true\n"
     assert own_lines('{"a": 1}', '{"a": 2}', ours=False) == "", "nothing of ours changes"
+
+
+def test_of_a_value_that_is_ours_in_part_a_machine_gets_that_part() -> None:
+    group = f'{{"matcher": "x", "hooks": [{OURS}]}}'
+    assert own_lines("{}", '{"env": {"A": "1", "B": "2"}}') == '+env.A: "1"\n'
+    assert own_lines("{}", f'{{"hooks": {{"Stop": [{group}], "Other": [{{"x": 1}}]}}}}') == f"+hooks.Stop: [{group}]\n"
+    mixed = f'{{"hooks": [{OURS}, {{"command": "mine"}}]}}'
+    assert own_lines("{}", f'{{"hooks": {{"Stop": [{mixed}]}}}}') == f"+hooks.Stop.0.hooks.0: {OURS}\n"
+    old, new = (f'{{"hooks": [{OURS[:-1]}, "timeout": {n}}}]}}' for n in (5, 10))
+    assert own_lines(old, new) == "-hooks.0.timeout: 5\n+hooks.0.timeout: 10\n"
 
 
 def test_a_diff_of_a_long_file_names_the_lines_of_both_ends() -> None:
@@ -138,12 +154,13 @@ def test_paths_are_written_as_people_do(isolated: Path, monkeypatch: pytest.Monk
 
 @given(st.text(max_size=20))
 def test_a_line_is_one_line_and_drives_nothing(text: str) -> None:
-    shown = report._plain(text)
-    assert len(shown) == len(text)
-    for old, new in zip(text, shown, strict=True):
-        assert new in (old, "\ufffd")
-        assert new == old or old in "\x7f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" or ord(old) < 0xA0
-        assert ord(new) >= 0x20 or new == "\t"
+    shown = report.plain(text)
+    assert shown.splitlines() in ([shown], [])
+    for old in set(text):
+        new = report.plain(old)
+        turns_text_round = ord(old) in range(0x200E, 0x206A) or old == "\u061c"
+        assert new == old or (new.startswith("\\") and (ord(old) < 0xA0 or turns_text_round))
+        assert old.isprintable() <= (new == old)
 
 
 def test_an_error_names_place_cause_and_next_step() -> None:
@@ -159,7 +176,7 @@ def test_a_result_goes_to_stdout_and_the_rest_to_stderr(capsys: pytest.CaptureFi
     result = Result({"a": "é\u001b"}, ("one\x1b[2J", "two\nthree"), ("by the way",), (error,), 1)
     report.show("status", result, as_json=False)
     out, err = capsys.readouterr()
-    assert out == "one\ufffd[2J\ntwo\ufffdthree\n"
+    assert out == "one\\x1b[2J\ntwo\\nthree\n"
     assert err == "hookctl: by the way\nhookctl: error: wrong\n  Mend it.\n"
     report.show("status", result, as_json=True)
     out, err = capsys.readouterr()

@@ -8,23 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.ledger import store
 from hookctl.system import backups, files, folders
 from tests.conftest import Hookctl, put
 
 THEIRS = b'{\n    "model": "m",  "env": {"A": "1"}\n}'
-PACK = """\
-[pack]
-name = "notify"
-version = "1"
-
-[env]
-NOTIFY_LEVEL = "2"
-
-[[hooks]]
-event = "stop"
-command = "true"
-"""
 
 
 def stages(settings: Path, hookctl: Hookctl) -> tuple[bytes, bytes]:
@@ -39,21 +26,6 @@ def stages(settings: Path, hookctl: Hookctl) -> tuple[bytes, bytes]:
 def own_files(isolated: Path) -> list[str]:
     files = [path for path in (isolated / "data").rglob("*") if path.is_file()]
     return [path.name for path in files if not path.parent.name.startswith("guard_")]
-
-
-def test_the_text_from_before_our_first_write_comes_back_and_the_packs_go(
-    settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    _, second = stages(settings, hookctl)
-    settings.chmod(0o640)
-    done = hookctl("restore", str(settings))
-    assert done.code == 0
-    assert settings.read_bytes() == THEIRS
-    assert settings.stat().st_mode & 0o777 == 0o640
-    assert store.load(folders.here().ledger) == {}
-    assert own_files(isolated) == []
-    assert "as it was before hookctl's first write" in done.out
-    assert backups.read_backups(folders.here().state, str(settings))[-1].data == second
 
 
 def states(hookctl: Hookctl) -> dict[tuple[str, ...], str]:
@@ -115,38 +87,6 @@ def test_a_value_that_was_taken_over_comes_back_after_a_restore_too(settings: Pa
     assert settings.read_bytes() == theirs
 
 
-def test_what_the_operator_had_edited_in_a_backup_is_theirs_after_the_restore(settings: Path, hookctl: Hookctl) -> None:
-    first, _ = stages(settings, hookctl)
-    put(settings, settings.read_bytes().replace(b'"9"', b'"7"'))
-    assert hookctl("install", "--host", "claude").code == 0
-    edited = settings.read_bytes()
-    assert hookctl("restore", str(settings), "--to", "2").code == 0
-    number = len(hookctl("restore", str(settings), "--list", "--json").data["backups"])
-    assert (settings.read_bytes(), number) == (first, 4)
-    assert hookctl("restore", str(settings), "--to", "4").code == 0
-    assert (settings.read_bytes(), states(hookctl)[LIMIT]) == (edited, "overridden")
-    assert hookctl("uninstall").code == 0
-    assert json.loads(settings.read_bytes()) == {"model": "m", "env": {"A": "1", "MAX_STOP_BLOCKS": "7"}}
-
-
-@pytest.mark.parametrize("then", ["uninstall", "install"])
-def test_a_text_from_before_an_uninstall_brings_the_registration_back(
-    settings: Path, isolated: Path, hookctl: Hookctl, then: str
-) -> None:
-    _, second = stages(settings, hookctl)
-    assert hookctl("uninstall").code == 0
-    done = hookctl("restore", str(settings), "--to", "3", "--json")
-    assert settings.read_bytes() == second
-    assert {action["action"] for action in done.data["actions"]} == {"take-back"}
-    assert set(states(hookctl).values()) == {"owned"} and own_files(isolated) == []
-    if then == "install":
-        assert hookctl("install", "--host", "claude").code == 0
-        assert sorted(own_files(isolated)) == ["config.json", "hook.py"]
-        assert settings.read_bytes() == second
-    assert hookctl("uninstall").code == 0
-    assert settings.read_bytes() == THEIRS and not (isolated / "data").exists()
-
-
 @pytest.mark.parametrize("there", ["nothing", "folder", "file"])
 def test_a_file_of_ours_that_comes_back_goes_with_the_uninstall_but_not_what_was_made_since(
     settings: Path, hookctl: Hookctl, there: str
@@ -161,14 +101,6 @@ def test_a_file_of_ours_that_comes_back_goes_with_the_uninstall_but_not_what_was
     assert hookctl("restore", str(settings), "--to", "2").code == 0
     assert hookctl("uninstall").code == 0
     assert (settings.parent.exists(), settings.exists()) == (there != "nothing", there == "file")
-
-
-def test_folders_that_we_made_go_after_a_restore_too(settings: Path, hookctl: Hookctl) -> None:
-    for limit in ("5", "9"):
-        assert hookctl("install", "--host", "claude", "--set", f"max_stop_blocks={limit}").code == 0
-    assert hookctl("restore", str(settings), "--to", "2").code == 0
-    assert hookctl("uninstall").code == 0
-    assert not settings.parent.exists()
 
 
 def test_a_restored_text_that_only_we_wrote_goes_back_to_the_bytes_from_before(
@@ -193,43 +125,6 @@ def test_pages_lie_beside_their_backups_for_nobody_else_and_go_with_them(setting
     assert all(page.with_suffix("").exists() for page in pages(settings))
     assert hookctl("restore", "--prune").code == 0
     assert pages(settings) == []
-
-
-def test_a_pack_that_the_text_does_not_have_leaves_and_another_stays(
-    settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    put(settings, THEIRS)
-    assert hookctl("install", "--host", "claude").code == 0
-    guarded = settings.read_bytes()
-    assert hookctl("install", str(put(isolated / "notify.toml", PACK)), "--host", "claude").code == 0
-    assert hookctl("install", "--host", "claude", "--set", "latch=false").code == 0
-    listed = hookctl("restore", str(settings), "--list", "--json").data["backups"]
-    number = next(page["n"] for page in listed if page["sha256"] == files.digest(guarded))
-    done = hookctl("restore", str(settings), "--to", str(number), "--json")
-    assert [(a["id"], a["action"]) for a in done.data["actions"]] == [("notify/stop", "drop"), ("", "drop")]
-    assert settings.read_bytes() == guarded
-    assert list(store.load(folders.here().ledger)[str(settings)].packs) == ["guard"]
-    assert hookctl("install", "--host", "claude").out == "nothing to do\n"
-    assert hookctl("uninstall").code == 0
-    assert json.loads(settings.read_bytes()) == json.loads(THEIRS)
-
-
-def test_a_broken_file_is_put_right(settings: Path, hookctl: Hookctl) -> None:
-    stages(settings, hookctl)
-    put(settings, b'{"model": ')
-    done = hookctl("restore", str(settings), "--dry-run")
-    assert (done.code, settings.read_bytes()) == (0, b'{"model": ')
-    assert "cannot be read as settings" in done.out
-    assert hookctl("restore", str(settings)).code == 0
-    assert settings.read_bytes() == THEIRS
-
-
-def test_a_file_that_is_gone_comes_back(settings: Path, hookctl: Hookctl) -> None:
-    stages(settings, hookctl)
-    settings.unlink()
-    assert hookctl("restore", str(settings)).code == 0
-    assert settings.read_bytes() == THEIRS
-    assert settings.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_that_hookctl_made_has_nothing_from_before(settings: Path, hookctl: Hookctl) -> None:
@@ -287,29 +182,6 @@ def test_it_goes_through_links_and_by_either_name(settings: Path, isolated: Path
         assert hookctl("restore", str(name)).code == 0
         assert target.read_bytes() == THEIRS
         assert settings.is_symlink()
-
-
-def test_at_project_scope_the_committed_ledger_keeps_up(isolated: Path, hookctl: Hookctl) -> None:
-    settings = put(isolated / "work" / ".claude" / "settings.json", THEIRS)
-    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
-    assert (isolated / "work" / ".hookctl" / "ledger.json").exists()
-    assert hookctl("restore", ".claude/settings.json").code == 0
-    assert settings.read_bytes() == THEIRS
-    assert not (isolated / "work" / ".hookctl").exists()
-
-
-def test_at_project_scope_an_earlier_page_comes_back_into_the_committed_ledger(
-    isolated: Path, hookctl: Hookctl
-) -> None:
-    settings, scope = put(isolated / "work" / ".claude" / "settings.json", THEIRS), ("--scope", "project")
-    committed = isolated / "work" / ".hookctl" / "ledger.json"
-    assert hookctl("install", "--host", "claude", *scope).code == 0
-    first = [json.loads(committed.read_text())["files"][".claude/settings.json"]["entries"]]
-    assert hookctl("install", "--host", "claude", *scope, "--set", "max_stop_blocks=9").code == 0
-    assert hookctl("restore", ".claude/settings.json", "--to", "2").code == 0
-    assert [json.loads(committed.read_text())["files"][".claude/settings.json"]["entries"]] == first
-    assert hookctl("uninstall", *scope).code == 0
-    assert settings.read_bytes() == THEIRS and not committed.parent.exists()
 
 
 def test_a_page_is_not_written_over_a_strangers_ledger_that_is_none(isolated: Path, hookctl: Hookctl) -> None:

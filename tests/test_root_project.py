@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+    monkeypatch.setattr(interpreter, "on_path", lambda environ, project: ())
 
 
 def planned(scope: str) -> Plan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import json
@@ -10,7 +9,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +44,6 @@ def project(isolated: Path) -> Path:
     return isolated / "work"
 
 
-@contextlib.contextmanager
-def masked(mask: int) -> Iterator[None]:
-    old = os.umask(mask)
-    try:
-        yield
-    finally:
-        os.umask(old)
-
-
 def short(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
@@ -69,13 +59,6 @@ def guard_folder(isolated: Path, scope: str) -> Path:
     return work / ".hookctl" / "guard" / "claude" if scope == "project" else isolated / "data" / "guard" / names[scope]
 
 
-def private(hook: Path) -> str:
-    return (
-        f": hookctl=guard/stop; [ -f {hook} ] && [ -r {hook} ] && [ -x {PYTHON} ] && "
-        f"{PYTHON} -I -S {hook} stop --host claude; exit 0"
-    )
-
-
 def command_in(path: Path) -> str:
     return json.loads(path.read_bytes())["hooks"]["Stop"][-1]["hooks"][0]["command"]
 
@@ -89,28 +72,6 @@ def codes(outcome: Outcome) -> list[str]:
 
 
 # What is written
-
-
-GOLDEN = """{
-  "hooks": {
-    "Stop": [
-      {
-        "hooks": [
-          {
-            "type": "command",
-            "command": %s,
-            "timeout": 10
-          }
-        ]
-      }
-    ]
-  },
-  "env": {
-    "MAX_STOP_BLOCKS": "5",
-    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"
-  }
-}
-"""
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -130,27 +91,6 @@ def test_nothing_that_is_committed_names_this_machine(isolated: Path, project: P
 
 
 # Modes
-
-
-@pytest.mark.parametrize("mask", [0o022, 0o002, 0o027, 0o077])
-def test_in_a_project_files_and_folders_are_as_the_umask_says(project: Path, hookctl: Hookctl, mask: int) -> None:
-    with masked(mask):
-        assert hookctl(*INSTALL, "--scope", "project").code == 0
-    made = [path for top in (".claude", ".hookctl") for path in (project / top, *(project / top).rglob("*"))]
-    assert len([path for path in made if path.is_file()]) == 5 + len(load_programs(wrapper=False).package)
-    assert {mode(path) for path in made if path.is_file()} == {0o666 & ~mask}
-    assert {mode(path) for path in made if path.is_dir()} == {0o777 & ~mask}
-
-
-@pytest.mark.parametrize("scope", ["user", "local"])
-def test_elsewhere_they_are_the_users_alone(isolated: Path, project: Path, hookctl: Hookctl, scope: str) -> None:
-    with masked(0o002):
-        assert hookctl(*INSTALL, "--scope", scope).code == 0
-    folder = guard_folder(isolated, scope)
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert {mode(path) for path in (file_of(isolated, scope), *files, isolated / "state" / "ledger.json")} == {0o600}
-    (package,) = folder.glob("guard_*")
-    assert {mode(path) for path in (package, folder, folder.parent, isolated / "data", isolated / "state")} == {0o700}
 
 
 PACK = """[pack]
@@ -174,17 +114,6 @@ def bell(isolated: Path) -> str:
     return str(folder)
 
 
-@pytest.mark.parametrize(("mask", "program", "text"), [(0o022, 0o755, 0o644), (0o027, 0o750, 0o640)])
-def test_a_packs_program_can_be_run_by_whoever_can_read_it(
-    project: Path, hookctl: Hookctl, bell: str, mask: int, program: int, text: int
-) -> None:
-    with masked(mask):
-        assert hookctl("install", bell, "--host", "claude", "--scope", "project").code == 0
-    folder = project / ".hookctl" / "packs" / "bell"
-    assert str(bell) not in (project / ".hookctl" / "ledger.json").read_text()
-    assert (mode(folder / "ring.sh"), mode(folder / "lib" / "tone.txt")) == (program, text)
-
-
 @pytest.mark.parametrize("scope", SCOPES)
 def test_a_packs_program_runs_from_the_settings(
     isolated: Path, project: Path, hookctl: Hookctl, bell: str, scope: str
@@ -195,97 +124,7 @@ def test_a_packs_program_runs_from_the_settings(
     assert not (project / ".hookctl").exists() and not (isolated / "data").exists()
 
 
-# The folder of ours in a project
-
-
-def test_the_ignore_file_is_made_with_the_folder(project: Path, hookctl: Hookctl) -> None:
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    assert (project / ".hookctl" / ".gitignore").read_text() == "run/\n"
-
-
-def test_where_the_folder_is_there_already_its_makers_say_what_is_ignored(project: Path, hookctl: Hookctl) -> None:
-    put(project / ".hookctl" / "run" / "task.json", "{}")
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    assert not (project / ".hookctl" / ".gitignore").exists()
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert sorted(path.name for path in (project / ".hookctl").rglob("*")) == ["run", "task.json"]
-
-
-def file_left(folder: Path) -> None:
-    put(folder / "run" / "task.json", "{}")
-
-
-def dangling_link_left(folder: Path) -> None:
-    (folder / "notes").symlink_to("nowhere")
-
-
-def edited_configuration_left(folder: Path) -> None:
-    put(folder / "guard" / "claude" / "config.json", '{"mine": 1}')
-
-
-LEFT: list[Callable[[Path], None]] = [file_left, dangling_link_left, edited_configuration_left]
-
-
-@pytest.mark.parametrize("leave", LEFT, ids=lambda leave: leave.__name__)
-def test_the_ignore_file_stays_as_long_as_something_else_is_left(
-    project: Path, hookctl: Hookctl, leave: Callable[[Path], None]
-) -> None:
-    folder = project / ".hookctl"
-    hookctl(*INSTALL, "--scope", "project")
-    leave(folder)
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert (folder / ".gitignore").read_text() == "run/\n"
-    assert not (folder / "ledger.json").exists() and not (folder / "guard" / "claude" / "hook.py").exists()
-
-
-def test_an_ignore_file_with_more_in_it_is_the_operators(project: Path, hookctl: Hookctl) -> None:
-    hookctl(*INSTALL, "--scope", "project")
-    put(project / ".hookctl" / ".gitignore", "run/\nnotes\n")
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert [path.name for path in (project / ".hookctl").iterdir()] == [".gitignore"]
-
-
-def test_the_folder_goes_also_where_somebody_has_removed_the_files(project: Path, hookctl: Hookctl) -> None:
-    hookctl(*INSTALL, "--scope", "project")
-    for path in (project / ".hookctl" / "guard" / "claude").rglob("*"):
-        if path.is_file():
-            path.unlink()
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert not (project / ".hookctl").exists()
-
-
-def test_a_folder_of_the_hosts_with_something_else_in_it_stays(project: Path, hookctl: Hookctl) -> None:
-    hookctl(*INSTALL, "--scope", "project")
-    put(project / ".claude" / "commands" / "fix.md", "fix it")
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert [path.name for path in (project / ".claude").iterdir()] == ["commands"]
-
-
-def test_local_scope_puts_nothing_else_into_the_project(isolated: Path, project: Path, hookctl: Hookctl) -> None:
-    assert hookctl(*INSTALL, "--scope", "local").code == 0
-    assert sorted(path.name for path in project.rglob("*")) == [".claude", ".git", "settings.local.json"]
-
-
 # Which folder is the project
-
-
-@pytest.mark.parametrize("scope", ["project", "local"])
-@pytest.mark.parametrize("mark", [".git", ".hookctl", ".git of a work tree"])
-def test_the_project_is_found_upwards(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, scope: str, mark: str
-) -> None:
-    top = isolated / "code" / "app"
-    (top / "src" / "deep").mkdir(parents=True)
-    if mark == ".git of a work tree":
-        put(top / ".git", "gitdir: ../.git/worktrees/app\n")
-    else:
-        (top / mark).mkdir()
-    monkeypatch.chdir(top / "src" / "deep")
-    outcome = hookctl(*INSTALL, "--scope", scope)
-    assert outcome.code == 0 and f"guard works in {top}, not in the folders below it" in outcome.err
-    assert file_of(isolated, scope, top).exists()
-    assert hookctl("uninstall", "--scope", scope).code == 0
-    assert not (top / ".claude").exists()
 
 
 @pytest.mark.parametrize("host", hosts.names())
@@ -298,119 +137,6 @@ def test_install_says_where_a_projects_hook_does_not_run(host: str, isolated: Pa
     done = hookctl("install", "--host", host)
     assert (done.code, "not in the folders below it" in done.err) == (0, False)
     assert "is a link" not in done.err
-
-
-def test_a_submodule_is_a_project_of_its_own(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    outer = isolated / "code"
-    (outer / ".git").mkdir(parents=True)
-    put(outer / "lib" / ".git", "gitdir: ../.git/modules/lib\n")
-    monkeypatch.chdir(outer / "lib")
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    assert (outer / "lib" / ".hookctl" / "ledger.json").exists() and not (outer / ".hookctl").exists()
-
-
-def test_a_home_that_is_a_repository_is_not_the_project_of_what_lies_in_it(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = isolated / "home"
-    (home / ".git").mkdir()
-    (home / "notes").mkdir()
-    monkeypatch.chdir(home / "notes")
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    assert (home / "notes" / ".claude" / "settings.json").exists() and not (home / ".claude").exists()
-
-
-@pytest.mark.parametrize("named", ["absolute", "relative", "through a link", "with a slash"])
-def test_a_project_can_be_named(isolated: Path, project: Path, hookctl: Hookctl, named: str) -> None:
-    other = isolated / "other"
-    other.mkdir()
-    (isolated / "link").symlink_to(other)
-    names = {"absolute": str(other), "relative": "../other", "through a link": str(isolated / "link")}
-    name = names.get(named, f"{other}/")
-    for scope in ("project", "local"):
-        assert hookctl(*INSTALL, "--scope", scope, "--project", name).code == 0
-        assert hookctl(*INSTALL, "--scope", scope, "--project", str(other)).out == "nothing to do\n"
-    assert command_in(other / ".claude" / "settings.json") == SHARED
-    assert short(other) in command_in(other / ".claude" / "settings.local.json")
-    assert not (project / ".claude").exists()
-    for scope in ("project", "local"):
-        assert hookctl("uninstall", "--scope", scope, "--project", name).code == 0
-    assert list(other.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["nowhere", "file"])
-def test_a_project_that_is_no_folder_is_a_usage_error(
-    isolated: Path, project: Path, hookctl: Hookctl, name: str
-) -> None:
-    put(project / "file", "")
-    before = tree(isolated)
-    for verb in (INSTALL, ("uninstall",), ("plan", "--host", "claude")):
-        outcome = hookctl(*verb, "--scope", "local", "--project", name, "--json")
-        assert (outcome.code, codes(outcome)) == (2, ["usage"])
-    assert tree(isolated) == before
-
-
-def test_two_projects_at_local_scope_have_a_folder_each(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = (put(isolated / name / "x" / ".git", "").parent for name in ("one", "two"))
-    for folder in (first, second):
-        assert hookctl(*INSTALL, "--scope", "local", "--project", str(folder)).code == 0
-    folders = {command_in(file_of(isolated, "local", folder)).split()[4] for folder in (first, second)}
-    assert len(folders) == 2 and all(Path(folder).is_file() for folder in folders)
-    outcome = hookctl("uninstall", "--scope", "local", "--project", str(first))
-    assert f"{second}/.claude/settings.local.json (local scope)" in outcome.err
-    assert not (first / ".claude").exists()
-    assert play(command_in(file_of(isolated, "local", second)), second) == ""
-    assert hookctl("uninstall", "--all", "--json").code == 0
-    assert not (second / ".claude").exists() and not (isolated / "data").exists()
-
-
-# Two scopes and one file
-
-
-def test_in_a_home_that_is_the_project_the_users_settings_are_not_the_projects(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = isolated / "home"
-    monkeypatch.chdir(home)
-    before = tree(isolated)
-    outcome = hookctl(*INSTALL, "--scope", "project", "--json")
-    assert (outcome.code, codes(outcome)) == (2, ["usage"])
-    assert outcome.result["errors"][0]["path"] == str(home / ".claude" / "settings.json")
-    assert tree(isolated) == before
-    assert hookctl(*INSTALL, "--scope", "local").code == 0  # that file is another one
-    assert hookctl(*INSTALL).code == 0
-    assert hookctl("uninstall", "--scope", "local").code == 0
-    assert hookctl("uninstall").code == 0
-    assert list(home.iterdir()) == []
-
-
-def test_a_config_folder_inside_a_project_is_not_the_projects(
-    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(project / ".claude"))
-    assert hookctl(*INSTALL).code == 0
-    assert command_in(project / ".claude" / "settings.json").startswith(": hookctl=guard/stop; [ -f /")
-    before = tree(isolated)
-    for verb in (INSTALL, ("uninstall",)):
-        assert hookctl(*verb, "--scope", "project").code == 2
-    assert tree(isolated) == before
-    assert hookctl("uninstall").code == 0
-    assert not (project / ".claude").exists()
-
-
-def test_what_is_installed_for_the_project_is_not_taken_over_for_the_user(
-    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(project / ".claude"))
-    before = tree(isolated)
-    for verb in (INSTALL, ("uninstall",)):
-        outcome = hookctl(*verb, "--json")
-        assert (outcome.code, codes(outcome)) == (2, ["usage"])
-        assert "project scope" in outcome.result["errors"][0]["message"]
-    assert tree(isolated) == before
 
 
 # Links
@@ -739,24 +465,6 @@ def test_a_project_that_moves_takes_its_installation_along(
     assert file_of(isolated, scope, new).read_text() == ('{"env": {}}' if lost else '{"env": { }}')
 
 
-@pytest.mark.parametrize("then", ["install", "uninstall", "all, behind a link"])
-def test_a_project_that_moved_at_local_scope_is_uninstalled(isolated: Path, hookctl: Hookctl, then: str) -> None:
-    old, new = isolated / "old", isolated / "new"
-    (old / ".git").mkdir(parents=True)
-    assert hookctl(*INSTALL, "--scope", "local", "--project", str(old)).code == 0
-    old.rename(new)
-    if then == "uninstall":
-        assert hookctl("uninstall", "--scope", "local", "--project", str(new)).code == 0
-    elif then == "install":
-        assert hookctl(*INSTALL, "--scope", "local", "--project", str(new)).code == 0
-        assert hookctl("uninstall", "--all", "--json").code == 0
-    else:
-        old.symlink_to(new)
-        assert hookctl("uninstall", "--all", "--json").code == 0
-    assert list(new.iterdir()) == [new / ".git"] and not (isolated / "data").exists()
-    assert json.loads((isolated / "state" / "ledger.json").read_text())["files"] == {}
-
-
 def test_a_copy_of_a_project_gets_a_folder_of_its_own(isolated: Path, hookctl: Hookctl) -> None:
     old, new = isolated / "old", isolated / "new"
     (old / ".git").mkdir(parents=True)
@@ -847,17 +555,6 @@ def edit(path: Path, **env: str) -> None:
 
 def env_of(path: Path) -> dict[str, str]:
     return json.loads(path.read_bytes())["env"]
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-def test_a_limit_that_was_there_before_us_decides_the_cap(
-    isolated: Path, project: Path, hookctl: Hookctl, scope: str
-) -> None:
-    path = put(file_of(isolated, scope), '{"env": {"MAX_STOP_BLOCKS": "30"}}')
-    hookctl(*INSTALL, "--scope", scope)
-    assert env_of(path) == {LIMIT: "30", CAP: "33"}
-    hookctl("uninstall", "--scope", scope)
-    assert path.read_text() == '{"env": {"MAX_STOP_BLOCKS": "30"}}'
 
 
 def test_the_cap_follows_the_limit_of_its_own_file(isolated: Path, project: Path, hookctl: Hookctl) -> None:

@@ -7,7 +7,7 @@ import json
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.model import DropElement, EditElement
+from hookctl.model import DropHook, EditHook
 
 OURS = {"type": "command", "command": ": hookctl=notify/done; notify", "timeout": 10}
 THEIRS = {"type": "command", "command": "bell"}
@@ -29,7 +29,7 @@ def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
     for handlers, matcher in (([OURS], "Edit"), ([THEIRS, OURS], "Bash")):
         before = document({"matcher": "Bash", "hooks": handlers})
         (element,) = shapes.elements(NESTED, before.value)
-        after = shapes.apply(NESTED, before, (EditElement(element, {"matcher": "Edit", "timeout": 20}),))
+        after = shapes.apply(NESTED, before, (EditHook(element, {"matcher": "Edit", "timeout": 20}),))
         (group,) = after.value["hooks"]["PostToolUse"]
         assert group["matcher"] == matcher
         assert group["hooks"] == [{**OURS, "timeout": 20} if handler is OURS else handler for handler in handlers]
@@ -44,13 +44,13 @@ def test_a_group_goes_with_its_last_hook_unless_it_has_something_of_the_operator
     ):
         before = document(group)
         (element,) = shapes.elements(NESTED, before.value)
-        assert shapes.apply(NESTED, before, (DropElement(element),)).value == {"hooks": {"PostToolUse": left}}
+        assert shapes.apply(NESTED, before, (DropHook(element),)).value == {"hooks": {"PostToolUse": left}}
 
 
 def test_several_hooks_go_from_the_last_to_the_first() -> None:
     other = {**OURS, "command": ": hookctl=notify/other; x"}
     before = document({"hooks": [OURS]}, {"hooks": [THEIRS, OURS, other]}, {"hooks": [other]})
-    edits = tuple(DropElement(element) for element in shapes.elements(NESTED, before.value))
+    edits = tuple(DropHook(element) for element in shapes.elements(NESTED, before.value))
     assert shapes.apply(NESTED, before, edits).value == {"hooks": {"PostToolUse": [{"hooks": [THEIRS]}]}}
 
 

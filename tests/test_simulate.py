@@ -1,8 +1,6 @@
 """hookctl simulate: the real hook's decisions on events from a file, with nothing touched."""
 
-import io
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,40 +63,6 @@ def test_a_limit_above_the_hosts_cap_brings_its_cap_along(play: Any) -> None:
     assert decisions(found) == ["blocked"] * 12 + ["tripped"]
 
 
-def test_what_happens_in_the_project_is_told_by_run(play: Any) -> None:
-    events = [
-        {**WORK, **FRESH},
-        {"run": {"heartbeat": "a"}, **AGAIN},
-        {"run": {"STOP": True}, **AGAIN},
-        {"run": {"STOP": None, "OWNER": "somebody"}, **AGAIN},
-        {"run": {"OWNER": None, "remaining": 0}, **AGAIN},
-        {"run": {"remaining": 1, "CONCLUDE": True}, **AGAIN},
-    ]
-    assert decisions(play(events)[1]) == ["blocked", "blocked", "stop", "not_owner", "no_work", "conclude"]
-
-
-def test_a_run_is_armed_for_seconds(play: Any) -> None:
-    events = [{"at": 100, "run": {"ACTIVE": 60}, **FRESH}, {"at": 159, **AGAIN}, {"at": 160, **AGAIN}]
-    assert decisions(play(events, "--mode", "keepalive")[1]) == ["blocked", "blocked", "inactive"]
-
-
-def test_events_go_by_the_hosts_names_and_by_ours(play: Any) -> None:
-    call = {"tool_name": "Task", "tool_input": {"a": 1}}
-    events = [{"event": "pre-tool", **call}, {"hook_event_name": "PreToolUse", **call}, {"event": "prompt"}]
-    found = play(events, "--dispatch", "Task:1/60")[1]
-    assert decisions(found) == ["allowed", "dispatch_refused", "allowed"]
-    assert [one["event"] for one in found["data"]["decisions"]] == ["pre-tool", "pre-tool", "prompt"]
-
-
-def test_a_line_can_set_the_environment(play: Any) -> None:
-    assert decisions(play([WORK, {**FRESH, "env": {"HOOKCTL_CHILD": "1"}}, FRESH])[1]) == ["child", "blocked"]
-
-
-def test_sessions_are_apart(play: Any) -> None:
-    events = [WORK, *[{**FRESH, "session_id": name} for name in "abab"]]
-    assert decisions(play(events, "--set", "MAX_STOP_BLOCKS=1")[1]) == ["blocked", "blocked", "tripped", "tripped"]
-
-
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
@@ -115,15 +79,3 @@ def test_a_bad_line_is_named_before_anything_is_asked(play: Any, text: str, line
     (error,) = found["errors"]
     assert (code, error["line"], error["message"][: len(message)]) == (4, line, message)
     assert error["path"].endswith("events.jsonl") and "decisions" not in found["data"]
-
-
-def test_no_file_is_an_error_that_says_so(hookctl: Hookctl) -> None:
-    outcome = hookctl("simulate", "none.jsonl")
-    assert outcome.code == 4 and "there is no such file" in outcome.err
-
-
-def test_events_come_from_stdin(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = io.TextIOWrapper(io.BytesIO(b'{"run": {"remaining": 1}, "stop_hook_active": false}\n'))
-    monkeypatch.setattr(sys, "stdin", data)
-    outcome = hookctl("simulate", "-")
-    assert outcome.code == 0 and "block    blocked" in outcome.out and outcome.out.endswith("1 block\n")

@@ -36,6 +36,10 @@ from .conftest import Outcome, put
 STORIES = sorted((Path(__file__).parent / "stories").glob("*.txt"))
 _HEADING = r"(?m)^(?=(?:-- .+ --|== .+ ==|\$ .+)$)"
 _BOM = b"\xef\xbb\xbf"
+# What this process can do without a shell, and the parts of a command that need not be in one shell.
+_PLAIN = r"hookctl((?! verify)(?: [\w=./-]+)*)( > /dev/null(?: 2>&1)?| 2> /dev/null)?"
+_STATE = r"(?:^|; )(?:cd|export|umask|for|\.)(?: |;|$)|&&|\("
+_PART = r"(?:[^;'\"]|'[^']*'|\"[^\"]*\")+"
 
 
 class Stage:
@@ -97,14 +101,28 @@ class Stage:
         return self.told(f"{mark} {name}{said} {mark}\n{text}").removesuffix("\n")
 
     def run(self, command: str) -> Iterator[str]:
-        plain = re.fullmatch(r"hookctl( [\w=-]+)*", command)
-        code, out, err = self.in_process(command.split()) if plain else self.in_shell(command)
-        yield from out.splitlines()
-        yield from (f"! {line}" for line in err.splitlines())
-        yield from [f"[{code}]"] if code else []
+        parts = [command] if re.search(_STATE, command) else re.findall(_PART, command)
+        done = [self.part_of_command(part.strip()) for part in parts]
+        yield from "".join(outcome.out for outcome in done).splitlines()
+        yield from (f"! {line}" for line in "".join(outcome.err for outcome in done).splitlines())
+        yield from [f"[{done[-1].code}]"] if done[-1].code else []
+
+    def part_of_command(self, part: str) -> Outcome:
+        first, _, rest = part.partition(" | ")
+        plain = re.fullmatch(_PLAIN, first)
+        if not plain or re.search(_STATE, part):
+            return self.in_shell(part)
+        done = self.in_process(["hookctl", *plain[1].split()])
+        to = plain[2] or ""
+        out = "" if to.startswith(" >") else done.out
+        err = "" if "2>" in to else done.err
+        if not rest:
+            return Outcome(done.code, out, err)
+        piped = self.in_shell(rest, out)
+        return piped._replace(err=err + piped.err)
 
     def in_process(self, words: list[str]) -> Outcome:
-        """The same as in a shell, and three times as fast."""
+        """The same as in a shell, and ten times as fast."""
         out, err, argv = io.StringIO(), io.StringIO(), [str(self.root / "bin" / "hookctl")]
         with (
             mock.patch.dict(os.environ, self.environ, clear=True), mock.patch.object(sys, "argv", argv),
@@ -115,10 +133,10 @@ class Stage:
         time.tzset()
         return Outcome(code, out.getvalue(), err.getvalue())
 
-    def in_shell(self, command: str) -> Outcome:
+    def in_shell(self, command: str, stdin: str = "") -> Outcome:
         done = subprocess.run(
             ["sh", "-c", command], capture_output=True, text=True, env=self.environ, cwd=self.root / "work",
-            stdin=subprocess.DEVNULL, timeout=60,
+            input=stdin, timeout=60,
         )  # fmt: skip
         return Outcome(done.returncode, done.stdout, done.stderr)
 

@@ -39,14 +39,6 @@ def approved(config: Path) -> dict[str, Any]:
     return {key.removeprefix(f"{config.parent}/"): about for key, about in state.items()}
 
 
-def test_nothing_is_approved_without_being_asked(hookctl: Hookctl, config: Path) -> None:
-    before = config.read_bytes()
-    done = hookctl(*INSTALL)
-    assert done.code == 0
-    assert config.read_bytes() == before
-    assert "approve it under /hooks" in done.err
-
-
 def test_what_was_asked_for_is_kept_up_and_goes_with_the_hook(hookctl: Hookctl, config: Path) -> None:
     config.write_bytes(CONFIG.encode())
     assert hookctl(*TRUST).code == 0
@@ -60,49 +52,6 @@ def test_what_was_asked_for_is_kept_up_and_goes_with_the_hook(hookctl: Hookctl, 
     assert approved(config) == first
     assert hookctl(*UNINSTALL).code == 0
     assert config.read_bytes() == CONFIG.encode()
-
-
-def test_it_follows_a_hook_that_somebody_moved(hookctl: Hookctl, config: Path) -> None:
-    hookctl(*TRUST)
-    (digest,) = (about["trusted_hash"] for about in approved(config).values())
-    path = config.with_name("hooks.json")
-    page = json.loads(path.read_text())
-    page["hooks"]["Stop"].insert(0, {"hooks": [{"type": "command", "command": "say"}]})
-    path.write_text(json.dumps(page))
-    assert hookctl(*INSTALL).code == 0
-    assert approved(config) == {"hooks.json:stop:1:0": {"trusted_hash": digest}}
-
-
-def test_an_approval_of_the_operators_own_stays(hookctl: Hookctl, config: Path) -> None:
-    hookctl(*TRUST)
-    theirs = config.read_bytes()
-    hookctl(*UNINSTALL)
-    config.write_bytes(theirs)
-    assert hookctl(*TRUST).code == 0
-    assert hookctl(*UNINSTALL).code == 0
-    assert config.read_bytes() == theirs
-
-
-def test_what_the_operator_put_beside_it_stays_too(hookctl: Hookctl, config: Path) -> None:
-    hookctl(*TRUST)
-    config.write_text(config.read_text() + "enabled = false\n")
-    assert hookctl(*UNINSTALL).code == 0
-    assert approved(config) == {"hooks.json:stop:0:0": {"enabled": False}}
-
-
-@pytest.mark.parametrize("edit", ["out", "changed"])
-def test_an_approval_that_the_operator_took_back_comes_only_when_asked_for(
-    hookctl: Hookctl, config: Path, edit: str
-) -> None:
-    before = config.read_text()
-    hookctl(*TRUST)
-    (first,) = approved(config).values()
-    config.write_text(before if edit == "out" else config.read_text().replace("sha256:", "sha256:0"))
-    theirs = config.read_bytes()
-    assert "approve it under /hooks" in hookctl(*INSTALL, "--dispatch", "Bash").err
-    assert config.read_bytes() == theirs
-    assert hookctl(*TRUST).code == 0
-    assert (len(approved(config)), approved(config)["hooks.json:stop:0:0"]) == (2, first)
 
 
 def test_where_one_approval_was_taken_back_no_other_is_written_unasked(hookctl: Hookctl, config: Path) -> None:
@@ -123,18 +72,6 @@ def test_where_one_approval_was_taken_back_no_other_is_written_unasked(hookctl: 
     assert config.read_bytes() == theirs
     assert hookctl(*TRUST).code == 0
     assert sorted(approved(config)) == ["hooks.json:pre_tool_use:0:0", "hooks.json:stop:1:0"]
-
-
-@pytest.mark.parametrize("there", [False, True])
-def test_a_file_goes_only_if_it_was_made_for_that(hookctl: Hookctl, config: Path, there: bool) -> None:
-    if there:
-        config.write_text("")
-    else:
-        config.unlink()
-    assert hookctl(*TRUST).code == 0
-    assert config.exists()
-    assert hookctl(*UNINSTALL).code == 0
-    assert config.exists() == there
 
 
 def test_with_the_hook_in_the_same_file_both_come_and_go(isolated: Path, hookctl: Hookctl, config: Path) -> None:
@@ -238,14 +175,6 @@ def test_a_file_that_cannot_be_read_stops_an_approval_and_no_removal(hookctl: Ho
     assert config.read_text() == "x =\n"
 
 
-def test_an_approval_of_another_text_is_the_operators(hookctl: Hookctl, config: Path) -> None:
-    hookctl(*TRUST)
-    config.write_text(config.read_text().replace("sha256:", "sha256:0"))
-    theirs = config.read_bytes()
-    assert hookctl(*UNINSTALL).code == 0
-    assert config.read_bytes() == theirs
-
-
 def test_what_a_pull_makes_of_an_approved_command_is_not_approved(
     isolated: Path, hookctl: Hookctl, config: Path, project: Path
 ) -> None:
@@ -273,18 +202,6 @@ def test_a_gate_is_told_as_long_as_it_is_shut(isolated: Path, hookctl: Hookctl) 
     agreed = [{"event": event, "command": one["command"]} for event in hooks for one in hooks[event]]
     put(path.with_name(AGREED), json.dumps({"approvals": agreed}))
     assert words not in hookctl(*hermes, "--set", "latch=no").err
-
-
-def test_a_folder_that_is_not_trusted_is_told_every_time(isolated: Path, hookctl: Hookctl) -> None:
-    gemini, words = ("install", "--host", "gemini"), "trust the folder"
-    assert [words in hookctl(*gemini).err for _ in range(2)] == [True, True]
-    trusted = {str(isolated / "work"): "TRUST_FOLDER"}
-    put(isolated / "home" / ".gemini" / "trustedFolders.json", json.dumps(trusted))
-    assert words not in hookctl(*gemini).err
-
-
-def test_where_nothing_is_to_be_approved_that_is_said(hookctl: Hookctl) -> None:
-    assert "asks for no approval of hooks here" in hookctl("install", "--host", "qwen", "--trust").err
 
 
 def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(isolated: Path, config: Path) -> None:
@@ -388,10 +305,3 @@ def test_an_approval_that_the_operator_took_back_stays_away_when_another_pack_le
     done = hookctl("uninstall", "second")
     assert "remaining" not in done.out
     assert config.read_text() == "x = 1\n"
-
-
-def test_a_file_with_approvals_alone_is_no_place_of_the_guard(hookctl: Hookctl, config: Path) -> None:
-    assert hookctl(*TRUST).code == 0
-    assert [page["file"] for page in hookctl("status", "--json").data["files"]] == [str(config.with_name("hooks.json"))]
-    codes = [finding["code"] for finding in hookctl("doctor", *CODEX, "--json").data["findings"]]
-    assert "not_installed" not in codes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.errors import HookctlError
+from hookctl.errors import HookctlError, problems_of
 from hookctl.system import folders, interpreter
 from hookctl.verbs.uninstall import Request, question
 
@@ -23,7 +23,7 @@ PACK = '[pack]\nname = "one"\nversion = "1"\n[env]\nONE = "1"\n'
 def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The guard at every scope and in a linked settings folder, another pack at user scope alone; the names to say."""
     monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ: ())
+    monkeypatch.setattr(interpreter, "on_path", lambda environ, project: ())
     (isolated / "work" / ".git").mkdir()
     (isolated / "dotfiles").mkdir()
     settings.parent.symlink_to(isolated / "dotfiles")
@@ -139,3 +139,11 @@ def test_what_is_uninstalled_is_said_of_the_hosts_that_were_named(isolated: Path
     assert hookctl("install", *named[:2]).code == 0
     assert "\neverything is uninstalled for Claude Code. " in hookctl("uninstall", "--all", "--yes", *named[:2]).out
     assert "\nguard is uninstalled. Backups" in hookctl("uninstall").out
+
+
+def test_what_planning_a_part_alone_does_not_refuse_is_raised_again() -> None:
+    def plan() -> None:
+        raise HookctlError("unparsable", "another thing")
+
+    with pytest.raises(HookctlError, match="the disk is full"):
+        problems_of(HookctlError("unwritable", "the disk is full"), [plan, lambda: None])

@@ -115,12 +115,6 @@ def test_it_has_no_terminal_to_ask_at(process: Hookctl) -> None:
     assert process("verify", *QUICK, "--rechecks", "1", "--", "sh", "-c", ": < /dev/tty || exit 9").code == 1
 
 
-def test_its_output_goes_to_stderr_and_the_result_to_stdout(process: Hookctl) -> None:
-    outcome = process("verify", *QUICK, "--rechecks", "2", "--", "sh", "-c", "echo out; echo err >&2; exit 1")
-    assert outcome.out == "incomplete: sh said no 2 times (exit status 1)\n"
-    assert outcome.err == "out\nerr\nout\nerr\n"
-
-
 def test_in_json_its_last_output_is_data_masked_and_bounded(process: Hookctl) -> None:
     lines = "echo API_KEY=hush-hush; seq 1 30000; echo TOKEN=hush-hush; echo last >&2; exit 1"
     outcome = process("verify", "--json", *QUICK, "--", "sh", "-c", lines)
@@ -241,10 +235,6 @@ def test_signals_are_as_before_when_it_is_over(hookctl: Hookctl) -> None:
 
 
 # What is said.
-
-
-def test_a_recheck_of_none_is_one_look(hookctl: Hookctl) -> None:
-    assert hookctl("verify", "--rechecks", "0", "--", "true").out == "holds: true said so at look 1 of 1\n"
 
 
 def test_the_next_look_is_announced_at_a_terminal_only(process: Hookctl) -> None:

@@ -93,23 +93,6 @@ def test_twice_is_once(wrapped: Path, hookctl: Hookctl) -> None:
     assert hookctl("plan", "--host", "claude", "--exit-code").code == 0
 
 
-def test_a_plan_shows_it_and_writes_nothing(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, TEXT)
-    outcome = hookctl("plan", "--host", "claude", "--wrap", "keep.js", "--exit-code")
-    assert outcome.code == 10
-    assert "+        {" in outcome.out
-    assert "guard/wrap-" in outcome.out
-    assert settings.read_text() == TEXT
-    assert not Path(folders.here().state).exists()
-
-
-def test_what_somebody_else_writes_in_between_stays(wrapped: Path, hookctl: Hookctl) -> None:
-    change(wrapped, '"model":"m"', '"model":"other"')
-    assert hookctl(*INSTALL).code == 0
-    assert hookctl(*UNINSTALL).code == 0
-    assert wrapped.read_text() == TEXT.replace('"m"', '"other"')
-
-
 def test_a_file_that_a_host_has_written_anew_gets_its_command_back(wrapped: Path, hookctl: Hookctl) -> None:
     wrapped.write_text(json.dumps(document(wrapped), indent=2))
     assert hookctl(*UNINSTALL).code == 0
@@ -123,33 +106,6 @@ def test_an_edited_timeout_is_theirs_and_stays(wrapped: Path, hookctl: Hookctl) 
         assert (handlers(wrapped)[0]["timeout"], handlers(wrapped)[0]["statusMessage"]) == (99, "x")
     assert hookctl(*UNINSTALL).code == 0
     assert handlers(wrapped)[0] == {"timeout": 99, "command": KEEP, "type": "command", "statusMessage": "x"}
-
-
-def test_two_hooks_are_wrapped_one_after_the_other(wrapped: Path, hookctl: Hookctl) -> None:
-    assert hookctl(*INSTALL, "--wrap", SAY).code == 0
-    assert commands(wrapped) == [f"[{KEEP}]", f"[{SAY}]"]
-    assert len(entries()) == 2
-    assert hookctl(*UNINSTALL).code == 0
-    assert wrapped.read_text() == TEXT
-
-
-@pytest.mark.parametrize("options", [("--wrap", ""), ("--reset",)])
-def test_it_is_unwrapped_and_the_guard_stays(options: tuple[str, ...], wrapped: Path, hookctl: Hookctl) -> None:
-    outcome = hookctl(*INSTALL, *options)
-    assert outcome.code == 0
-    assert "back to" in outcome.out
-    assert commands(wrapped) == [KEEP, SAY]
-    assert entries() == {}
-    assert program("hook.py").exists()
-    assert not program().exists()
-    assert r"node \u0022$HOME\u0022\/keep.js --\u0067o" in wrapped.read_text()
-    assert hookctl(*UNINSTALL).code == 0
-    assert wrapped.read_text() == TEXT
-
-
-def test_reset_may_wrap_at_the_same_time(wrapped: Path, hookctl: Hookctl) -> None:
-    assert hookctl(*WRAP, "--reset", "--mode", "guard").code == 0
-    assert commands(wrapped) == [f"[{KEEP}]", SAY]
 
 
 def test_a_guard_that_is_off_still_limits_what_it_wraps(wrapped: Path, hookctl: Hookctl) -> None:
@@ -168,36 +124,10 @@ def test_a_guard_that_is_off_still_limits_what_it_wraps(wrapped: Path, hookctl: 
 # Which hook
 
 
-@pytest.mark.parametrize(("text", "which"), [("o", "several hooks"), ("gone.js", "no hook"), ("$HOME", "")])
-def test_a_text_must_name_one_hook(text: str, which: str, hookctl: Hookctl, settings: Path) -> None:
-    put(settings, TEXT)
-    outcome = hookctl(*INSTALL, "--wrap", text)
-    if which:
-        assert outcome.code == 2
-        assert f"names {which}" in outcome.err
-        assert KEEP in outcome.err and SAY in outcome.err
-        assert settings.read_text() == TEXT
-        assert not program().exists()
-    else:
-        assert outcome.code == 0
-
-
 def test_a_whole_command_is_named_by_itself_though_another_begins_with_it(hookctl: Hookctl, settings: Path) -> None:
     put(settings, TEXT.replace(SAY, "say").replace(r"--\u0067o", "say"))
     assert hookctl(*INSTALL, "--wrap", "say").code == 0
     assert commands(settings)[1] == "[say]"
-
-
-def test_the_list_masks_secrets(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "X_TOKEN=abcdef1 run"}]}]}}))
-    outcome = hookctl(*INSTALL, "--wrap", "nothing")
-    assert "X_TOKEN=*** run" in outcome.err
-
-
-def test_without_any_other_hook_it_says_so(hookctl: Hookctl, settings: Path) -> None:
-    outcome = hookctl(*WRAP)
-    assert (outcome.code, "There is no other hook on Stop" in outcome.err) == (2, True)
-    assert not settings.exists()
 
 
 @pytest.mark.parametrize("field", [{"args": []}, {"async": True}, {"asyncRewake": True}, {"shell": "powershell"}])
@@ -215,12 +145,6 @@ def test_hooks_of_ours_and_of_other_events_are_not_there_to_be_wrapped(hookctl: 
     assert hookctl(*INSTALL).code == 0
     for text in ("keep.js", "hook.py"):
         assert hookctl(*INSTALL, "--wrap", text).code == 2
-
-
-def test_it_is_for_the_guard_alone(hookctl: Hookctl, settings: Path) -> None:
-    pack = str(Path(__file__).parent / "packs" / "notify")
-    outcome = hookctl("install", pack, "--host", "claude", "--wrap", "x")
-    assert (outcome.code, "--wrap is for the guard" in outcome.err) == (2, True)
 
 
 def test_no_secret_of_a_wrapped_command_is_shown(hookctl: Hookctl, settings: Path) -> None:
@@ -258,25 +182,6 @@ def test_an_edited_command_is_theirs(wrapped: Path, hookctl: Hookctl) -> None:
     assert outcome.code == 0
 
 
-def test_force_puts_ours_back_and_uninstall_the_tools_own(wrapped: Path, hookctl: Hookctl) -> None:
-    change(wrapped, "keep.js --go", "keep.js --no")
-    outcome = hookctl(*INSTALL, "--force")
-    assert "took over your" in outcome.out
-    assert commands(wrapped) == [f"[{KEEP}]", SAY]
-    assert hookctl(*UNINSTALL).code == 0
-    assert wrapped.read_text() == TEXT
-
-
-def test_a_tool_that_registers_its_hook_anew_is_wrapped_again(wrapped: Path, hookctl: Hookctl) -> None:
-    edit(wrapped, 0, command=KEEP)
-    assert commands(wrapped) == [KEEP, SAY]
-    outcome = hookctl(*INSTALL)
-    assert "its tool has registered it anew" in outcome.out
-    assert commands(wrapped) == [f"[{KEEP}]", SAY]
-    assert hookctl(*UNINSTALL).code == 0
-    assert commands(wrapped) == [KEEP, SAY]
-
-
 def test_a_second_registration_beside_the_wrapped_one_is_wrapped_too(wrapped: Path, hookctl: Hookctl) -> None:
     value = document(wrapped)
     value["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": KEEP}]})
@@ -297,19 +202,6 @@ def test_a_registration_anew_that_cannot_be_wrapped_stops_nothing(wrapped: Path,
     assert hookctl(*INSTALL).code == 0
     assert commands(wrapped) == [KEEP, SAY]
     assert entries() == {}
-
-
-def test_a_wrapped_hook_that_is_gone_is_forgotten(wrapped: Path, hookctl: Hookctl) -> None:
-    value = document(wrapped)
-    del value["hooks"]["Stop"][0]
-    wrapped.write_text(json.dumps(value))
-    outcome = hookctl(*INSTALL, "--force")
-    assert "the hook that it wrapped is gone" in outcome.out
-    assert entries() == {}
-    assert commands(wrapped) == [SAY]
-    assert not program().exists()
-    assert hookctl(*UNINSTALL).code == 0
-    assert commands(wrapped) == [SAY]
 
 
 @pytest.mark.parametrize("again", [INSTALL, ("doctor", "--fix")])
@@ -471,13 +363,3 @@ def test_a_wrapped_hook_is_not_called_one_without_an_end(hookctl: Hookctl, setti
     assert hookctl(*WRAP).code == 0
     assert hookctl(*INSTALL, "--wrap", SAY, "--set", "end_foreign_chains=false").code == 0
     assert "foreign_stop" not in hookctl("doctor", "--json").out
-
-
-def test_status_says_what_is_wrapped(wrapped: Path, hookctl: Hookctl) -> None:
-    out = hookctl("status").out
-    assert f"at hooks.Stop (wraps {KEEP})" in out
-    assert out.rstrip().endswith("; it limits the denials of 1 wrapped hook")
-    entry = next(one for one in hookctl("status", "--json").data["files"][0]["entries"] if one["wraps"])
-    assert (entry["wraps"], entry["state"]) == (KEEP, "owned")
-    edit(wrapped, 0, command=handlers(wrapped)[0]["command"] + " ")
-    assert "limits" not in hookctl("status").out

@@ -4,10 +4,13 @@ It may import every room but `verbs`, and it writes nothing.
 
 To add a check:
 
-1. Facts: add a field to a class in facts.py, and fill it in gather_file.py, gather_host.py or
-   gather_record.py. Only these read files, the clock or the environment.
-2. Judge: write a function `judge_...` that takes the facts and yields findings
-   (`file.find(code, message, fix)`), and list it in survey.py.
+1. Facts: look first whether a class in facts.py has what you need. If not, add a field there, and
+   fill it in gather_file.py, gather_host.py or gather_record.py. Only these read files, the clock
+   or the environment.
+2. Judge: write a function that takes the facts and yields findings
+   (`file.find(code, message, fix)`), and call it from the `judge...` of its subject, or list it in
+   survey.py. In settings.py, `judge_content` also sees the settings files of the working folder
+   that hold nothing of ours; `judge` does not. A file that cannot be parsed has no document.
 3. Code: add a row to TABLE in codes.py, then run `python -m tests.page_of_codes`.
 4. Test: add a row to MADE in tests/findings.py that brings the finding about.
 """

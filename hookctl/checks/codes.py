@@ -50,7 +50,7 @@ TABLE = (
     Code(
         "extra_missing", ("error",),
         "the settings are YAML, and hookctl was installed without its YAML reader",
-        "`pip install 'hookctl[yaml]'`",
+        "run the command that the finding names",
     ),
     Code(
         "foreign_file", ("error", "warning"),
@@ -133,9 +133,9 @@ TABLE = (
         "link it to the file directly",
     ),
     Code(
-        "loose_mode", ("warning",),
-        "other users can write the settings, a hook or hookctl's folders, or own them: they "
-        "could run commands as you",
+        "loose_mode", ("error",),
+        "other users can write the settings, a hook, hookctl's folders or one above them, or "
+        "own them: they could run commands as you",
         "the `chmod` or `chown` command that the fix names",
     ),
     Code(
@@ -306,8 +306,8 @@ TABLE = (
     ),
     Code(
         "hook_changed", ("warning",),
-        "a file of hookctl or of a pack was edited; a changed guard is not tested",
-        "leave it, or `hookctl install --host claude --force`",
+        "a file of a pack was edited",
+        "leave it, or `hookctl install PACK --host claude --force`",
     ),
     Code(
         "hook_unreadable", ("error",),
@@ -316,8 +316,18 @@ TABLE = (
     ),
     Code(
         "hook_old", ("info",),
-        "the hook is from another version of hookctl",
+        "the hook is from another version of hookctl, so it is not tested",
         "`hookctl install --host claude` updates it",
+    ),
+    Code(
+        "hook_newer", ("warning",),
+        "the hook's record names a newer version of hookctl, whose programs this one does not know",
+        "upgrade hookctl; in somebody else's repository, look at the hook first",
+    ),
+    Code(
+        "hook_unknown", ("error",),
+        "a program that the guard's hooks run is none that hookctl released; it is not tested",
+        "look at it, then `hookctl install --host claude --force`",
     ),
     Code(
         "hook_slow", ("error",),
@@ -339,6 +349,12 @@ TABLE = (
         "interpreter_missing", ("error",),
         "the Python that runs the hook is gone",
         "`--fix` chooses another; at project scope, put `python3` on `PATH`",
+    ),
+    Code(
+        "interpreter_unsafe", ("error",),
+        "other users can change the Python that runs the hook, or a folder on the way to it; "
+        "hookctl does not start it",
+        "install again, which chooses another; or the command that the fix names",
     ),
     Code(
         "interpreter_broken", ("error",),

@@ -144,7 +144,7 @@ def _find_defect(file: FileFacts, hook_entry: HookEntry) -> str:
     wanted = file.host.events.get(name) if pack == GUARD else None
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
-    return handlers.disarmed(file.host, event, hook_entry.fields, blocks=pack == GUARD)
+    return handlers.why_disarmed(file.host, event, hook_entry.fields, blocks=pack == GUARD)
 
 
 def _judge_unknown(file: FileFacts, current: Current) -> Iterator[Finding]:

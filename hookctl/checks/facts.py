@@ -11,10 +11,12 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Current, PackRecord, Path, Record
+from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
+from hookctl.system.owners import Fault
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
 _SCRIPTED = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash)[0-9.]*")
@@ -27,7 +29,7 @@ _FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 # The settings files that a host reads, and the hooks in them.
 
 
-class Hook(NamedTuple):
+class FoundHook(NamedTuple):
     """A handler in a settings file."""
 
     source: Source
@@ -80,7 +82,7 @@ class Layer(NamedTuple):
 
     source: Source
     real_path: str  # its real path
-    hooks: tuple[Hook, ...]
+    hooks: tuple[FoundHook, ...]
     env: dict[str, str]
     hidden: frozenset[str]  # events that the host takes from another file of the scope instead
 
@@ -93,10 +95,10 @@ def value_of(layers: Iterable[Layer], environ: Mapping[str, str], name: str) -> 
     return Value(environ.get(name, ""), None, name in environ)
 
 
-class Registration(NamedTuple):
+class GuardRegistration(NamedTuple):
     """The guard's hook on a stop event in a settings file, and what it runs."""
 
-    hook: Hook
+    hook: FoundHook
     pack_record: PackRecord | None  # in the ledger
     folder: str  # where its files lie
     config: dict[str, Any]  # what config.json there says
@@ -114,6 +116,7 @@ class Configuration(NamedTuple):
     is_there: bool
     value: dict[str, Any]  # empty where it cannot be read
     error: HookctlError | None
+    data: bytes | None = None  # as they are in the file
 
 
 class ProgramFile(NamedTuple):
@@ -134,6 +137,7 @@ class Python(NamedTuple):
     path: str
     is_executable: bool
     version: tuple[int, int] | None  # None where it does not run
+    fault: Fault | None = None  # what lets somebody else change it; then it was not started
 
 
 class Answer(NamedTuple):
@@ -160,12 +164,10 @@ class Client(NamedTuple):
 
 
 class Rights(NamedTuple):
-    """Who may change a file: its owner, and the mode of each path from it up to the root."""
+    """A path that only the user may change, and what lets somebody else change it."""
 
     path: str
-    real: str  # every link resolved
-    owner: int
-    modes: tuple[tuple[str, int], ...]
+    fault: Fault
 
 
 class OtherReader(NamedTuple):
@@ -211,6 +213,7 @@ class FileFacts(NamedTuple):
     settings_schema: Mapping[str, Any] = {}
     python: Python | None = None
     programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
+    origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
     pack_sources: Mapping[str, PackSource] = {}
     answers: tuple[Answer, ...] = ()  # of a self-test, if it was made
@@ -271,7 +274,7 @@ class UnreadFile(NamedTuple):
     real_path: str
     scope: str
     reason: str  # local | variable | folder | above | below
-    hooks: tuple[Hook, ...]
+    hooks: tuple[FoundHook, ...]
     owner: str = ""  # folder: the file of ours that this is
 
 
@@ -317,9 +320,9 @@ class HostFacts(NamedTuple):
     switch_files: tuple[
         tuple[Host, str, HookctlError], ...
     ] = ()  # without hooks, and not to be read
-    registrations: tuple[Registration, ...] = ()
-    running: tuple[Hook, ...] = ()  # the hooks that it looks at
-    guards: tuple[Registration, ...] = ()  # the guard's that it runs
+    registrations: tuple[GuardRegistration, ...] = ()
+    running: tuple[FoundHook, ...] = ()  # the hooks that it looks at
+    guards: tuple[GuardRegistration, ...] = ()  # the guard's that it runs
     unread: tuple[UnreadFile, ...] = ()
     missing_scripts: frozenset[str] = frozenset()
     agents: frozenset[str] = frozenset()  # the programs of all hosts

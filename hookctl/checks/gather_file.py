@@ -13,11 +13,13 @@ from hookctl.checks.facts import FileFacts, Layer, OtherReader, PackSource, Pyth
 from hookctl.checks.machine import Machine
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
-from hookctl.hosts.model import Reader
+from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import PackRecord, Record
 from hookctl.packs.choices import settings_from
-from hookctl.packs.wrapping import wraps
+from hookctl.packs.model import Origin
+from hookctl.packs.released import find_origin
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
 from hookctl.settings.targets import GUARD, Target, require_inside
@@ -155,7 +157,6 @@ def _list_protected_paths(machine: Machine, facts: FileFacts) -> list[str]:
         paths += [os.path.join(pack_record.folder, name) for name in pack_record.files]
     if facts.guard:
         paths.append(machine.folders.state)
-        paths.append(settings_from(facts.guard.settings).python or machine.folders.state)
     return paths
 
 
@@ -170,7 +171,7 @@ def _find_other_readers(machine: Machine, facts: FileFacts) -> tuple[OtherReader
     return tuple(readers)
 
 
-def _describe_reader(machine: Machine, facts: FileFacts, entry: Reader) -> OtherReader:
+def _describe_reader(machine: Machine, facts: FileFacts, entry: OtherAgent) -> OtherReader:
     """Another agent that reads this file, and the guard that it has elsewhere."""
     other = machine.load(entry.host)
     user_path = machine.active_file(other, "user")[1]
@@ -200,7 +201,7 @@ def _add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> F
     """The facts with the guard's programs and the log of what it decided."""
     target = facts.target
     hooks = facts.current.elements if facts.current else ()
-    is_wrapping = any(wraps(hook.id) for hook in hooks)
+    is_wrapping = any(is_wrap_id(hook.id) for hook in hooks)
     log_folder = ""
     if target.project:
         log_folder = os.path.basename(project.state_folder(machine.folders.state, target.project))
@@ -208,10 +209,18 @@ def _add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> F
         config=probes.configuration(machine.reader, pack_record.folder),
         python=_find_python(machine, target, pack_record),
         programs=probes.guard_files(machine.reader, pack_record, wraps=is_wrapping),
+        origin=_find_origin(machine, pack_record, is_wrapping),
         program_since=probes.written_at(os.path.join(pack_record.folder, probes.HOOK)),
         log_folder=log_folder,
         log=_read_stop_log(machine, facts.host.name),
     )
+
+
+def _find_origin(machine: Machine, pack_record: PackRecord, is_wrapping: bool) -> Origin | None:
+    """Where the programs come from that the guard's hooks run; None where there are none."""
+    if not is_wrapping and not settings_from(pack_record.settings).events:
+        return None
+    return find_origin(pack_record, wraps=is_wrapping, read=machine.reader.snapshot)
 
 
 def _find_python(machine: Machine, target: Target, pack_record: PackRecord) -> Python | None:
@@ -220,7 +229,8 @@ def _find_python(machine: Machine, target: Target, pack_record: PackRecord) -> P
     if not settings.events:
         return None
     if target.shared:  # the shared command runs whatever python3 is on PATH
-        return probes.python(interpreter.python3(machine.environ) or "python3")
+        program = interpreter.python3(machine.environ, target.project)
+        return probes.python(program or "python3")
     return probes.python(settings.python)
 
 

@@ -13,11 +13,11 @@ from hookctl import hosts
 from hookctl.checks import probes, run_folder
 from hookctl.checks.facts import (
     FileFacts,
-    Hook,
+    FoundHook,
+    GuardRegistration,
     HostFacts,
     Layer,
     ManagedFile,
-    Registration,
     Run,
     RunPath,
     UnreadFile,
@@ -47,7 +47,8 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     facts = HostFacts(host, machine.environ, config, machine.now, ())
     if not targets:
         return facts
-    client = probes.client(host, hosts.client(host, machine.environ))
+    program = hosts.client(host, machine.environ)
+    client = probes.client(host, program, machine.cwd_project)
     # First: they are read again while somebody is writing them.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
     layers = machine.layers(host, machine.active_file(host, "user")[1], cwd)
@@ -84,7 +85,7 @@ def _add_other_files(machine: Machine, facts: HostFacts) -> HostFacts:
 
 def _add_other_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
     """The facts with all that is needed to judge the hooks of other tools."""
-    foreign: list[Hook] = []
+    foreign: list[FoundHook] = []
     for layer in facts.layers:
         foreign += [hook for hook in layer.hooks if not hook.id]
     if foreign:
@@ -160,7 +161,7 @@ def _find_broken_switch_files(
 
 def _find_registrations(
     machine: Machine, layers: tuple[Layer, ...], known: tuple[FileFacts, ...]
-) -> Iterator[Registration]:
+) -> Iterator[GuardRegistration]:
     """Every hook of the guard's on a stop, and what it runs."""
     by_real_path = {facts.real_path: facts for facts in reversed(known)}
     for layer in layers:
@@ -169,7 +170,9 @@ def _find_registrations(
                 yield _describe_registration(machine, hook, by_real_path.get(layer.real_path))
 
 
-def _describe_registration(machine: Machine, hook: Hook, facts: FileFacts | None) -> Registration:
+def _describe_registration(
+    machine: Machine, hook: FoundHook, facts: FileFacts | None
+) -> GuardRegistration:
     pack_record, source = facts.guard if facts else None, hook.source
     folder = pack_record.folder if pack_record else ""
     if pack_record is None:
@@ -177,14 +180,16 @@ def _describe_registration(machine: Machine, hook: Hook, facts: FileFacts | None
         program = guard.hook_path(str(hook.fields["command"]), hook.id, "stop", target)
         folder = os.path.dirname(program)
     if not folder:
-        return Registration(hook, pack_record, "", {}, None, "")
+        return GuardRegistration(hook, pack_record, "", {}, None, "")
     config = probes.configuration(machine.reader, folder).value
     programs = facts.programs if facts and pack_record else ()
     if pack_record is None:
         programs = probes.guard_files(machine.reader, PackRecord("", {}, folder), wraps=False)
     path = os.path.join(folder, probes.HOOK)
     since = probes.written_at(path) if os.path.isfile(path) else None
-    return Registration(hook, pack_record, folder, config, since, probes.programs_digest(programs))
+    return GuardRegistration(
+        hook, pack_record, folder, config, since, probes.programs_digest(programs)
+    )
 
 
 def _find_unread(
@@ -254,7 +259,7 @@ def _list_folders_below(machine: Machine) -> Iterator[str]:
 
 
 def _list_sessions(
-    machine: Machine, host: Host, config: str, registrations: tuple[Registration, ...]
+    machine: Machine, host: Host, config: str, registrations: tuple[GuardRegistration, ...]
 ) -> tuple[tuple[str, float], ...]:
     """The host's own sessions, if a guard should see all of them; by name and date only."""
     pattern = host.transcripts
@@ -272,7 +277,7 @@ def _list_sessions(
 # The work in hand.
 
 
-def _read_run(machine: Machine, facts: HostFacts, registration: Registration) -> Run:
+def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistration) -> Run:
     """The run folder of the current project, as this guard reads it."""
     project_variable = machine.environ.get(facts.host.environment.project, "")
     root = machine.cwd_project
@@ -323,7 +328,7 @@ def _has_plugins(layers: tuple[Layer, ...]) -> bool:
     return any(layer.source.document.get(("enabledPlugins",)) is not MISSING for layer in layers)
 
 
-def _find_missing_scripts(foreign: list[Hook]) -> Iterator[str]:
+def _find_missing_scripts(foreign: list[FoundHook]) -> Iterator[str]:
     """The scripts that hooks are to run, and that are not there."""
     for hook in foreign:
         script = hook.script

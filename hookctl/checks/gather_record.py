@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from hookctl import transaction
 from hookctl.checks.facts import RecordFacts
 from hookctl.errors import HookctlError
@@ -74,7 +72,7 @@ def _read_journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlErro
 
 
 def _is_gone(record: Record) -> bool:
-    return bool(record.project) and not os.path.isdir(record.project)
+    return bool(record.project) and project.is_away(record.project)
 
 
 def _has_valid_settings(record: Record) -> bool:

@@ -21,7 +21,7 @@ class Fault(NamedTuple):
     is_group: bool = False  # a whole group, or all that the event has
 
 
-def knowledge(host: Host) -> dict[str, Any]:
+def rules(host: Host) -> dict[str, Any]:
     """What the host's file says of hook entries."""
     return {
         "types": [],
@@ -46,7 +46,7 @@ def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
                 yield Fault((number,), reason)
         return
     for g, group in enumerate(groups):
-        default = [] if knowledge(host).get("group_default") else None
+        default = [] if rules(host).get("group_default") else None
         handlers = group.get("hooks", default) if isinstance(group, dict) else None
         if not isinstance(handlers, list):
             yield Fault((g,), "is not a group: it has no `hooks` array", True)
@@ -74,7 +74,7 @@ def _has_valid_matcher(host: Host, fields: dict[str, Any]) -> bool:
 
 def _drop_nulls(host: Host, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields that count as there."""
-    nulls = knowledge(host).get("nulls")
+    nulls = rules(host).get("nulls")
     return {name: value for name, value in fields.items() if value is not None} if nulls else fields
 
 
@@ -88,11 +88,11 @@ def fault(host: Host, handler: Any) -> str:
     if not isinstance(handler, dict):
         return "is not an object"
     handler = _drop_nulls(host, handler)
-    if knowledge(host).get("type_default"):
+    if rules(host).get("type_default"):
         handler = {"type": "command", **handler}
     if "type" in host.registration.fields and not isinstance(handler.get("type"), str):
         return "has no type"
-    types = knowledge(host)["types"]
+    types = rules(host)["types"]
     if types and handler["type"] not in types:
         return f"has a type that is none of {', '.join(types)}"
     reason = _timeout_fault(host, handler)
@@ -107,7 +107,7 @@ def fault(host: Host, handler: Any) -> str:
 
 
 def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
-    kind, value = knowledge(host).get("timeout", "number"), handler.get(_timeout_key(host), 1)
+    kind, value = rules(host).get("timeout", "number"), handler.get(_timeout_key(host), 1)
     if kind == "any":
         return ""
     if kind == "whole":
@@ -126,10 +126,10 @@ def _timeout_key(host: Host) -> str:
     return host.registration.timeout
 
 
-def patience(host: Host, handler: dict[str, Any]) -> float | None:
+def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
     """The seconds that the host gives a hook; None where nothing that it reads says so."""
     value = handler.get(_timeout_key(host))
-    if isinstance(value, str) and knowledge(host).get("timeout") in ("any", "whole"):
+    if isinstance(value, str) and rules(host).get("timeout") in ("any", "whole"):
         try:
             value = float(value)
         except ValueError:
@@ -150,13 +150,13 @@ def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
 
 def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
     """Whether an entry is run, and the host waits for its answer, or is woken by it."""
-    waits = not _runs_aside(host, handler) or (
+    waits = not _is_async(host, handler) or (
         _knows(host, "asyncRewake") and handler.get("asyncRewake") is True
     )
     return not fault(host, handler) and not _with_if(host, event, handler) and waits
 
 
-def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
+def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
     """Why a hook of hookctl no longer works, or ''; `blocks` if the host must wait for it."""
     reason = fault(host, fields) or (
         "" if _has_valid_matcher(host, fields) else "has a matcher that is not a string"
@@ -171,21 +171,21 @@ def disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) ->
         return "with `args` no shell runs the command"
     if fields.get("shell", "bash") != "bash" and _knows(host, "shell"):
         return "its command needs sh, but `shell` names another shell"
-    if blocks and _runs_aside(host, fields):
+    if blocks and _is_async(host, fields):
         return f"with `async` {host.title} does not wait for its answer"
-    given = patience(host, fields)
+    given = timeout_seconds(host, fields)
     if blocks and given is not None and given < SHORTEST:
         return f"with a timeout below {SHORTEST} seconds it may be killed before it answers"
     return ""
 
 
 def _knows(host: Host, field: str) -> bool:
-    return field in knowledge(host)["fields"]
+    return field in rules(host)["fields"]
 
 
-def _runs_aside(host: Host, handler: dict[str, Any]) -> bool:
+def _is_async(host: Host, handler: dict[str, Any]) -> bool:
     return _knows(host, "async") and handler.get("async") is True
 
 
 def _with_if(host: Host, event: str, handler: dict[str, Any]) -> bool:
-    return "if" in handler and event in knowledge(host)["without_if"]
+    return "if" in handler and event in rules(host)["without_if"]

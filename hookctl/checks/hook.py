@@ -14,11 +14,11 @@ from hookctl.checks.facts import (
     Answer,
     Client,
     FileFacts,
+    GuardRegistration,
     HostFacts,
     PackSource,
     ProgramFile,
     Python,
-    Registration,
 )
 from hookctl.checks.running_guards import at_work
 from hookctl.events import WRAPPED
@@ -27,6 +27,7 @@ from hookctl.masking import masked_text
 from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import HOSTS
+from hookctl.packs.model import NEWER, RELEASED, UNKNOWN
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import interpreter, project
 
@@ -41,6 +42,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     """The runtime files of one registration."""
     if file.guard is None:
         return
+    yield from _judge_origin(file)
     if not settings_from(file.guard.settings).events:
         message, fix = "the guard is off", f"`{file.install} --mode breaker` switches it on."
         yield file.find("guard_off", message, fix)
@@ -62,16 +64,33 @@ def _judge_programs(file: FileFacts) -> Iterator[Finding]:
 
 
 def program_to_try(file: FileFacts) -> str:
-    """The program that a self-test may start, or '' if it or its interpreter has a fault.
+    """The program that a self-test stands for, or '' if it or its interpreter has a fault.
 
-    A committed ledger is not trusted: at project scope only this version's program starts.
+    The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     """
     if file.guard is None or file.python is None:
         return ""
-    stopping = ("error", "warning", "info") if file.target.shared else ("error", "warning")
-    if any(finding.level in stopping for finding in _judge_programs(file)):
+    if any([*_judge_origin(file), *_judge_programs(file)]):
         return ""
     return next(program.path for program in file.programs if program.name != WRAPPER)
+
+
+def _judge_origin(file: FileFacts) -> Iterator[Finding]:
+    """Whether the guard's programs are ones that hookctl released, whatever a record says."""
+    origin = file.origin
+    if origin is None:
+        return
+    if origin.kind == NEWER:
+        message = (
+            f"the hook is of hookctl {origin.version}, as its record says; "
+            "this older hookctl cannot tell whether that is true"
+        )
+        fix = f"Upgrade hookctl to {origin.version} or later."
+        yield file.find("hook_newer", message, fix)
+    elif origin.kind == UNKNOWN:
+        message = "this is not a program that hookctl released, so it was not tested"
+        fix = f"Look at it, then `{file.install} --force` puts ours there."
+        yield file.find("hook_unknown", message, fix, origin.path)
 
 
 def _judge_interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
@@ -86,6 +105,13 @@ def _judge_interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
                 "Install Python 3.8 or later.",
             )
         yield file.find("interpreter_missing", message, fix, python.path)
+    elif python.fault:
+        where = "" if python.fault.path == python.path else f"{python.fault.path} "
+        message = f"somebody else could change the hook's Python: {where}{python.fault.reason}"
+        fix = f"`{file.install}` chooses another; or `{python.fault.fix}`."
+        if file.target.shared:
+            fix = f"`{python.fault.fix}`"
+        yield file.find("interpreter_unsafe", message, fix, python.path)
     elif python.version is None:
         message = "the hook's Python does not run, so the hook does nothing"
         yield file.find("interpreter_broken", message, "Reinstall this Python.", python.path)
@@ -106,14 +132,13 @@ def _judge_program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
         if file.target.shared:
             message += ": is .hookctl/ committed with the settings?"
         yield file.find("hook_missing", message, "`hookctl doctor --fix` puts it back.", path)
-    elif not program.is_recorded:
-        message = "the hook's file was changed since hookctl installed it, so it was not tested"
-        yield file.find("hook_changed", message, f"`{file.install} --force` restores it.", path)
-    elif not program.is_current:
-        message = "the hook is from another version of hookctl" + (
-            ", so it was not tested" if file.target.shared else ""
-        )
+    elif not program.is_current and _is_released(file):
+        message = "the hook is from another version of hookctl, so it was not tested"
         yield file.find("hook_old", message, f"`{file.install}` updates it.", path)
+
+
+def _is_released(file: FileFacts) -> bool:
+    return file.origin is not None and file.origin.kind == RELEASED
 
 
 # The guard's config.json: can the hook read it, and does it mean what it says?
@@ -137,15 +162,26 @@ def _judge_configuration(file: FileFacts) -> Iterator[Finding]:
     else:
         settings = {name: value for name, value in config.value.items() if name != HOSTS}
         for name, wrong in find_invalid_settings(settings, file.settings_schema):
-            message = f"{name}: {masked_text(wrong)}; the hook ignores it"
+            outcome = _describe_outcome(settings.get(name), file.settings_schema.get(name, {}))
+            message = f"{name}: {masked_text(wrong)}; the hook {outcome}"
             yield file.find("config_invalid", message, "Fix or remove it.", config.path)
         yield from _judge_values(file, config.value, config.path)
+
+
+def _describe_outcome(value: Any, rule: Mapping[str, Any]) -> str:
+    """What the hook does with a value: a number out of bounds becomes the nearest bound."""
+    if type(value) is int:
+        nearest = max(value, rule.get("minimum", value))
+        nearest = min(nearest, rule.get("maximum", nearest))
+        if nearest != value:
+            return f"takes {nearest}"
+    return "ignores it"
 
 
 def find_invalid_settings(
     value: Mapping[str, Any], schema: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """What of a configuration is not as the schema of its schema wants it: each with its place."""
+    """The settings that break their schema: the name of each, and what is wrong with it."""
     unknown = [repr(name) for name in sorted(value) if name not in schema]
     if unknown:
         were = "was" if len(unknown) == 1 else "were"
@@ -182,7 +218,7 @@ def _find_schema_faults(
 
 
 def _has_type(kind: str, value: Any) -> bool:
-    """Whether a value is of a type of JSON Schema, as far as schema have them."""
+    """Whether a value is of one of the JSON Schema types that our schemas use."""
     if kind == "integer":
         whole = isinstance(value, float) and value.is_integer()
         return whole or (isinstance(value, int) and not isinstance(value, bool))
@@ -267,7 +303,7 @@ def _find_time_limit(file: FileFacts) -> float:
     allowed = LONGEST
     for hook_entry in file.current.elements if file.current else ():
         if hook_entry.id == "guard/stop":
-            given = handlers.patience(file.host, hook_entry.fields)
+            given = handlers.timeout_seconds(file.host, hook_entry.fields)
             allowed = min(allowed, given) if given and given > 0 else allowed
     return allowed
 
@@ -374,7 +410,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
 
 
 def _list_recent_sessions(
-    facts: HostFacts, registrations: list[Registration]
+    facts: HostFacts, registrations: list[GuardRegistration]
 ) -> list[tuple[str, float]]:
     """The host's newest finished sessions since the guard was registered, newest first."""
     since = max(registration.since or 0.0 for registration in registrations)

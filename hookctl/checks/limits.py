@@ -59,7 +59,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         yield from _judge_masked(file, sources, key)
     limit, cap = value_of(layers, environ, LIMIT_KEY), effective.cap(file.host, sources, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
-    if limit.there and not guard.is_limit(limit.text):
+    if limit.is_set and not guard.is_limit(limit.text):
         message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook uses {blocks}"
         yield file.find("limit_invalid", message, f"Set {LIMIT_KEY} to a whole number.", limit.path)
     limits = _gather_limits(file, mode, blocks, cap, config.get("count") == "attempts")
@@ -153,7 +153,7 @@ def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[
 
 def _judge_cap_number(file: FileFacts, limits: _Limits, cap: Value) -> Iterator[Finding]:
     off = "field" in file.host.cap and cap.text == file.host.cap["off"]
-    if cap.there and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
+    if cap.is_set and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
         text = shown(limits.named, cap.text)
         message = f"{text} is not a whole number; {file.host.title} reads it as {limits.cap:g}"
         yield file.find("cap_invalid", message, limits.fix, limits.path)

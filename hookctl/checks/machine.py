@@ -8,7 +8,7 @@ from typing import Any
 
 from hookctl import clock, events, hosts
 from hookctl.checks import probes
-from hookctl.checks.facts import Hook, Layer
+from hookctl.checks.facts import FoundHook, Layer
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
@@ -29,7 +29,7 @@ class Machine:
         self.folders = folders
         self.environ = dict(folders.environ)
         self.records = records
-        self.reader = probes.Reader()
+        self.reader = probes.FileReader()
         self.read = self.reader.document
         self.now = clock.now(folders.environ)
         self.cwd_project = project.find(folders.cwd, folders.environ)
@@ -108,7 +108,7 @@ class Machine:
         return self._log
 
 
-def hooks_of(source: Source) -> tuple[Hook, ...]:
+def hooks_of(source: Source) -> tuple[FoundHook, ...]:
     """Every handler of a settings file; malformed parts are passed over."""
     shape, value = source.host.shape, source.document.value
     ours = {element.path: element for element in shapes.elements(shape, value)}
@@ -116,6 +116,6 @@ def hooks_of(source: Source) -> tuple[Hook, ...]:
     for path, fields, _ in shapes.handlers(shape, value):
         own, event = ours.get(path), shapes.event_of(shape, path)
         hooks.append(
-            Hook(source, path, event, own.fields if own else fields, own.id if own else "")
+            FoundHook(source, path, event, own.fields if own else fields, own.id if own else "")
         )
     return tuple(hooks)

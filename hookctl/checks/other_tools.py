@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import Hook, HostFacts
-from hookctl.checks.handlers import can_block, knowledge, never_runs
+from hookctl.checks.facts import FoundHook, HostFacts
+from hookctl.checks.handlers import can_block, never_runs, rules
 from hookctl.checks.running_guards import at_work, ends_chains, mode
 from hookctl.hosts import Host, read_cap
 from hookctl.settings import effective
@@ -42,7 +42,7 @@ def judge_stops(facts: HostFacts) -> Iterator[Finding]:
             yield _judge_end(facts, canonical, blocking, known)
 
 
-def _find_known(facts: HostFacts, foreign: list[Hook]) -> Iterator[_KnownTool]:
+def _find_known(facts: HostFacts, foreign: list[FoundHook]) -> Iterator[_KnownTool]:
     """The tools of the table whose hook or plugin is here, each once."""
     for system in facts.systems:
         path = next(_find_paths(facts, foreign, system), "")
@@ -50,7 +50,9 @@ def _find_known(facts: HostFacts, foreign: list[Hook]) -> Iterator[_KnownTool]:
             yield _KnownTool(system["name"], path)
 
 
-def _find_paths(facts: HostFacts, foreign: list[Hook], system: dict[str, Any]) -> Iterator[str]:
+def _find_paths(
+    facts: HostFacts, foreign: list[FoundHook], system: dict[str, Any]
+) -> Iterator[str]:
     """The settings files with a tool's Stop hook, or that switch its plugin on."""
     for hook in foreign:
         words = system.get("commands", ()) if hook.event == facts.host.events.get("stop") else ()
@@ -80,7 +82,7 @@ def _judge_together(facts: HostFacts, known: list[_KnownTool]) -> Iterator[Findi
 
 
 def _judge_end(
-    facts: HostFacts, canonical: str, hooks: list[Hook], known: list[_KnownTool]
+    facts: HostFacts, canonical: str, hooks: list[FoundHook], known: list[_KnownTool]
 ) -> Finding:
     """What ends a chain that these hooks force: the guard, the host's cap, or nothing."""
     path = hooks[0].source.path if hooks else known[0].path
@@ -136,7 +138,7 @@ def _suggest_fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
     return " ".join(steps) or "Remove the hook, unless it ends by itself."
 
 
-def _read_cap_of_hooks(facts: HostFacts, hooks: list[Hook]) -> float:
+def _read_cap_of_hooks(facts: HostFacts, hooks: list[FoundHook]) -> float:
     """The blocks in a row that the host takes from these hooks; 0 or less means no end."""
     field = facts.host.cap.get("field")
     if not field:
@@ -164,11 +166,11 @@ def judge_traps(facts: HostFacts) -> Iterator[Finding]:
             yield from _judge_commands(facts, hook)
 
 
-def _format_path(hook: Hook) -> str:
+def _format_path(hook: FoundHook) -> str:
     return ".".join(map(str, hook.path))
 
 
-def _judge_idle(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
+def _judge_idle(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
     why = never_runs(facts.host, hook.event, hook.fields)
     if why:
         message = f"{_format_path(hook)} ({hook.title}) {why}"
@@ -178,7 +180,7 @@ def _judge_idle(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
             "Remove `if`, and check the condition in the hook.",
             hook.source.path,
         )
-    ignored = knowledge(facts.host).get("ignored", {})
+    ignored = rules(facts.host).get("ignored", {})
     for name in (
         name
         for name in (*ignored.get("*", ()), *ignored.get(hook.event, ()))
@@ -188,14 +190,14 @@ def _judge_idle(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
         yield facts.find("ignored_field", message, f"Remove `{name}`.", hook.source.path)
 
 
-def _judge_script(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
+def _judge_script(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
     """A script that an interpreter is to run, by an absolute path, and that is not there."""
     script = hook.script
     if not script or script not in facts.missing_scripts:
         return
     message = f"{_format_path(hook)} runs {script}, which is not there"
     level = "info"
-    does = knowledge(facts.host).get("script_gone", {}).get(hook.event)
+    does = rules(facts.host).get("script_gone", {}).get(hook.event)
     if does:
         level, message = "warning", f"{message}: {facts.host.title} {does}"
     yield facts.find(
@@ -207,7 +209,7 @@ def _judge_script(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
     )
 
 
-def _judge_commands(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
+def _judge_commands(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
     names = _list_commands(hook)
     agent = next((name for name in names if name in facts.agents), "")
     if agent:
@@ -228,7 +230,7 @@ def _judge_commands(facts: HostFacts, hook: Hook) -> Iterator[Finding]:
         )
 
 
-def _list_commands(hook: Hook) -> list[str]:
+def _list_commands(hook: FoundHook) -> list[str]:
     """The programs that a hook's command line calls, as far as they can be told without a shell."""
     parts = re.split(r"[;&|\n(`]+", hook.command)
     words = (re.match(_BEFORE + r"(?P<name>[^\s'\"=]+)", part) for part in parts)

@@ -18,7 +18,8 @@ from hookctl.packs.programs import HOOK, load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings import sources
-from hookctl.system import files, interpreter
+from hookctl.system import files, interpreter, owners
+from hookctl.system import project as project_folder
 
 _SECONDS = 15  # for a client to say its version
 _MOST_HOPS = 40
@@ -26,7 +27,7 @@ _MOST_HOPS = 40
 _Parsed = tuple[files.Snapshot, Document]
 
 
-class Reader:
+class FileReader:
     """Reads each file once, and parses each settings file once."""
 
     def __init__(self) -> None:
@@ -76,9 +77,10 @@ class Reader:
             return parsed
 
 
-def configuration(reader: Reader, folder: str) -> Configuration:
+def configuration(reader: FileReader, folder: str) -> Configuration:
     """The guard's config.json in a folder."""
     path = os.path.join(folder, CONFIG)
+    data = None
     try:
         data = reader.snapshot(path).data
         if data is None:
@@ -87,11 +89,13 @@ def configuration(reader: Reader, folder: str) -> Configuration:
         if not isinstance(value, dict):
             raise HookctlError("wrong_shape", "it is not a JSON object")
     except HookctlError as error:
-        return Configuration(path, True, {}, error)
-    return Configuration(path, True, value, None)
+        return Configuration(path, True, {}, error, data)
+    return Configuration(path, True, value, None, data)
 
 
-def guard_files(reader: Reader, pack_record: PackRecord, *, wraps: bool) -> tuple[ProgramFile, ...]:
+def guard_files(
+    reader: FileReader, pack_record: PackRecord, *, wraps: bool
+) -> tuple[ProgramFile, ...]:
     """The guard's programs, the launcher first, compared with the ledger and this version.
 
     Programs that only this version has count only if its launcher is installed.
@@ -106,13 +110,13 @@ def guard_files(reader: Reader, pack_record: PackRecord, *, wraps: bool) -> tupl
     return _compare_files(reader, pack_record, names, current)
 
 
-def pack_files(reader: Reader, pack_record: PackRecord) -> tuple[ProgramFile, ...]:
+def pack_files(reader: FileReader, pack_record: PackRecord) -> tuple[ProgramFile, ...]:
     """The files of a pack by path, each against the ledger."""
     return _compare_files(reader, pack_record, sorted(pack_record.files), {})
 
 
 def _compare_files(
-    reader: Reader, pack_record: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
+    reader: FileReader, pack_record: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
 ) -> tuple[ProgramFile, ...]:
     """Installed files compared with the record and with this version."""
     paths = {name: os.path.join(pack_record.folder, name) for name in names}
@@ -143,13 +147,18 @@ def python(path: str) -> Python:
     """An interpreter, asked for its version if it can be started."""
     if not os.path.isfile(path) or not os.access(path, os.X_OK):
         return Python(path, False, None)
+    fault = owners.find_fault(path)
+    if fault:
+        return Python(path, True, None, fault)
     answer = interpreter.ask(path)
     return Python(path, True, answer[1] if answer else None)
 
 
-def client(host: Host, program: str) -> Client:
-    """A host's own program, and the version that it prints."""
+def client(host: Host, program: str, project: str) -> Client:
+    """A host's own program, and the version that it prints; one of the project's is not started."""
     if not program or not host.client.asks_version:
+        return Client(program, "")
+    if project_folder.is_inside(project, program) or owners.find_fault(program):
         return Client(program, "")
     call = [program, *host.client.version_args]
     try:
@@ -163,30 +172,13 @@ def client(host: Host, program: str) -> Client:
 
 
 def rights(paths: Iterable[str]) -> tuple[Rights, ...]:
-    """Who may change these files; what is not there is left out."""
-    known: dict[str, int] = {}
-    read = []
+    """Those of these paths that somebody else could change; what is not there is left out."""
+    loose = []
     for path in dict.fromkeys(paths):
-        try:
-            real = os.path.realpath(path)
-            read.append(Rights(path, real, os.stat(real).st_uid, _list_modes(real, known)))
-        except (OSError, ValueError):
-            continue
-    return tuple(read)
-
-
-def _list_modes(path: str, known: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    """The modes of a path and of the folders above it, as far as they can be read."""
-    modes = []
-    try:
-        while path != os.path.dirname(path):
-            if path not in known:
-                known[path] = os.stat(path).st_mode
-            modes.append((path, known[path]))
-            path = os.path.dirname(path)
-    except OSError:
-        pass
-    return tuple(modes)
+        fault = owners.find_fault(path) if os.path.exists(path) else None
+        if fault:
+            loose.append(Rights(path, fault))
+    return tuple(loose)
 
 
 def links(path: str) -> tuple[str, ...]:
@@ -198,7 +190,7 @@ def links(path: str) -> tuple[str, ...]:
     return tuple(hops)
 
 
-def ignore_files(reader: Reader, project: str) -> tuple[tuple[str, str], ...]:
+def ignore_files(reader: FileReader, project: str) -> tuple[tuple[str, str], ...]:
     """The text of the two plainest ignore files of git; git itself does not run."""
     texts = []
     for path in (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from hookctl import clock
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import HostFacts, Registration, Run
+from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
@@ -23,7 +23,7 @@ _SOON = 30 * 60  # seconds
 _LARGEST = 64 * 1024  # bytes of task.json, to the hook
 
 
-def paths_of_run(facts: HostFacts, registration: Registration, root: str) -> tuple[str, str]:
+def paths_of_run(facts: HostFacts, registration: GuardRegistration, root: str) -> tuple[str, str]:
     """The run folder and the task file that a guard uses in a project."""
     texts = {
         name: value.strip() for name, value in registration.config.items() if isinstance(value, str)
@@ -56,7 +56,7 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
     yield from _judge_run_end(facts, run, remaining, must=_requires_run(facts, guards[0]))
 
 
-def _requires_run(facts: HostFacts, registration: Registration) -> bool:
+def _requires_run(facts: HostFacts, registration: GuardRegistration) -> bool:
     config = registration.config
     if (facts.variables.get("HOOKCTL_MODE", "") or config.get("mode")) == "keepalive":
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hookctl.checks import handlers
-from hookctl.checks.facts import Hook, HostFacts, Registration
+from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts
 from hookctl.settings.words import is_true
 
 
@@ -13,20 +13,20 @@ def with_running(facts: HostFacts) -> HostFacts:
     return facts._replace(guards=tuple(_guards(facts)))
 
 
-def _running(facts: HostFacts) -> list[Hook]:
+def _running(facts: HostFacts) -> list[FoundHook]:
     """All hooks that the host looks at: none if hooks are off, perhaps only managed ones."""
     if facts.disabling:
         return []
     key = facts.host.switches.managed_only
     managed = [layer for layer in facts.layers if layer.source.scope == "managed"]
     alone = key and any(layer.source.document.get((key,)) is True for layer in managed)
-    hooks: list[Hook] = []
+    hooks: list[FoundHook] = []
     for layer in managed if alone else facts.layers:
         hooks += [hook for hook in layer.hooks if hook.event not in layer.hidden]
     return hooks
 
 
-def _guards(facts: HostFacts) -> list[Registration]:
+def _guards(facts: HostFacts) -> list[GuardRegistration]:
     """The guard's registrations on the stop event that it runs, as far as their entries go."""
     stop, running = (
         facts.host.events.get("stop"),
@@ -37,17 +37,17 @@ def _guards(facts: HostFacts) -> list[Registration]:
         hook = registration.hook
         if hook.event != stop or (hook.source.path, hook.path) not in running:
             continue
-        if not handlers.disarmed(facts.host, hook.event, hook.fields, blocks=True):
+        if not handlers.why_disarmed(facts.host, hook.event, hook.fields, blocks=True):
             guards.append(registration)
     return guards
 
 
-def at_work(facts: HostFacts) -> list[Registration]:
+def at_work(facts: HostFacts) -> list[GuardRegistration]:
     """The guards that really do something here."""
     return [registration for registration in facts.guards if mode(facts, registration) != "off"]
 
 
-def mode(facts: HostFacts, registration: Registration) -> str:
+def mode(facts: HostFacts, registration: GuardRegistration) -> str:
     """The mode of a guard: variables override its configuration; without its program, off."""
     if registration.since is None or is_true(facts.variables.get("HOOKCTL_DISABLE", "")):
         return "off"
@@ -56,7 +56,7 @@ def mode(facts: HostFacts, registration: Registration) -> str:
     )
 
 
-def ends_chains(facts: HostFacts, registration: Registration) -> bool:
+def ends_chains(facts: HostFacts, registration: GuardRegistration) -> bool:
     """Whether a guard ends the chains that other hooks force."""
     if not facts.host.dialect.end:
         return False

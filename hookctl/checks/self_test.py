@@ -1,4 +1,7 @@
-"""Starts the hook twice in a throw-away folder and returns its answers."""
+"""Starts the hook twice in a throw-away folder and returns its answers.
+
+It runs hookctl's own bytes, never those of a project or of any folder that somebody else can write.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,19 @@ import tempfile
 import time
 
 from hookctl.checks.facts import Answer
+from hookctl.packs.programs import HOOK, load_programs
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
 
 
-def run(python: str, hook: str, host: str) -> tuple[Answer, ...]:
-    """The answers to two stops: the first may be blocked, the second must be allowed."""
+def run(python: str, config: bytes | None, host: str) -> tuple[Answer, ...]:
+    """The answers to two stops: the first may be blocked, the second must be allowed.
+
+    `config` is the installed config.json, if there is one.
+    """
     with tempfile.TemporaryDirectory(prefix="hookctl-doctor-") as folder:
         environ = _arrange(folder)
+        hook = _lay_programs(os.path.join(folder, "guard"), config)
         return tuple(_stop(python, hook, host, environ, folder, active) for active in (False, True))
 
 
@@ -38,6 +46,19 @@ def _arrange(folder: str) -> dict[str, str]:
         "HOOKCTL_TASK_FILE": os.path.join(run_dir, "task.json"),
         "MAX_STOP_BLOCKS": "1",
     }
+
+
+def _lay_programs(folder: str, config: bytes | None) -> str:
+    """Writes the guard as this version has it, with that configuration; the path of its launcher."""
+    contents = dict(load_programs(wrapper=False).all)
+    if config is not None:
+        contents["config.json"] = config
+    for name, data in contents.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(path, "wb") as stream:
+            stream.write(data)
+    return os.path.join(folder, HOOK)
 
 
 def _stop(

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import stat
 from collections.abc import Iterator
 from typing import Any
 
 from hookctl.checks import handlers
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FileFacts, HostFacts, Rights
+from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading, shapes
 from hookctl.masking import masked_text
 from hookctl.settings.targets import GUARD, OWN
 
-_TRUSTED = (0,)  # root may change everything anyway
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "number": (int, float),
@@ -172,7 +170,7 @@ def _judge_event(
     file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
 ) -> Iterator[Finding]:
     """One event: does the host know it, and what of it does it load?"""
-    host, known = file.host, handlers.knowledge(file.host)
+    host, known = file.host, handlers.rules(file.host)
     dotted = ".".join(map(str, path))
     if event in known.get("no_events", ()) or (
         len(path) == 1 and event in host.guarding.refused_keys
@@ -219,7 +217,7 @@ def _judge_timeouts(
     """Timeouts of other tools' hooks that look wrong in the host's unit."""
     host = file.host
     for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
-        given, command = handlers.patience(host, fields), fields.get("command")
+        given, command = handlers.timeout_seconds(host, fields), fields.get("command")
         if given is None or (isinstance(command, str) and shapes.is_ours(command)):
             continue
         name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
@@ -230,7 +228,7 @@ def _judge_timeouts(
             )
             message += ": the hook may be killed before it answers"
             yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
-        elif "milliseconds_from" in handlers.knowledge(host) and given != value:
+        elif "milliseconds_from" in handlers.rules(host) and given != value:
             message = (
                 f"{name} has a timeout of {value}, which {host.title} reads as {given:g} seconds"
             )
@@ -332,19 +330,13 @@ def _find_ignoring_line(text: str, name: str) -> int:
 
 def judge_rights(file: FileFacts) -> Iterator[Finding]:
     """Could somebody else change what runs as you?"""
+    seen = set()
     for rights in file.rights:
-        fault, command = _find_loose_rights(rights, file.user)
-        if fault:
-            message = f"{fault}, so somebody else could run commands as you"
-            yield file.find("loose_mode", message, f"`{command}`", rights.path)
-
-
-def _find_loose_rights(rights: Rights, user: int) -> tuple[str, str]:
-    """The fault in the rights of a path, and the command that fixes it; two empty texts if none."""
-    if rights.owner not in (*_TRUSTED, user):
-        command = f"sudo chown {user} {shlex.quote(rights.real)}"
-        return f"{rights.real} belongs to another user", command
-    for path, mode in rights.modes:
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            return f"{path} is writable by everybody", f"chmod o-w {shlex.quote(path)}"
-    return "", ""
+        if rights.fault in seen:
+            continue
+        seen.add(rights.fault)
+        message = "somebody else could run commands as you: "
+        if rights.fault.path != rights.path:
+            message += f"{rights.fault.path} "
+        message += rights.fault.reason
+        yield file.find("loose_mode", message, f"`{rights.fault.fix}`", rights.path)

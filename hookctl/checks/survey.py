@@ -24,7 +24,7 @@ from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders
 
 # Of each settings file with something of ours in it, or that a host in use has for the user.
-_OF_A_FILE = (
+_FILE_JUDGES = (
     settings.judge_reading,
     settings.judge,
     entries.judge,
@@ -43,7 +43,7 @@ _OF_A_FILE = (
     entries.judge_wrapped,
 )
 # Of each host as it would be started in the working folder.
-_OF_A_HOST = (
+_HOST_JUDGES = (
     settings.judge_guests,
     settings.judge_managed,
     settings.judge_switch_files,
@@ -77,13 +77,13 @@ class Survey:
         """Everything about hookctl's own record and about these hosts, each finding once."""
         findings = list(records.judge(self._records))
         for host in wanted:
-            findings += judge(with_trials(host_facts(self._machine, host)))
+            findings += judge(with_self_tests(host_facts(self._machine, host)))
         return list(
             dict.fromkeys(findings)
         )  # a client's version is said once, however many files it has
 
 
-def with_trials(facts: HostFacts) -> HostFacts:
+def with_self_tests(facts: HostFacts) -> HostFacts:
     """The facts of a host, with what its hooks said in a self-test where one may be made."""
     return facts._replace(files=tuple(_with_trial(file) for file in facts.files))
 
@@ -92,7 +92,8 @@ def _with_trial(file: FileFacts) -> FileFacts:
     program = hook.program_to_try(file)
     if not program or file.python is None:
         return file
-    return file._replace(answers=self_test.run(file.python.path, program, file.host.name))
+    config = file.config.data if file.config else None
+    return file._replace(answers=self_test.run(file.python.path, config, file.host.name))
 
 
 def judge(facts: HostFacts) -> list[Finding]:
@@ -105,8 +106,8 @@ def judge(facts: HostFacts) -> list[Finding]:
         return [finding("not_installed", message, facts.host.name, fix=fix)]
     findings: list[Finding] = []
     for file in facts.files:
-        for judge_file in _OF_A_FILE:
+        for judge_file in _FILE_JUDGES:
             findings += judge_file(file)
-    for judge_host in _OF_A_HOST:
+    for judge_host in _HOST_JUDGES:
         findings += judge_host(facts)
     return findings

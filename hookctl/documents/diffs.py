@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, Path, formats
 from hookctl.errors import HookctlError
-from hookctl.masking import is_secret, masked
+from hookctl.masking import OwnText, beside, by_look, is_secret, masked
+from hookctl.model import HEAD, WRAP, Entry
 
 if TYPE_CHECKING:
     from hookctl.planner.plan import FilePlan
@@ -33,8 +35,9 @@ def unified(file: FilePlan) -> str:
         return _unreadable_note(file.path)
     old_text = "" if file.old is None else file.old.decode("utf-8")
     new_text = (file.after or b"").decode("utf-8")
-    old_lines = _diff_lines(redacted(old_text).removeprefix("\ufeff"))
-    new_lines = _diff_lines(redacted(new_text).removeprefix("\ufeff"))
+    shown = own_commands(file)
+    old_lines = _diff_lines(redacted(old_text, shown).removeprefix("\ufeff"))
+    new_lines = _diff_lines(redacted(new_text, shown).removeprefix("\ufeff"))
     hunks = list(_hunks(old_lines, new_lines))
     if not hunks:
         return ""
@@ -43,17 +46,31 @@ def unified(file: FilePlan) -> str:
     return "".join([f"--- {old_name}\n", f"+++ {new_name}\n", *hunks])
 
 
-def own_lines(file: FilePlan) -> str:
+def shown_lines(file: FilePlan) -> list[str]:
+    """The lines of the unified diff, with hookctl's own commands in full."""
+    texts = []
+    for command in own_commands(file):
+        quoted = [json.dumps(command, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)]
+        texts += [*quoted, command, command.replace("'", "''")]
+    texts = list(dict.fromkeys(texts))
+    # Not splitlines(): a line of JSON may hold other line separators.
+    return [beside(line, texts) for line in unified(file).split("\n")[:-1]]
+
+
+def own_lines(file: FilePlan) -> OwnText:
     """The values that hookctl adds to and removes from a settings file, one a line, no context."""
     if not file.settings or not file.decision.actions:
-        return ""
+        return OwnText("")
     new = _parse_new(file)
     if new is None or not _is_old_readable(file):
-        return _unreadable_note(file.path)
+        return OwnText(_unreadable_note(file.path))
+    own = _Own(file, {"-": _root(file.before), "+": _root(new)})
     lines = []
     for mark, path, value in _changes(_root(file.before), _root(new), ()):
-        lines.append(f"{mark}{'.'.join(map(str, path))}: {_masked_json(path, value)}\n")
-    return "".join(lines)
+        for own_path, own_value in own.parts(mark, path, value):
+            shown = _masked_json(own_path, own.unmasked(own_value))
+            lines.append(f"{mark}{by_look('.'.join(map(str, own_path)))}: {shown}\n")
+    return OwnText("".join(lines))
 
 
 def _is_old_readable(file: FilePlan) -> bool:
@@ -74,6 +91,92 @@ def _root(document: Document) -> Any:
 
 def _unreadable_note(path: str) -> str:
     return f"({path} cannot be read as settings, so it is not shown)\n"
+
+
+# What is ours
+
+
+def own_commands(file: FilePlan) -> frozenset[str]:
+    """The commands that hookctl wrote or writes in a file, but not those of wrapped hooks."""
+    commands = set()
+    for entry in _entries(file):
+        if entry.kind == "element" and not entry.id.startswith(WRAP):
+            commands.add(entry.written["command"])
+            commands.update(claim.value["command"] for claim in entry.owners.values())
+    if not file.target.host.shape.shell:  # such a host gets the command inside one of a shell
+        commands |= {f"sh -c {shlex.quote(command)}" for command in commands}
+    return frozenset(commands)
+
+
+def _entries(file: FilePlan) -> list[Entry]:
+    """The entries on record before and after the run."""
+    records = [record for record in (file.known, file.record) if record is not None]
+    return [entry for record in records for entry in record.entries]
+
+
+class _Own:
+    """Which values of a settings file are hookctl's: entries on record, and hooks with our head."""
+
+    def __init__(self, file: FilePlan, roots: dict[str, Any]) -> None:
+        self._leaves = {entry.path for entry in _entries(file) if entry.kind == "leaf"}
+        self._commands = own_commands(file)
+        self._roots = roots
+
+    def parts(self, mark: str, path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
+        """The parts of a changed value that are ours, as large as they can be."""
+        if self._is_ours(path, value) or _leads_into_hook(self._roots[mark], path):
+            yield path, value
+        elif isinstance(value, dict | list):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            for key, inner in items:
+                yield from self.parts(mark, (*path, key), inner)
+
+    def unmasked(self, value: Any) -> Any:
+        """A value with our own commands in it marked, so that no mask touches them."""
+        if isinstance(value, dict):
+            return {key: self.unmasked(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.unmasked(inner) for inner in value]
+        if isinstance(value, str) and value in self._commands:
+            return OwnText(value)
+        return value
+
+    def _is_ours(self, path: Path, value: Any) -> bool:
+        """Whether all of a value is ours; the other fields of a group of our hooks are, too."""
+        if path in self._leaves or _is_hook(value):
+            return True
+        if isinstance(value, list):
+            return bool(value) and all(
+                self._is_ours((*path, number), inner) for number, inner in enumerate(value)
+            )
+        if not isinstance(value, dict) or not value:
+            return False
+        inner_values = dict(value)
+        if path and isinstance(path[-1], int):  # a group of hooks, whose other fields go with them
+            inner_values = {key: inner for key, inner in value.items() if isinstance(inner, list)}
+        return bool(inner_values) and all(
+            self._is_ours((*path, key), inner) for key, inner in inner_values.items()
+        )
+
+
+def _leads_into_hook(root: Any, path: Path) -> bool:
+    """Whether a path leads into a hook of ours."""
+    value = root
+    for key in path:
+        if _is_hook(value):
+            return True
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return False
+
+
+def _is_hook(value: Any) -> bool:
+    """Whether a value is a hook with our head, in the form that any host has."""
+    if not isinstance(value, dict):
+        return False
+    return any(isinstance(inner, str) and HEAD in inner for inner in value.values())
 
 
 # Values

@@ -339,6 +339,7 @@ class JsonDocument:
         return self._fill(path, new)
 
     def _replace(self, child: Child, path: Path, new: _New) -> JsonDocument:
+        """Put a new value in an old one's place; equal values leave the document as it is."""
         old_tree = tree_of(self._scan.shadow[child.value : child.end])
         if new.source is None and new.tree == old_tree:
             return self
@@ -385,7 +386,7 @@ class JsonDocument:
             return [self._inline_insertion(container, last, key, new)]
         indent = self._child_indent(container)
         member = self._line_end + indent + self._member(key, new, indent)
-        offset = self._after_line_comments(last_end)
+        offset = self._end_of_line_with_comments(last_end)
         if comma is not None:
             return [Splice(offset, offset, member + ",")]
         return [Splice(last_end, last_end, ","), Splice(offset, offset, member)]
@@ -591,8 +592,8 @@ class JsonDocument:
             return None
         return line_start(self._text, start), line_break.end()
 
-    def _after_line_comments(self, offset: int) -> int:
-        """The end of the offset's line and its comments; the offset if more follows there."""
+    def _end_of_line_with_comments(self, offset: int) -> int:
+        """The end of the offset's line with the comments on it; the offset if values follow."""
         stop = line_stop(self._text, offset)
         for start, end in self._scan.comments:
             if offset <= start < stop < end:  # a block comment of several lines

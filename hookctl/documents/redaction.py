@@ -111,9 +111,12 @@ class _Entry(NamedTuple):
     key: int = -1  # where an explicit key of YAML (`? key`) begins
 
 
-def redacted(text: str) -> str:
-    """The text with every secret masked, by its name or its look; the number of lines stays."""
-    return _mask(re.sub(_PRIVATE_KEY, _mask_private_key, text), _DEEPEST)
+def redacted(text: str, shown: frozenset[str] = frozenset()) -> str:
+    """The text with every secret masked, by its name or its look; the number of lines stays.
+
+    The values in `shown`, hookctl's own commands, stay as they are wherever they stand.
+    """
+    return _mask(re.sub(_PRIVATE_KEY, _mask_private_key, text), _DEEPEST, shown)
 
 
 def _mask_private_key(match: re.Match[str]) -> str:
@@ -123,11 +126,11 @@ def _mask_private_key(match: re.Match[str]) -> str:
     return match[0]
 
 
-def _mask(text: str, depth: int) -> str:
+def _mask(text: str, depth: int, shown: frozenset[str] = frozenset()) -> str:
     """Walk through the text until no more anchors turn out to be secret, then mask."""
     shared: set[str] = set()
     for walks_left in reversed(range(_MOST_WALKS)):
-        walk = _Walk(text, frozenset(shared), depth)
+        walk = _Walk(text, frozenset(shared), depth, shown)
         walk.run()
         if walk.aliases <= shared:
             break
@@ -146,8 +149,11 @@ def mask_lines(secret: str) -> str:
 class _Walk:
     """One walk through a text, which collects the splices that mask it."""
 
-    def __init__(self, text: str, shared: frozenset[str], depth: int) -> None:
+    def __init__(
+        self, text: str, shared: frozenset[str], depth: int, shown: frozenset[str]
+    ) -> None:
         self.text = text
+        self._shown = shown
         self.splices: list[Splice] = []
         self.aliases: set[str] = set()
         self._shared = shared
@@ -393,7 +399,9 @@ class _Walk:
             self._show(start, end)
             return
         level.begin_value()
-        if not level.hides:
+        if self._shown and _plain(source) in self._shown:
+            pass
+        elif not level.hides:
             self._show(start, end)
         elif is_string:
             self._hide(start, end)

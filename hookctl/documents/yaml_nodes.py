@@ -7,8 +7,6 @@ optional extra, imported when the first file is read.
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -105,11 +103,9 @@ def reader(where: str = "") -> Any:
             "settings here are YAML, and reading YAML is an optional part of hookctl"
             " that is not installed"
         )
-        python = shlex.quote(sys.executable)
-        hint = (
-            f"Run `{python} -m pip install PyYAML`, or pip install 'hookctl[yaml]',"
-            " then the command again."
-        )
+        from hookctl.system.source import install_command
+
+        hint = f"Run `{install_command('yaml', 'PyYAML')}`, then the command again."
         raise HookctlError("extra_missing", message, path=where, hint=hint) from None
     return yaml
 

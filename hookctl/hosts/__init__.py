@@ -22,8 +22,8 @@ from hookctl.hosts.model import (
     FolderTrust,
     Guarding,
     GuardNeeds,
-    Reader,
-    Registration,
+    HookFormat,
+    OtherAgent,
     Scopes,
     Switches,
     Trust,
@@ -73,7 +73,7 @@ class Host(NamedTuple):
     managed_files: dict[str, list[str]]  # patterns for each platform
     client: Client
     config: ConfigFolder
-    registration: Registration
+    registration: HookFormat
     environment: Environment
     env_path: Path  # the map in a settings file with every hook's environment; empty if none
     env_field: str  # the field of a hook with its own environment; empty if there is none
@@ -86,7 +86,7 @@ class Host(NamedTuple):
     trust: Trust
     folder_trust: FolderTrust
     guard: GuardNeeds
-    also_read_by: tuple[Reader, ...]
+    also_read_by: tuple[OtherAgent, ...]
     told_by: dict[str, Any]  # how a call is recognized in another host's registration
     payload: dict[str, Any]  # for the hook: how to read the events
     denials: dict[str, Any]  # for the hook: what else counts as a denial of a stop
@@ -164,7 +164,7 @@ def _host(data: dict[str, Any], variant: str) -> Host:
         managed_files=data["files"].get("managed", {}),
         client=read_record(Client, data["client"]),
         config=read_record(ConfigFolder, data["config"]),
-        registration=read_record(Registration, data["registration"]),
+        registration=read_record(HookFormat, data["registration"]),
         environment=environment,
         env_path=env_path,
         env_field=env_field,
@@ -177,7 +177,9 @@ def _host(data: dict[str, Any], variant: str) -> Host:
         trust=read_trust(data.get("trust", {})),
         folder_trust=read_record(FolderTrust, data.get("folder_trust", {})),
         guard=read_record(GuardNeeds, data.get("guard", {})),
-        also_read_by=tuple(read_record(Reader, table) for table in data.get("also_read_by", ())),
+        also_read_by=tuple(
+            read_record(OtherAgent, table) for table in data.get("also_read_by", ())
+        ),
         told_by=data.get("told_by", {}),
         payload=data.get("payload", {}),
         denials=data.get("denials", {}),
@@ -216,6 +218,17 @@ def variants(host: Host) -> list[tuple[str, Host]]:
     return layouts
 
 
+def other_layouts(host: Host) -> list[Host]:
+    """The variants of a host whose hooks stand elsewhere in the very same file."""
+    if not host.has_variants:
+        return []
+    usual = load(host.name)
+    layouts = [usual, *(variant for _, variant in variants(usual))]
+    return [
+        layout for layout in layouts if layout.files == host.files and layout.shape != host.shape
+    ]
+
+
 def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
     """The values of a variant; its tables extend the usual ones, its events replace them."""
     merged: dict[str, Any] = {}
@@ -239,7 +252,7 @@ def config_folder(host: Host, environ: Mapping[str, str]) -> str:
 
 def home(environ: Mapping[str, str]) -> str:
     """The user's home folder."""
-    return environ.get("HOME") or os.path.expanduser("~")
+    return environ["HOME"]
 
 
 def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> str:

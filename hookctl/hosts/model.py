@@ -6,7 +6,7 @@ The fields have the names of the keys. A key that the file leaves out has the de
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
-Record = TypeVar("Record", bound=tuple[Any, ...])
+Table = TypeVar("Table", bound=tuple[Any, ...])
 
 
 class Client(NamedTuple):
@@ -41,7 +41,7 @@ class Scopes(NamedTuple):
     first_only: bool = False
 
 
-class Registration(NamedTuple):
+class HookFormat(NamedTuple):
     """What a hook needs in a settings file; `Shape` says where it is written."""
 
     commands: Sequence[str] = ("command",)
@@ -147,7 +147,7 @@ class GuardNeeds(NamedTuple):
     without: Sequence[str] = ()
 
 
-class Reader(NamedTuple):
+class OtherAgent(NamedTuple):
     """Another agent that reads the same settings files."""
 
     host: str
@@ -155,7 +155,7 @@ class Reader(NamedTuple):
     only: str = ""  # the condition, if it does not always read them
 
 
-def read_record(kind: type[Record], table: dict[str, Any]) -> Record:
+def read_record(kind: type[Table], table: dict[str, Any]) -> Table:
     """The record of a table of the file; keys without a field are skipped."""
     fields: Sequence[str] = kind._fields  # type: ignore[attr-defined]
     return kind(**{name: table[name] for name in fields if name in table})

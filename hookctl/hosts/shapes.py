@@ -14,9 +14,18 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
-from hookctl.model import AddElement, CloseGap, Edit, EditElement, HookEntry, Path, Prune, Put
-from hookctl.model import Drop as DropLeaf
-from hookctl.model import DropElement as Removal
+from hookctl.model import (
+    AddHook,
+    CloseGap,
+    DropHook,
+    DropValue,
+    Edit,
+    EditHook,
+    HookEntry,
+    Path,
+    Prune,
+    Put,
+)
 
 _HEAD = re.compile(r": hookctl=([A-Za-z0-9._-]+/[A-Za-z0-9._-]+); ")
 _ANY = "{pack}"  # in a root: one key for each pack
@@ -68,7 +77,10 @@ def _is_pack_key(pattern: str, key: str) -> bool:
 
 def event_of(shape: Shape, path: Path) -> str:
     """The event of a hook, from its path or the path of its list."""
-    return str(path[len(shape.root)])
+    position = len(shape.root)
+    if position >= len(path):  # the path is one of another layout
+        position = len(path) - 1
+    return str(path[position])
 
 
 def handlers(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
@@ -176,16 +188,16 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
     """The document with all edits made; hook paths are those before the first edit."""
     # Appending shifts nothing, so additions come before removals; removals run backwards.
     for edit in edits:
-        if isinstance(edit, EditElement):
+        if isinstance(edit, EditHook):
             document = _edit_element(shape, document, edit)
     for edit in edits:
         if isinstance(edit, Put):
             document = _put(document, edit)
-        elif isinstance(edit, DropLeaf):
+        elif isinstance(edit, DropValue):
             document = document.remove(edit.path)
-        elif isinstance(edit, AddElement):
+        elif isinstance(edit, AddHook):
             document = document.append(edit.path, _entry(shape, edit))
-    removals = [edit.element.path for edit in edits if isinstance(edit, Removal)]
+    removals = [edit.element.path for edit in edits if isinstance(edit, DropHook)]
     for path in sorted(removals, key=_sort_key, reverse=True):
         document = _remove_element(shape, document, path)
     for edit in edits:
@@ -213,7 +225,7 @@ def _is_empty(document: Document, path: Path) -> bool:
     return document.get(path) in ({}, []) and "".join(document.raw(path).split()) in ("{}", "[]")
 
 
-def _entry(shape: Shape, edit: AddElement) -> dict[str, Any]:
+def _entry(shape: Shape, edit: AddHook) -> dict[str, Any]:
     """The value to append to an event's list for a new hook."""
     fields = _as_written(shape, edit.fields)
     if shape.is_flat(event_of(shape, edit.path)):
@@ -225,7 +237,7 @@ def _entry(shape: Shape, edit: AddElement) -> dict[str, Any]:
     return group
 
 
-def _edit_element(shape: Shape, document: Document, edit: EditElement) -> Document:
+def _edit_element(shape: Shape, document: Document, edit: EditHook) -> Document:
     path = edit.element.path
     is_grouped = not shape.is_flat(event_of(shape, path))
     # The matcher of a shared group belongs to the person's hooks too.

@@ -22,7 +22,7 @@ from hookctl.hosts.shapes import head, is_event_path
 from hookctl.ledger import store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Entry, PackRecord, Path, Record
+from hookctl.model import Consent, Entry, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -124,7 +124,10 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
 
 
 def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
-    """The whole records of the state folder's ledger, and its stubs."""
+    """The whole records of the state folder's ledger, and its stubs.
+
+    A stub only says that a project has a ledger of its own, which holds the record.
+    """
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
     for key, record in store.load(folders.ledger).items():
@@ -136,7 +139,10 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
 
 
 def _known_projects(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
-    projects = [project_folder.find(folders.cwd, folders.environ)]
+    projects = []
+    root = project_folder.search(folders.cwd, folders.environ)
+    if not project_folder.is_foreign(root):
+        projects.append(root)
     for stub in stubs.values():
         if stub.project:
             projects.append(store.real_path(stub.project))
@@ -144,6 +150,7 @@ def _known_projects(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
 
 
 def _load_project(folders: Folders, project: str, stubs: Mapping[str, Record]) -> dict[str, Record]:
+    project_folder.require_own(project)
     return load(folders, project, files.read(ledger_path(project)).data, stubs)
 
 
@@ -193,10 +200,25 @@ def _load_record(
     store.check_record(record)
     _check_entries(target, record)
     if stub is not None:
-        record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
+        record = record._replace(
+            sha256_before=stub.sha256_before,
+            sha256_after=stub.sha256_after,
+            packs=_with_consent(record.packs, stub.packs),
+        )
     if version == 1:
         return _with_known_prefixes(record, prefixes)
     return _with_hashes(record, stub)
+
+
+def _with_consent(
+    packs: dict[str, PackRecord], known: Mapping[str, PackRecord]
+) -> dict[str, PackRecord]:
+    """The packs of a project, with what somebody on this machine agreed to for each."""
+    result = {}
+    for name, pack in packs.items():
+        consent = known[name].consent if name in known else Consent()
+        result[name] = pack._replace(consent=consent)
+    return result
 
 
 def _without_end(lines: dict[str, Any]) -> dict[str, Any]:

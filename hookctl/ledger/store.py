@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from hookctl.errors import HookctlError
 from hookctl.ledger import version1
 from hookctl.ledger.codec import from_json, to_json
-from hookctl.model import Entry, PackRecord, Record
-from hookctl.system import files
+from hookctl.model import Consent, Entry, PackRecord, Record
+from hookctl.system import files, project
 
 VERSION = 2
 NEEDS = "0.2.0"  # the first hookctl that can read this version
@@ -134,7 +134,9 @@ def make_stub(record: Record) -> Record:
     """The part of a project-scope record that holds on this machine only: hashes, and its path."""
     packs = {}
     for name, pack in record.packs.items():
-        packs[name] = PackRecord(pack.version, {}, "", pack.files, "", pack.digest)
+        packs[name] = PackRecord(
+            pack.version, {}, "", pack.files, "", pack.digest, consent=pack.consent
+        )
     return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
 
 
@@ -142,8 +144,17 @@ def shared_part(record: Record) -> Record:
     """The part of a project-scope record that is the same on every machine."""
     packs = {}
     for name, pack in record.packs.items():
-        packs[name] = pack._replace(files=dict.fromkeys(pack.files, ""))
+        packs[name] = pack._replace(files=dict.fromkeys(pack.files, ""), consent=Consent())
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
+
+
+def away(records: Mapping[str, Record]) -> dict[str, Record]:
+    """The records of projects whose folders are not there; nothing of theirs is changed."""
+    found = {}
+    for key, record in records.items():
+        if record.project and project.is_away(record.project):
+            found[key] = record
+    return found
 
 
 def find_record(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from hookctl.errors import USAGE, HookctlError
-from hookctl.packs.model import Hook, Pack
+from hookctl.packs.model import Pack, PackHook
 
 _FOLDER = os.path.dirname(__file__)
 
@@ -55,5 +55,7 @@ def _built_in(name: str) -> Pack:
 
     with open(os.path.join(_FOLDER, f"{name}.toml"), "rb") as stream:
         data = tomllib.load(stream)
-    hooks = tuple(Hook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"])
+    hooks = tuple(
+        PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]
+    )
     return Pack(**data["pack"], files=tuple(data["files"]["include"]), hooks=hooks)

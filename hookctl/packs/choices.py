@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl.errors import USAGE, HookctlError, nearest
+from hookctl.errors import USAGE, HookctlError, nearest, usage_error
 from hookctl.packs.guard_options import LIMIT_KEY, schema
 from hookctl.packs.presets import PRESETS
 from hookctl.settings.words import WORDS
@@ -191,11 +191,7 @@ def require_portable(settings: Settings) -> None:
 def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
     if name and name not in known:
         hint = f"{kind.capitalize()}s: {', '.join(known)}."
-        raise _usage_error(f"unknown {kind} {name!r}", hint)
-
-
-def _usage_error(message: str, hint: str) -> HookctlError:
-    return HookctlError("usage", message, hint=hint, exit_code=USAGE)
+        raise usage_error(f"unknown {kind} {name!r}", hint)
 
 
 def _parse_assignments(assignments: tuple[str, ...]) -> dict[str, Any]:
@@ -206,13 +202,13 @@ def _parse_assignments(assignments: tuple[str, ...]) -> dict[str, Any]:
         key, equals, text = assignment.partition("=")
         name = "max_stop_blocks" if key == LIMIT_KEY else key
         if name == "mode":
-            raise _usage_error("the mode is no --set", f"Say --mode {text or 'breaker'}.")
+            raise usage_error("the mode is no --set", f"Say --mode {text or 'breaker'}.")
         names = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
         if name not in known:
             meant = nearest(key, [*known, LIMIT_KEY])
-            raise _usage_error(f"unknown setting {assignment!r}", meant + names)
+            raise usage_error(f"unknown setting {assignment!r}", meant + names)
         if not equals:
-            raise _usage_error(f"{assignment} needs a value", names)
+            raise usage_error(f"{assignment} needs a value", names)
         options[name] = _parse_value(name, text.strip(), known[name])
     return options
 
@@ -228,7 +224,7 @@ def _parse_nudge(request: Request) -> dict[str, Any]:
         if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             hint = "The reminder comes only where this variable is set: "
             hint += "--nudge-env HERMES_KANBAN_TASK."
-            raise _usage_error(f"--nudge-env {name!r} is no variable's name", hint)
+            raise usage_error(f"--nudge-env {name!r} is no variable's name", hint)
         options["required_scope_env"] = name
     return options
 
@@ -247,7 +243,7 @@ def _parse_dispatch(claims: tuple[str, ...]) -> dict[str, Any]:
             limits.add(limit)
     if len(limits) > 1:
         hint = "Give the same MAX/SECONDS to each, or to one of them."
-        raise _usage_error("all dispatch tools share one limit", hint)
+        raise usage_error("all dispatch tools share one limit", hint)
     options: dict[str, Any] = {}
     if claims:
         options["dispatch_tools"] = list(dict.fromkeys(tools))
@@ -272,7 +268,7 @@ def _split_dispatch(claim: str) -> tuple[str, tuple[int, int] | None]:
 
 def _dispatch_error(claim: str) -> HookctlError:
     hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
-    return _usage_error(f"--dispatch {claim!r} names no tool, or a limit that is none", hint)
+    return usage_error(f"--dispatch {claim!r} names no tool, or a limit that is none", hint)
 
 
 def settable_options() -> dict[str, Any]:
@@ -292,7 +288,7 @@ def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
     if not jsonschema.Draft202012Validator(rule).is_valid(value):
         kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
         hint = kinds.get(kind, "") + rule.get("description", "")
-        raise _usage_error(f"{name} cannot be {text!r}", hint)
+        raise usage_error(f"{name} cannot be {text!r}", hint)
     return value
 
 

@@ -14,7 +14,7 @@ from hookctl.hosts.shapes import head
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, MODES, Settings
 from hookctl.packs.fields import fields_of, top_wants
-from hookctl.packs.model import Hook, Pack
+from hookctl.packs.model import Pack, PackHook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh
 from hookctl.settings.words import is_true
 from hookctl.system import files
@@ -89,7 +89,9 @@ def _shared_env(settings: Settings) -> dict[str, str]:
     return {LIMIT_KEY: wanted_limit(settings)}
 
 
-def _wanted_hook(settings: Settings, target: Target, hook: Hook, folder: str, limit: str) -> Wanted:
+def _wanted_hook(
+    settings: Settings, target: Target, hook: PackHook, folder: str, limit: str
+) -> Wanted:
     host, id = target.host, f"{GUARD}/{hook.id}"
     is_stop = hook.event == "stop"
     fields = fields_of(
@@ -242,10 +244,12 @@ def _cap_to_count(host: Host) -> dict[str, Any]:
 def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
     """The content of config.json; in breaker mode the limit is in the host's env, if it has one.
 
+    A locked guard reads no variable, so its limit stands here.
     Without a state folder, as at project scope, the hook finds it by itself.
     """
     config = {"mode": settings.mode, **settings.effective}
-    if settings.mode == "breaker" and (host.env_path or host.env_field):
+    has_variable = bool(host.env_path or host.env_field)
+    if settings.mode == "breaker" and has_variable and settings.effective.get("locked") is not True:
         config.pop("max_stop_blocks", None)
     if state:
         config["state_dir"] = state

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
+
 
 class EnvClaim(NamedTuple):
     """A value for the host's environment, and the rule if several packs want the key."""
@@ -10,7 +12,7 @@ class EnvClaim(NamedTuple):
     merge: str = ""  # max | min | first
 
 
-class Hook(NamedTuple):
+class PackHook(NamedTuple):
     """A command that runs on an event."""
 
     id: str
@@ -26,7 +28,7 @@ class Part(NamedTuple):
     """The pack's additions for one host."""
 
     env: dict[str, EnvClaim]
-    hooks: tuple[Hook, ...]
+    hooks: tuple[PackHook, ...]
 
 
 class Pack(NamedTuple):
@@ -38,6 +40,14 @@ class Pack(NamedTuple):
     source: str = ""  # absolute path of the pack's file; empty for a built-in one
     files: tuple[str, ...] = ()  # relative to the pack's folder, in the pack's order
     env: dict[str, EnvClaim] = {}  # noqa: RUF012 (never changed in place)
-    hooks: tuple[Hook, ...] = ()
+    hooks: tuple[PackHook, ...] = ()
     hosts: dict[str, Part] = {}  # noqa: RUF012
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
+
+
+class Origin(NamedTuple):
+    """Where the programs of an installed guard come from."""
+
+    kind: str  # RELEASED, NEWER (its record says so), UNKNOWN or MISSING
+    version: str = ""  # the first that released them; of a newer one, what the record says
+    path: str = ""  # the program that is not known

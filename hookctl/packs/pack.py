@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError
 from hookctl.model import LIMIT, Path
-from hookctl.packs.model import EnvClaim, Hook, Pack, Part
+from hookctl.packs.model import EnvClaim, Pack, PackHook, Part
 from hookctl.packs.wants import Unreadable, slots
 from hookctl.system import files
 from hookctl.system.folders import asset
@@ -249,9 +249,9 @@ def _env(table: dict[str, Any]) -> dict[str, EnvClaim]:
     return claims
 
 
-def _hook(table: dict[str, Any], *, native: bool = False) -> Hook:
+def _hook(table: dict[str, Any], *, native: bool = False) -> PackHook:
     fields = {**table, "hosts": tuple(table.get("hosts", ()))}
-    return Hook(**{"id": table["event"], **fields}, native=native)
+    return PackHook(**{"id": table["event"], **fields}, native=native)
 
 
 def _check_text(source: _Source, data: dict[str, Any]) -> None:
@@ -372,7 +372,7 @@ def _check_meaning(source: _Source, pack: Pack) -> None:
             _check_native(source, at, hook, host)
 
 
-def _placed(place: Path, hooks: tuple[Hook, ...]) -> Iterator[tuple[Hook, Path]]:
+def _placed(place: Path, hooks: tuple[PackHook, ...]) -> Iterator[tuple[PackHook, Path]]:
     return ((hook, (*place, number)) for number, hook in enumerate(hooks))
 
 
@@ -385,7 +385,7 @@ def _check_env(source: _Source, place: Path, env: dict[str, EnvClaim]) -> None:
             )
 
 
-def _check_hooks(source: _Source, place: Path, pack: Pack, hooks: tuple[Hook, ...]) -> None:
+def _check_hooks(source: _Source, place: Path, pack: Pack, hooks: tuple[PackHook, ...]) -> None:
     known: set[str] = set()
     for hook, at in _placed(place, hooks):
         if hook.id in known:
@@ -396,7 +396,7 @@ def _check_hooks(source: _Source, place: Path, pack: Pack, hooks: tuple[Hook, ..
         _check_command(source, (*at, "command"), hook, pack)
 
 
-def _check_command(source: _Source, place: Path, hook: Hook, pack: Pack) -> None:
+def _check_command(source: _Source, place: Path, hook: PackHook, pack: Pack) -> None:
     try:
         found = slots(hook.command)
     except Unreadable as error:
@@ -413,7 +413,7 @@ def _check_command(source: _Source, place: Path, hook: Hook, pack: Pack) -> None
             raise source.error(place, message, "Name them: [files] include = [...].")
 
 
-def _check_native(source: _Source, place: Path, hook: Hook, host: str) -> None:
+def _check_native(source: _Source, place: Path, hook: PackHook, host: str) -> None:
     """Check a hook for an event by the host's own name, which shows if it is a tool event."""
     events = hosts.load(host).events if host in hosts.names() else {}
     if hook.event in events and hook.event not in events.values():
@@ -425,7 +425,7 @@ def _check_native(source: _Source, place: Path, hook: Hook, host: str) -> None:
         _refuse_matcher(source, place, hook)
 
 
-def _refuse_matcher(source: _Source, place: Path, hook: Hook) -> None:
+def _refuse_matcher(source: _Source, place: Path, hook: PackHook) -> None:
     message = f"the hook {hook.id} has a matcher, but {hook.event} is no tool event"
     raise source.error(
         (*place, "matcher"), message, f"Leave it out, or use {' or '.join(TOOL_EVENTS)}."

@@ -11,7 +11,7 @@ from hookctl.hosts import Host
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
-from hookctl.packs.model import Hook, Pack
+from hookctl.packs.model import Pack, PackHook
 
 # What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.
 _FILES = (
@@ -59,7 +59,7 @@ def _env(pack: Pack, host: Host) -> dict[str, Any]:
     return {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
 
 
-def _hooks(pack: Pack, host: str) -> list[Hook]:
+def _hooks(pack: Pack, host: str) -> list[PackHook]:
     """A host's hooks: its own replace those with the same id in place, and the others follow."""
     own = {hook.id: hook for hook in pack.hosts[host].hooks} if host in pack.hosts else {}
     common = [hook for hook in pack.hooks if not hook.hosts or host in hook.hosts]
@@ -67,7 +67,7 @@ def _hooks(pack: Pack, host: str) -> list[Hook]:
     return [*replaced, *own.values()]
 
 
-def _element(pack: Pack, hook: Hook, host: Host, event: str, files_text: str) -> Wanted:
+def _element(pack: Pack, hook: PackHook, host: Host, event: str, files_text: str) -> Wanted:
     id = f"{pack.name}/{hook.id}"
     command = "".join(_command(pack, hook, host, files_text))
     env = {key: claim.value for key, claim in _env(pack, host).items()}
@@ -77,7 +77,7 @@ def _element(pack: Pack, hook: Hook, host: Host, event: str, files_text: str) ->
     )
 
 
-def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[str]:
+def _command(pack: Pack, hook: PackHook, host: Host, files_text: str) -> Iterator[str]:
     """The command in pieces: each text as it is, and {files} as a piece of its own."""
     yield head(f"{pack.name}/{hook.id}")
     if pack.files:
@@ -98,7 +98,7 @@ def _command(pack: Pack, hook: Hook, host: Host, files_text: str) -> Iterator[st
     yield hook.command[at:]
 
 
-def _forms(pack: Pack, hook: Hook, host: Host) -> str:
+def _forms(pack: Pack, hook: PackHook, host: Host) -> str:
     """A pattern for every command that this pack writes for this hook, with any path."""
     mark = "\0"  # stands in no command
     pieces = [
@@ -110,9 +110,8 @@ def _forms(pack: Pack, hook: Hook, host: Host) -> str:
 
 # The quotes of sh, as far as it takes to know what stands inside them.
 
-_NAME = re.compile(
-    r"(?<!\$)\{(files|host|event)\}"
-)  # ${host} is the shell's, also where it is not expanded
+# ${host} is the shell's, also where it is not expanded
+_NAME = re.compile(r"(?<!\$)\{(files|host|event)\}")
 _TOKEN = re.compile(rf"""{_NAME.pattern}|\$[$({{']|\\?.""", re.DOTALL)
 _CASE = re.compile(r"case[ \t]")
 _BREAKS = frozenset(" \t;&|<>()")  # behind these a word begins, or a comment
@@ -130,8 +129,8 @@ class _Open(NamedTuple):
     inside: str = ""  # what to say of a placeholder
 
     @property
-    def runs(self) -> bool:
-        """Whether commands, and so comments, stand here."""
+    def holds_commands(self) -> bool:
+        """Whether the text inside is shell commands, where # begins a comment."""
         return self.kind in ("", "`", "(", "$(")
 
 
@@ -155,7 +154,7 @@ def _slots(command: str) -> Iterator[Slot]:
         elif token == "'" and not top.quoted:
             at = _end_of(command, "'", at)
             yield from _within(command, start, at, "single quotes")
-        elif token == "#" and top.runs and not word:
+        elif token == "#" and top.holds_commands and not word:
             at = (
                 _end_of(command, "`", at) - 1 if any(o.kind == "`" for o in stack) else len(command)
             )
@@ -187,7 +186,7 @@ def _turn(stack: list[_Open], token: str) -> bool:
     top = stack[-1]
     if token == _CLOSES.get(top.kind):
         return stack.pop().kind != "("
-    if token in ('"', "`", "$(", "${") or (token == "(" and top.runs):
+    if token in ('"', "`", "$(", "${") or (token == "(" and top.holds_commands):
         quoted = token == '"' or (token == "${" and top.quoted)
         stack.append(_Open(token, quoted, top.inside or _TITLES.get(token, "")))
         return token not in ("`", "$(", "(")

@@ -22,7 +22,7 @@ _ALONE = 'eval "set --; $1"'
 _WORD = r"""(?:'[^']*'|"'"|[\w@%+=:,./-])+"""
 
 
-def wraps(id: str) -> bool:
+def is_wrap_id(id: str) -> bool:
     """Whether an id is that of a wrapped hook."""
     return id.startswith(WRAP)
 

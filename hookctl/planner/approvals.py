@@ -6,18 +6,23 @@ entry like any other, in the file that the host keeps it in; so the operator's o
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Mapping
 
 from hookctl import engine
-from hookctl.errors import HookctlError
+from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex, config_folder, shapes
 from hookctl.hosts.model import Trust
 from hookctl.ledger import store
+from hookctl.masking import OwnText
 from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted
 from hookctl.planner.draft import Draft
+from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings import approval
 from hookctl.settings.sources import Sources
-from hookctl.settings.targets import Target
+from hookctl.settings.targets import GUARD, Target
+from hookctl.system import project
 
 _FORMAT = "toml"  # of the only file that has such approvals
 _WRITTEN = ("write", "replace", "remove")
@@ -56,12 +61,18 @@ class Approvals:
 
     def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
+        if ask:
+            _require_own_programs(draft, pack, self.sources.folders.environ)
         config = self._open_config_of(draft, must=ask)
         if config is None:
             draft.messages.append(_operator_step(trust))
             return
         needed, others = _needed_approvals(draft, pack)
-        if ask or _keeps_up(config, draft, pack):
+        if draft.target.shared:
+            _withdraw(config, draft, pack)  # what an earlier version approved
+        elif not ask and not _runs_the_same(draft, pack):
+            self._take_back(config, draft, pack)
+        elif ask or _keeps_up(config, draft, pack):
             _approve(config, draft, pack, needed)
         if ask:
             for hook in others:
@@ -69,12 +80,26 @@ class Approvals:
         if _misses_any(config, needed) or (ask and others):
             draft.messages.append(_operator_step(trust))
 
+    def _take_back(self, config: Draft, draft: Draft, pack: str) -> None:
+        """Take our approvals of a pack out again, and show what it ran and what it runs now."""
+        if not _owned_approvals(config, draft, pack):
+            return
+        from hookctl.planner.consent import changed_claims, changed_files
+
+        lines = []
+        if draft.record and pack in draft.record.packs:
+            lines += changed_claims(draft.record.entries, draft.entries, pack)
+            lines += changed_files(draft.record.packs[pack].files, draft.packs[pack].files)
+        _withdraw(config, draft, pack)
+        said = f"{pack} changed, so hookctl took its approval back; --trust approves it again"
+        draft.messages.append(OwnText("\n".join([said, *lines])))
+
     def follow(self, draft: Draft, pack: str) -> None:
         """Keep up a pack's approvals after another pack's install has moved its hooks."""
         if not draft.host.trust.config:
             return
         config = self._open_config_of(draft, must=False)
-        if config and _keeps_up(config, draft, pack):
+        if config and not draft.target.shared and _keeps_up(config, draft, pack):
             needed, _ = _needed_approvals(draft, pack)
             if needed:
                 _approve(config, draft, pack, needed)
@@ -130,6 +155,34 @@ class Approvals:
         return config
 
 
+def _require_own_programs(draft: Draft, pack: str, environ: Mapping[str, str]) -> None:
+    """Refuse to approve a program in a project: a later commit of it would be approved, too."""
+    paths = [draft.packs[pack].folder]
+    for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
+        if hook.pack == pack:
+            paths += _paths_in(str(hook.fields["command"]))
+    for path in filter(None, paths):
+        root = project.search(path, environ) if os.path.isabs(path) else path
+        if not os.path.isabs(path) or project.has_mark(root):
+            message = f"--trust: {path} is a project's, so a later commit could change what it runs"
+            hint = "Leave --trust out and approve it in the host, or move the program out of there."
+            raise HookctlError("trust_refused", message, path=root, hint=hint, exit_code=USAGE)
+
+
+def _paths_in(command: str) -> list[str]:
+    """The paths of files that a command names, and those that depend on the working folder."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    paths = []
+    for word in words:
+        is_relative = word.startswith(("./", "../")) or "_PROJECT_DIR" in word
+        if is_relative or (os.path.isabs(word) and os.path.isfile(word)):
+            paths.append(word)
+    return paths
+
+
 def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
     """Event and command of the hooks whose approvals are kept up.
 
@@ -182,10 +235,37 @@ def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Ent
     return approvals
 
 
+def _runs_the_same(draft: Draft, pack: str) -> bool:
+    """Whether a pack's hooks run what they ran before, or the guard as hookctl released it."""
+    if pack == GUARD and not draft.has_foreign_programs:
+        return True
+    if draft.record is None or pack not in draft.record.packs:
+        return False
+    known, new = draft.record.packs[pack].files, draft.packs[pack].files
+    if any(known.get(name) != digest for name, digest in new.items() if name != CONFIG):
+        return False
+    return _hooks_of(draft.entries, pack) <= _hooks_of(draft.record.entries, pack)
+
+
+def _hooks_of(entries: Iterable[Entry], pack: str) -> set[tuple[Path, str, str]]:
+    """Where each hook of a pack stands, what it runs, and for which tools."""
+    hooks = set()
+    for entry in entries:
+        if entry.kind == "element" and pack in entry.owners:
+            fields = entry.owners[pack].value
+            hooks.add((entry.path, fields["command"], str(fields.get("matcher"))))
+    return hooks
+
+
+def _owned_approvals(config: Draft, draft: Draft, pack: str) -> list[Entry]:
+    """The approvals of a pack that we wrote."""
+    known = config.record.entries if config.record else ()
+    return [entry for entry in _approvals_of(known, draft, pack) if entry.mode == "owned"]
+
+
 def _keeps_up(config: Draft, draft: Draft, pack: str) -> bool:
     """Whether we approved hooks here, and the operator has taken none of that back."""
-    known = config.record.entries if config.record else ()
-    ours = [entry for entry in _approvals_of(known, draft, pack) if entry.mode == "owned"]
+    ours = _owned_approvals(config, draft, pack)
     # Compare with the file before this run: by now one pack's approval may have replaced another's.
     return bool(ours) and all(config.before.get(entry.path) == entry.written for entry in ours)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Entry, PackRecord, Wanted
+from hookctl.model import Consent, Entry, PackRecord, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.choices import (
@@ -38,6 +38,7 @@ class Choice(NamedTuple):
     reset: bool = False
     force: bool = False
     trust: bool = False
+    allow_env: tuple[str, ...] = ()
 
 
 class Content(NamedTuple):
@@ -49,11 +50,13 @@ class Content(NamedTuple):
     source: str  # the pack's own file, as it is recorded
     digest: str
     visible: tuple[Entry, ...]  # the entries to decide on: not those of hooks that we wrap
+    consent: Consent = Consent()  # what an install of it needs; a built-in pack needs none
 
 
-def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
+def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:
     """What the manifest of a pack wants, with its files in the folder."""
     from hookctl.packs.pack import read_files
+    from hookctl.packs.risks import risky_env
     from hookctl.packs.wants import wants as pack_wants
 
     wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder))
@@ -69,7 +72,14 @@ def pack_content(draft: Draft, pack: Pack, folder: str) -> Content:
     # A clone must get the committed digest from its files alone: it has no manifest.
     manifest = b"" if draft.target.shared else pack.manifest
     digest = content_digest(manifest, contents)
-    return Content(wants, files, {}, source, digest, entries_without_wraps(draft))
+    allowed = set(choice.allow_env)
+    if known and not choice.reset:
+        allowed.update(known.consent.env)
+    consent = Consent(
+        digest=content_digest(pack.manifest, contents),
+        env=tuple(name for name in risky_env(pack) if name in allowed),
+    )
+    return Content(wants, files, {}, source, digest, entries_without_wraps(draft), consent)
 
 
 def _recorded_source(pack: Pack, target: Target) -> str:
@@ -135,9 +145,9 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
     draft.messages += remarks_for(draft.host, settings, _operators_cap(draft))
     if draft.target.shared:
         require_portable(settings)
-        draft.messages += interpreter.on_path(draft.folders.environ)
+        draft.messages += interpreter.on_path(draft.folders.environ, draft.target.project)
         return settings.with_python("")
-    if settings.python and interpreter.is_runnable(settings.python):
+    if settings.python and interpreter.is_usable(settings.python):
         return settings
     python, warning = draft.sources.python()
     if warning:

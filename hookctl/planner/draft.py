@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterable
 
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, shapes
+from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.codex import APPROVALS
 from hookctl.ledger.committed import Records
 from hookctl.model import (
     Action,
-    AddElement,
+    AddHook,
     Change,
     Conflict,
     Current,
     Decision,
-    Drop,
-    DropElement,
+    DropHook,
+    DropValue,
     Edit,
     Entry,
     PackRecord,
@@ -77,6 +77,7 @@ class Draft:
         self.is_recreated = False  # somebody made the file again, without anything of ours
         # An earlier text to put back, and the record that is true of it:
         self.restored: tuple[bytes, Record | None] | None = None
+        self.has_foreign_programs = False  # a program of the guard that somebody edited stays
         # Event and command of each hook that we want here:
         self.commands: frozenset[tuple[str, str]] = frozenset()
         # What is done and said on the way:
@@ -119,7 +120,11 @@ class Draft:
         return tuple(visible)
 
     def read_current(
-        self, wants: Iterable[Wanted] = (), entries: Iterable[Entry] | None = None
+        self,
+        wants: Iterable[Wanted] = (),
+        entries: Iterable[Entry] | None = None,
+        *,
+        null_is_nothing: bool = False,
     ) -> Current:
         """What the file, as edited so far, has where these wants and entries belong."""
         if entries is None:
@@ -129,7 +134,9 @@ class Draft:
         items += [(entry.path, entry.kind) for entry in entries]
         is_same = self._current_document is self.document and self._current_items == items
         if self._current is None or not is_same:
-            self._current = look(self.host, self.document, wants, entries)
+            self._current = look(
+                self.host, self.document, wants, entries, null_is_nothing=null_is_nothing
+            )
             self._current_document, self._current_items = self.document, items
         return self._current
 
@@ -140,7 +147,7 @@ class Draft:
             return
         hidden = [entry for entry in self.entries if entry not in visible]
         if not self.is_exact:
-            decision = _keep_top_keys(self.host, self.document, decision)
+            decision = self._keep_top_keys(decision)
         has_changes = bool(decision.edits) or decision.entries != visible
         if self.host.shape.positions and has_changes:
             decision = close_placeholders(self.host, self.document, decision, self.placeholders)
@@ -148,6 +155,34 @@ class Draft:
         self._make_edits(decision.edits)
         self.actions += decision.actions
         self.kept += decision.kept
+
+    def _keep_top_keys(self, decision: Decision) -> Decision:
+        """The decision, but the keys that the host demands stay while hooks of others need them.
+
+        Hooks that stood there without such a key before us did not need it from us.
+        """
+        required = {(key,) for key in self.host.registration.top}
+        removed_hooks = set()
+        kept_paths = set()
+        for edit in decision.edits:
+            if isinstance(edit, DropHook):
+                removed_hooks.add(edit.element.path)
+            elif isinstance(edit, DropValue) and edit.path in required:
+                kept_paths.add(edit.path)
+        hooks = {path for path, *_ in shapes.handlers(self.host.shape, self.document.value)}
+        if not kept_paths or hooks <= removed_hooks or self._had_hooks_before_us():
+            return decision
+        return _without_edits_of(self.host, decision, kept_paths)
+
+    def _had_hooks_before_us(self) -> bool:
+        """Whether the file had hooks of others before our first write."""
+        if self.record is None or not self.record.sha256_before:
+            return False
+        backup = backups.find_backup(self.folders.state, self.record.sha256_before)
+        if backup is None:
+            return False
+        before = formats.parse(self.record.format, backup, where=self.snapshot.path)
+        return bool(shapes.handlers(self.host.shape, before.value))
 
     def _make_edits(self, edits: tuple[Edit, ...]) -> None:
         if not edits:
@@ -159,6 +194,44 @@ class Draft:
             )
         self.document = edited
         self.edits += edits
+
+    def drop_stranded_hooks(self, pack: str) -> None:
+        """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
+
+        An operator may add a key that makes the host look for its hooks elsewhere in the file.
+        """
+        for layout in other_layouts(self.host):
+            stranded = []
+            for hook in shapes.elements(layout.shape, self.document.value):
+                if hook.pack == pack:
+                    stranded.append(hook)
+            if not stranded:
+                continue
+            edits = tuple(DropHook(hook) for hook in stranded)
+            self.document = self.sources.edit(layout.shape, self.document, edits)
+            self.edits += edits
+            reason = f"{self.host.title} reads its hooks elsewhere in this file now"
+            for hook in stranded:
+                event = shapes.event_of(layout.shape, hook.path)
+                path = shapes.event_path(layout.shape, event, pack)
+                action = Action("remove", path, "element", hook.id, "owned", "free", reason)
+                self.actions.append(action)
+        kept = []
+        for entry in self.entries:
+            if not (pack in entry.owners and self._is_stranded(entry)):
+                kept.append(entry)
+        self.entries = tuple(kept)
+
+    @property
+    def has_stranded_hooks(self) -> bool:
+        """Whether the record has hooks where the host no longer reads any."""
+        return any(self._is_stranded(entry) for entry in self.pack_entries())
+
+    def _is_stranded(self, entry: Entry) -> bool:
+        """Whether a hook's recorded place is one of another layout of the file."""
+        if not entry.id or entry.path[:2] == APPROVALS or not self.host.has_variants:
+            return False
+        return not shapes.is_event_path(self.host.shape, entry.path)
 
     def add_runtime(self, runtime: Runtime) -> None:
         """Add what happens to the files that the hooks run."""
@@ -190,7 +263,7 @@ class Draft:
     @property
     def adds_hooks(self) -> bool:
         """Whether the draft adds a hook of ours."""
-        return any(isinstance(edit, AddElement) for edit in self.edits)
+        return any(isinstance(edit, AddHook) for edit in self.edits)
 
     @property
     def has_nothing_of_ours(self) -> bool:
@@ -236,6 +309,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         key=draft.key,
         rmdirs=tuple(draft.rmdirs),
         messages=tuple(draft.messages),
+        known=draft.record,
     )
 
 
@@ -249,6 +323,7 @@ def _plan_of_conflicts(draft: Draft) -> FilePlan:
         record=draft.record,
         decision=Decision(entries=draft.entries, conflicts=tuple(draft.conflicts)),
         key=draft.key,
+        known=draft.record,
     )
 
 
@@ -314,23 +389,11 @@ def _has_same_values(format: str, backup: bytes, document: Document) -> bool:
     return (value or {}) == (document.value or {})
 
 
-def _keep_top_keys(host: Host, document: Document, decision: Decision) -> Decision:
-    """The decision, but the keys that the host demands stay while hooks of others do."""
-    required = {(key,) for key in host.registration.top}
-    removed_hooks = set()
-    kept_paths = set()
-    for edit in decision.edits:
-        if isinstance(edit, DropElement):
-            removed_hooks.add(edit.element.path)
-        elif isinstance(edit, Drop) and edit.path in required:
-            kept_paths.add(edit.path)
-    root = document.value if isinstance(document.value, dict) else {}
-    hooks = {path for path, *_ in shapes.handlers(host.shape, root)}
-    if not kept_paths or hooks <= removed_hooks:
-        return decision
+def _without_edits_of(host: Host, decision: Decision, kept_paths: set[Path]) -> Decision:
+    """The decision without the removal of these keys, which is told as kept."""
     edits = []
     for edit in decision.edits:
-        if not (isinstance(edit, Drop) and edit.path in kept_paths):
+        if not (isinstance(edit, DropValue) and edit.path in kept_paths):
             edits.append(edit)
     actions = tuple(action for action in decision.actions if action.path not in kept_paths)
     reason = f"without it {host.title} may load no hook of this file, and hooks of yours are left"

@@ -34,6 +34,8 @@ def plan_install(
 ) -> Plan:
     """Plan the install of a pack in these targets; `looking` gets each target before it is read."""
     targets = tuple(targets)
+    if choice.trust:
+        _refuse_inherited_trust(targets)
     projects = [target.project for target in targets if target.shared]
     records = committed.read(sources.folders, projects)
     decide = partial(_decide_on_file, records, pack, choice)
@@ -42,12 +44,43 @@ def plan_install(
         if looking:
             looking(target)
         _require_readable_neighbours(sources, target)
-        drafts.append(make_draft(sources, records, target, decide))
+        draft = make_draft(sources, records, target, decide)
+        _require_own_file(drafts, draft)
+        drafts.append(draft)
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
         _decide_on_approvals(approvals, draft, pack, choice)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
-    return assemble_plan(sources.folders, records, plans, install=True)
+    plan = assemble_plan(sources.folders, records, plans, install=True)
+    if not plan.empty and not plan.conflicts:
+        _require_safe_paths(plan, drafts, pack)
+    return plan
+
+
+def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
+    """Refuse where somebody else could change the settings, or what the hooks run."""
+    from hookctl.system.owners import require_safe  # late: most calls find nothing to do
+
+    for draft in drafts:
+        require_safe(draft.target.path, whole=False)
+        installed = draft.packs[pack.name]
+        for path in (installed.folder, installed.settings.get("python", "")):
+            if path:
+                require_safe(path)
+    for change in plan.changes:
+        require_safe(change.path, whole=not change.settings)
+
+
+def _refuse_inherited_trust(targets: Iterable[Target]) -> None:
+    """Refuse --trust at project scope."""
+    for target in targets:
+        if target.shared:
+            message = (
+                "--trust is not for project scope: the host's approval is of the command's text, "
+                "so it would also hold for whatever a later commit puts into the program"
+            )
+            hint = "Leave --trust out and approve it in the host, or install with --scope user."
+            raise HookctlError("trust_refused", message, hint=hint, exit_code=USAGE)
 
 
 def check_request(pack: Pack, request: Request) -> None:
@@ -71,17 +104,37 @@ def _require_readable_neighbours(sources: Sources, target: Target) -> None:
             sources.read(path, variant.format)
 
 
+def _require_own_file(drafts: list[Draft], draft: Draft) -> None:
+    """Refuse a settings file that is also the one of another host of this command."""
+    for other in drafts:
+        if other.snapshot.path == draft.snapshot.path and other.host.name != draft.host.name:
+            raise _shared_file(draft, other.host.name)
+
+
+def _shared_file(draft: Draft, other: str) -> HookctlError:
+    """The error of a file that two hosts read as their own: their hooks and keys differ."""
+    title = load(other).title
+    message = f"this is the settings file of {title} and of {draft.host.title}"
+    hint = f"Give {draft.host.title} a file of its own ({draft.target.path}), or install for one."
+    return HookctlError(
+        "shared_file", message, path=draft.snapshot.path, hint=hint, exit_code=FAILED
+    )
+
+
 def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
     """Decide on one settings file, and on the pack's own files."""
     target = draft.target
+    if draft.record is not None and draft.record.host != target.host.name:
+        raise _shared_file(draft, draft.record.host)
     reading.require(target.host, draft.before)
     folder = _choose_folder(records, pack, draft)
+    draft.drop_stranded_hooks(pack.name)
     if target.shared:
         require_inside(target.project, os.path.join(folder, CONFIG))
     if pack.name == GUARD:
         content = guard_content(draft, pack, choice, folder)
     else:
-        content = pack_content(draft, pack, folder)
+        content = pack_content(draft, pack, choice, folder)
     changes_wraps = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
@@ -129,6 +182,7 @@ def _install_files(
         upgrade=known is not None and known.version != pack.version,
     )
     draft.add_runtime(runtime)
+    draft.has_foreign_programs = bool(runtime.foreign)
     draft.adds_files = True
     if draft.host.format == "plugin":
         _renew_plugin(draft)
@@ -153,6 +207,7 @@ def _record_pack(draft: Draft, pack: Pack, content: Content, folder: str, runtim
         files=runtime.written,
         source=content.source,
         digest=content.digest,
+        consent=content.consent,
     )
     known = draft.packs.get(pack.name)
     if known:

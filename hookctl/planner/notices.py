@@ -21,6 +21,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[str]:
 
 
 def _notice_switched_off(draft: Draft) -> Iterator[str]:
+    """The file itself switches all hooks off."""
     switches = draft.host.switches
     key = tuple(switches.disable)
     if key and draft.before.get(key) is switches.disabled_by:

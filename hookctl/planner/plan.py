@@ -27,6 +27,7 @@ class FilePlan(NamedTuple):
     key: str = ""  # of the ledger's record so far; differs from path where links moved the file
     rmdirs: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
+    known: Record | None = None  # the record before the run
 
     @property
     def settings(self) -> Change | None:

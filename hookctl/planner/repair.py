@@ -23,8 +23,8 @@ from hookctl.model import (
     Action,
     Current,
     Decision,
-    DropElement,
-    EditElement,
+    DropHook,
+    EditHook,
     Entry,
     HookEntry,
     PackRecord,
@@ -33,14 +33,14 @@ from hookctl.model import (
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
-from hookctl.packs.wrapping import wraps
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.repair_files import repair_files
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target, pack_folder, require_inside
-from hookctl.system import files, interpreter
+from hookctl.system import files, interpreter, project
 from hookctl.system.folders import Folders
 
 
@@ -49,7 +49,7 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
     folders = sources.folders
     existing = []
     for target in targets:
-        if not target.project or os.path.isdir(target.project):
+        if not target.project or not project.is_away(target.project):
             existing.append(target)
     records, readable = _read_records(folders, existing)
     drafts = []
@@ -70,11 +70,11 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
 def _read_records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Target]]:
     """The records of all ledgers that can be read, and the targets without an unreadable one."""
     records, unreadable = committed.read(folders), set()
-    for project in dict.fromkeys(target.project for target in targets if target.shared):
+    for root in dict.fromkeys(target.project for target in targets if target.shared):
         try:
-            records |= committed.read(folders, [project])
+            records |= committed.read(folders, [root])
         except HookctlError:
-            unreadable.add(project)
+            unreadable.add(root)
     readable = []
     for target in targets:
         if not target.shared or target.project not in unreadable:
@@ -89,6 +89,8 @@ def _decide_on_file(records: Records, draft: Draft) -> None:
         require_inside(target.project, target.path)
     reading.require(target.host, draft.before)
     if draft.record is not None and draft.record.scope != target.scope:
+        return
+    if draft.has_stranded_hooks:  # an install puts them where the host reads them
         return
     version, wants = _adopt_orphan(records, draft)
     orphan = {GUARD: (version, wants)} if version else {}
@@ -142,7 +144,7 @@ def _has_only_the_guard(draft: Draft) -> bool:
     wants = guard.wants(settings, draft.target, packs.load(GUARD), known.folder, limit)
     wanted = [(want.path, want.value) for want in wants]
     for entry in draft.pack_entries():
-        if entry.kind == "container" or wraps(entry.id):
+        if entry.kind == "container" or is_wrap_id(entry.id):
             continue
         for claim in entry.owners.values():
             if (entry.path, claim.value) not in wanted:
@@ -158,7 +160,7 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
     settings = settings_from(guard_record.settings)
     originals = _wrapped_originals(draft)
     has_hooks = bool(settings.events or originals)
-    if not has_hooks or interpreter.is_runnable(settings.python):
+    if not has_hooks or interpreter.is_usable(settings.python):
         return "", {}
     python, _ = draft.sources.python()
     folder, pack = guard_record.folder, packs.load(GUARD)
@@ -171,10 +173,10 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
 
 
 def _wrapped_originals(draft: Draft) -> dict[str, str | None]:
-    """The own command of each hook that the guard wraps."""
+    """The original command of each wrapped hook, by id; None if it cannot be read back."""
     originals = {}
     for entry in draft.pack_entries():
-        if wraps(entry.id):
+        if is_wrap_id(entry.id):
             originals[entry.id] = wrapping.original_of(entry.written["command"])
     return originals
 
@@ -192,13 +194,13 @@ def _with_renewed_commands(
     decision: Decision, current: Current, commands: Mapping[str, str]
 ) -> Decision:
     """The decision, with new commands in those hooks of ours that nobody edited."""
-    removed = [edit.element for edit in decision.edits if isinstance(edit, DropElement)]
+    removed = [edit.element for edit in decision.edits if isinstance(edit, DropHook)]
     edits, entries, actions = list(decision.edits), [], list(decision.actions)
     for entry in decision.entries:
         hook = _find_unedited(entry, current, removed) if entry.id in commands else None
         if hook:
             fields = {"command": commands[entry.id]}
-            edits.append(EditElement(hook, fields))
+            edits.append(EditHook(hook, fields))
             entry = _with_claimed_command(entry, commands)
             entry = entry._replace(written={**entry.written, **fields})
             actions.append(_describe_new_python(entry))

@@ -15,7 +15,7 @@ from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.pack import load_file, read_files
 from hookctl.packs.programs import HOOK, package_of
-from hookctl.packs.wrapping import wraps
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft
 from hookctl.planner.guard_files import guard_programs, merge_config, new_config
@@ -74,6 +74,7 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
     launcher = files.read(os.path.join(pack_record.folder, HOOK))
     is_current = launcher.data in (None, wanted[HOOK].data)
     is_known = is_current or is_ours(launcher, pack_record.files.get(HOOK, ""))
+    draft.has_foreign_programs = not is_known
     if draft.target.shared or not is_known:
         usable = {}
         for name, file in wanted.items():
@@ -143,7 +144,7 @@ def _configuration(draft: Draft, pack_record: PackRecord) -> dict[str, Any]:
 def _wanted_guard_files(draft: Draft, pack_record: PackRecord) -> dict[str, File]:
     """The guard's programs and a new configuration; none where it has nothing to do."""
     root = {} if draft.document.value is MISSING else draft.document.value
-    wraps_any = any(wraps(hook.id) for hook in shapes.elements(draft.host.shape, root))
+    wraps_any = any(is_wrap_id(hook.id) for hook in shapes.elements(draft.host.shape, root))
     if not settings_from(pack_record.settings).events and not wraps_any:
         return {}
     config = new_config(_configuration(draft, pack_record), draft.host)

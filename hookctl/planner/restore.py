@@ -35,7 +35,7 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
         records, record_then = committed.read(folders), None
     key, record = store.find_record(records, path)
     target = _find_target(folders, records, key, record or record_then, path)
-    snapshot = files.read(target.path)
+    snapshot = files.read_settled(target.path)
     document = _parse_or_empty(snapshot.data, target)
     draft = Draft(sources, target, snapshot, document, key, record)
     _decide_on_file(records, draft, backup.data, record_then)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from hookctl.errors import HookctlError
+from hookctl.errors import HookctlError, Recovered
 from hookctl.planner.plan import Plan
 from hookctl.settings.sources import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.system import files
@@ -18,8 +19,38 @@ def unfinished(folders: Folders) -> bool:
     return os.path.exists(folders.journal) or os.path.exists(folders.pending)
 
 
+@contextmanager
+def pending_first(
+    folders: Folders, say: Callable[[str], None], *, dry_run: bool
+) -> Iterator[tuple[str, ...]]:
+    """Finish an interrupted run before anything is read: its files may not even parse.
+
+    With `dry_run` nothing is written: inside, its files are read as it will leave them. Yields
+    their paths.
+    """
+    if not unfinished(folders):
+        yield ()
+    elif not dry_run:
+        finish_pending(folders, say)
+        yield ()
+    else:
+        from hookctl import transaction
+
+        try:
+            paths = transaction.preview(folders)
+            if paths is not None:
+                names = "\n  ".join(paths) or folders.ledger
+                say(
+                    "a run was interrupted; what follows is as once it is completed, which "
+                    f"`hookctl doctor --fix` does now. It is still to write\n  {names}"
+                )
+            yield paths or ()
+        finally:
+            files.forget_previews()
+
+
 def finish_pending(folders: Folders, say: Callable[[str], None]) -> None:
-    """Finish an interrupted run before anything is read: its files may not even parse."""
+    """Finish an interrupted run, under the lock."""
     if unfinished(folders):
         from hookctl import transaction
 
@@ -29,7 +60,10 @@ def finish_pending(folders: Folders, say: Callable[[str], None]) -> None:
 
 
 def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[str], None]) -> Plan:
-    """Do what `make_plan` plans, and return the plan that was done; `say` gets the messages."""
+    """Do what `make_plan` plans, and return the plan that was done; `say` gets the messages.
+
+    Raises Recovered where a run had to be completed first.
+    """
     folders = sources.folders
     plan = make_plan()
     if plan.empty or plan.conflicts:
@@ -37,8 +71,11 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[st
     from hookctl import transaction  # late: most calls find nothing to do
 
     with transaction.locked(folders, lambda: say("waiting for another hookctl")):
+        journal = transaction.pending(folders)
         for line in transaction.recover(folders):
             say(line)
+        if journal is not None and journal.steps:
+            raise Recovered
         return _plan_and_execute(sources, make_plan, say)
 
 

@@ -14,11 +14,11 @@ from hookctl.hosts import shapes
 from hookctl.ledger import committed, store
 from hookctl.ledger.committed import Records
 from hookctl.masking import masked, masked_text
-from hookctl.model import Action, DropElement, Entry, PackRecord, Record, Wanted
+from hookctl.model import Action, DropHook, Entry, PackRecord, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
-from hookctl.packs.wrapping import wraps
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.guard_files import unrecorded_guard
@@ -92,6 +92,7 @@ def _decide_on_file(
     if GUARD in packs:
         unwrap_hooks(draft)
     for name in reversed(packs):
+        draft.drop_stranded_hooks(name)
         wants = _wants_of(records, draft, loaded.get(name))
         try:
             _take_out(draft, name, wants)
@@ -138,7 +139,7 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
     is_orphan = draft.record is None and any(want.id in ids for want in wants)
     visible = entries_without_wraps(draft)
-    current = draft.read_current(wants if is_orphan else (), visible)
+    current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
 
 
@@ -150,7 +151,7 @@ def _describe_placeholders(draft: Draft) -> list[Action]:
     reason = f"an empty place stays, since {title} trusts the hooks behind it by their position"
     lines = []
     for edit in draft.edits:
-        if not isinstance(edit, DropElement):
+        if not isinstance(edit, DropHook):
             continue
         hook = edit.element
         if draft.document.get(hook.path[:-2]) is not MISSING:
@@ -196,6 +197,6 @@ def _manual_step(entry: Entry) -> str:
         return f"in {container}: {text[1:-1]}"
     path = ".".join(map(str, entry.path))
     step = f"in {path}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
-    if wraps(entry.id):
+    if is_wrap_id(entry.id):
         step += f", and put back {masked_text(entry.before or '')}"
     return step

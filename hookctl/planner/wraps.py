@@ -78,12 +78,12 @@ def wrap_hooks(draft: Draft, request: WrapRequest) -> bool:
 
 def entries_without_wraps(draft: Draft) -> tuple[Entry, ...]:
     """The entries that are a pack's own, without those of other tools' hooks."""
-    entries = [entry for entry in draft.pack_entries() if not wrapping.wraps(entry.id)]
+    entries = [entry for entry in draft.pack_entries() if not wrapping.is_wrap_id(entry.id)]
     return draft.visible_entries(entries)
 
 
 def _wrap_entries(draft: Draft) -> tuple[Entry, ...]:
-    return tuple(entry for entry in draft.entries if wrapping.wraps(entry.id))
+    return tuple(entry for entry in draft.entries if wrapping.is_wrap_id(entry.id))
 
 
 class _Wraps:
@@ -238,7 +238,7 @@ def _not_proven(host: Host) -> HookctlError:
 
 def _wrapped_hooks(host: Host, document: Document) -> list[HookEntry]:
     root = {} if document.value is MISSING else document.value
-    return [hook for hook in shapes.elements(host.shape, root) if wrapping.wraps(hook.id)]
+    return [hook for hook in shapes.elements(host.shape, root) if wrapping.is_wrap_id(hook.id)]
 
 
 def _foreign_commands(document: Document, host: Host) -> list[tuple[Path, str]]:

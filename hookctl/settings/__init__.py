@@ -1,4 +1,4 @@
 """Finds the active settings files and what they say: targets, effective values, approvals.
 
-It may import `hosts`, `engine`, `documents`, `system` and the values at the root.
+It may import `hosts`, `documents`, `system` and the values at the root.
 """

@@ -22,7 +22,7 @@ class Value(NamedTuple):
 
     text: str
     source: Source | None
-    there: bool
+    is_set: bool
 
     @property
     def path(self) -> str:
@@ -70,7 +70,7 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
     """The host's cap: from its variable, or else its setting, or the field of our hook."""
     if host.cap_key:
         value = variable(found, environ, host.cap_key)
-        if value.there or "setting" not in host.cap:
+        if value.is_set or "setting" not in host.cap:
             return value
     if "setting" in host.cap:
         return _read_setting(host, found)

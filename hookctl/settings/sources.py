@@ -57,7 +57,7 @@ class Sources:
 def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
     """The file and its document; read again if broken, since somebody may be writing it."""
     for remaining_tries in reversed(range(READ_AGAIN)):
-        snapshot = files.read(path)
+        snapshot = files.read_settled(path)
         try:
             return snapshot, formats.parse(format, snapshot.data or b"", where=path)
         except HookctlError:
@@ -68,9 +68,18 @@ def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
 
 
 def look(
-    host: Host, document: Document, wants: Iterable[Wanted], entries: Iterable[Entry]
+    host: Host,
+    document: Document,
+    wants: Iterable[Wanted],
+    entries: Iterable[Entry],
+    *,
+    null_is_nothing: bool = False,
 ) -> Current:
-    """The current values where wants and entries belong; refuses what an edit could not handle."""
+    """The current values where wants and entries belong; refuses what an edit could not handle.
+
+    With `null_is_nothing`, a null where a container belongs counts as no container: nothing of
+    ours can be in it.
+    """
     root = {} if document.value is MISSING else document.value
     if not isinstance(root, dict):
         raise wrong_shape(document, (), "an object")
@@ -80,7 +89,7 @@ def look(
     raw: dict[Path, str] = {}
     for path, kind in items:
         document.check_path(path)
-        _read_along(document, path, kind, values, raw)
+        _read_along(document, path, kind, values, raw, null_is_nothing)
     hooks = shapes.elements(host.shape, root)
     for hook in hooks:
         raw[hook.path] = document.raw(hook.path)
@@ -88,7 +97,12 @@ def look(
 
 
 def _read_along(
-    document: Document, path: Path, kind: str, values: dict[Path, Any], raw: dict[Path, str]
+    document: Document,
+    path: Path,
+    kind: str,
+    values: dict[Path, Any],
+    raw: dict[Path, str],
+    null_is_nothing: bool,
 ) -> None:
     """Add the values along a path, as far as it exists; refuses a container of another type."""
     for length in range(1, len(path) + 1):
@@ -96,7 +110,10 @@ def _read_along(
         value = document.get(part)
         if value is MISSING:
             return
-        if kind == "leaf" and is_end:
+        is_leaf = kind == "leaf" and is_end
+        if value is None and null_is_nothing and not is_leaf:
+            return
+        if is_leaf:
             raw[part] = document.raw(part)
         elif kind != "container":
             _require_container(document, part, value, is_array=kind == "element" and is_end)

@@ -14,6 +14,7 @@ from hookctl.hosts import Host, settings_path, shapes, variants
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.system.project import require_own
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
@@ -64,7 +65,7 @@ def require_scope(host: Host, scope: str) -> None:
 
 def read_settings(path: str, format: str) -> tuple[files.Snapshot, Document]:
     """A settings file and its document; refuses one that cannot be read."""
-    snapshot = files.read(path)
+    snapshot = files.read_settled(path)
     return snapshot, formats.parse(format, snapshot.data or b"", where=path)
 
 
@@ -165,6 +166,7 @@ def target_of_record(host: Host, record: Record, path: str) -> Target:
     project = ""
     if record.project:
         project = files.real(record.project)  # it may be behind a link by now
+        require_own(project)
         require_inside(project, path)
     return Target(variant, record.scope, path, project)
 
@@ -198,7 +200,7 @@ def pack_folder(
 ) -> str:
     """The folder of a pack's files for one target; `key` is that of the target's own record.
 
-    A second settings file of the same host at user scope gets a folder with its hash.
+    A second settings file of the same host at user scope gets a folder with the hash of its path.
     """
     if target.scope == "project":
         return _pack_folder_in_project(target, pack)

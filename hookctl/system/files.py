@@ -11,6 +11,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -21,7 +22,8 @@ from hookctl.model import LIMIT, Change
 
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
-SETTLE = 0.2  # seconds
+SETTLE = 2.0  # seconds: a younger empty file may be one that another program is about to fill
+_POLL = 0.02  # seconds
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -38,6 +40,10 @@ class Snapshot(NamedTuple):
     @property
     def sha(self) -> str:
         return digest(self.data)
+
+
+# What a pending run will write, by real path, while a command shows that instead of writing.
+_previews: dict[str, bytes | None] = {}
 
 
 class Changed(Exception):
@@ -62,6 +68,8 @@ def real(path: str) -> str:
 def read(path: str) -> Snapshot:
     """The file behind every link; refuses anything but a regular file, without opening it."""
     target = real(path)
+    if target in _previews:
+        return Snapshot(target, _previews[target])
     try:
         status = os.stat(target)
         if not stat.S_ISREG(status.st_mode):
@@ -79,6 +87,39 @@ def read(path: str) -> Snapshot:
         message, hint = "the file is larger than 16 MiB", "Is it the right file?"
         raise HookctlError("unparsable", message, path=path, hint=hint)
     return Snapshot(target, data, status.st_nlink)
+
+
+def preview(path: str, data: bytes | None) -> None:
+    """Let `read` give these bytes for a real path, as if they were written already."""
+    _previews[path] = data
+
+
+def forget_previews() -> None:
+    """Let `read` give what is on the disk again."""
+    _previews.clear()
+
+
+def read_settled(path: str) -> Snapshot:
+    """The file; one that has just become empty is waited for, since its bytes may follow."""
+    snapshot = read(path)
+    if snapshot.data != b"":
+        return snapshot
+    wait_until_filled(snapshot.path)
+    return read(path)
+
+
+def wait_until_filled(path: str) -> None:
+    """Wait while a file is empty and young: a program that truncates a file writes it later."""
+    end = time.monotonic() + SETTLE
+    while time.monotonic() < end:
+        try:
+            status = os.stat(path)
+        except OSError:
+            return
+        age = time.time() - max(status.st_mtime, status.st_ctime)
+        if status.st_size or age > SETTLE:
+            return
+        time.sleep(_POLL)
 
 
 def _unreadable(path: str, error: OSError) -> HookctlError:
@@ -100,8 +141,7 @@ def replace(
     `read_only` (exit 1) where it may not be written.
     """
     if old.data == b"":
-        # A program that truncates a file writes it a moment later; the comparison then sees that.
-        time.sleep(SETTLE)
+        wait_until_filled(old.path)  # the comparison then sees what was written
     try:
         if data is None:
             _require_writable(old)
@@ -132,7 +172,12 @@ def cannot_write(path: str, error: OSError) -> HookctlError:
             "(`hookctl plan` shows what is to be added)."
         )
     message = f"cannot be written ({error.strerror})"
-    if str(error.filename).endswith(SUFFIX):  # the temporary file beside it could not be made
+    if error.filename2 is not None:
+        message = f"cannot be replaced: rename of the new file failed ({error.strerror})"
+        if error.errno in _NOT_PERMITTED:
+            quoted, folder = shlex.quote(path), shlex.quote(os.path.dirname(path) or ".")
+            hint = f"`lsattr {quoted}` and `ls -ld {folder}` show what forbids it."
+    elif str(error.filename).endswith(SUFFIX):
         path = os.path.dirname(path)
         message = f"no file can be made in this folder ({error.strerror})"
     return HookctlError(code, message, path=path, hint=hint, exit_code=FAILED)
@@ -159,6 +204,8 @@ def is_read_only(path: str) -> bool:
 
 
 def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
+    from hookctl.system import attributes  # late: most calls write nothing
+
     temp = _temp_name(old.path)
     try:
         handle = os.open(temp, _NEW_FILE, PRIVATE)
@@ -168,7 +215,7 @@ def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> No
             if old.data is None:
                 os.fchmod(handle, mode)
             else:
-                _copy_attributes(old.path, handle, chmod)
+                attributes.copy_attributes(old.path, handle, chmod)
             os.fsync(handle)
         _require_unchanged(old)
         if old.data is None:
@@ -178,22 +225,6 @@ def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> No
     finally:
         with contextlib.suppress(OSError):
             os.unlink(temp)
-
-
-def _copy_attributes(path: str, handle: int, chmod: int | None) -> None:
-    """Copy owner, extended attributes and last the mode: a change of owner clears bits of it."""
-    status = os.stat(path)
-    with contextlib.suppress(PermissionError):
-        os.fchown(handle, status.st_uid, status.st_gid)
-    if hasattr(os, "listxattr"):
-        with contextlib.suppress(OSError):
-            for name in os.listxattr(path):
-                with contextlib.suppress(OSError):
-                    os.setxattr(handle, name, os.getxattr(path, name))
-    mode = stat.S_IMODE(status.st_mode)
-    if chmod is not None:
-        mode = chmod
-    os.fchmod(handle, mode)
 
 
 def _link_new(temp: str, path: str) -> None:
@@ -243,15 +274,14 @@ def set_mode(path: str, mode: int) -> None:
 def write_own(path: str, data: bytes) -> None:
     """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
     try:
-        for folder in reversed(missing_folders(os.path.dirname(path))):
-            with contextlib.suppress(FileExistsError):  # another hookctl was faster
-                os.mkdir(folder, 0o700)
+        make_private_folder(os.path.dirname(path))
         temp = _temp_name(path)
         try:
             handle = os.open(temp, _NEW_FILE, PRIVATE)
             with open(handle, "wb") as stream:
                 stream.write(data)
                 stream.flush()
+                os.fchmod(handle, PRIVATE)
                 os.fsync(handle)
             os.replace(temp, path)
         finally:
@@ -260,6 +290,14 @@ def write_own(path: str, data: bytes) -> None:
         sync_folder(os.path.dirname(path))
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def make_private_folder(folder: str) -> None:
+    """Make a folder and those above it that are missing, each 0700 whatever the umask."""
+    for missing in reversed(missing_folders(folder)):
+        with contextlib.suppress(FileExistsError):  # another hookctl was faster
+            os.mkdir(missing, 0o700)
+            os.chmod(missing, 0o700)
 
 
 def umask() -> int:
@@ -319,6 +357,8 @@ def make_parent_folders(path: str, mode: int) -> list[str]:
             with contextlib.suppress(FileExistsError):  # another program was faster
                 os.mkdir(missing, folder_mode)
                 created.insert(0, missing)
+                if folder_mode == 0o700:
+                    os.chmod(missing, folder_mode)
     except OSError as error:
         remove_folders(created)
         raise cannot_write(folder, error) from None
@@ -352,7 +392,8 @@ def _temp_name(path: str) -> str:
     """A name beside the file, with machine and process, so that only a dead run's are swept."""
     folder, name = os.path.split(path)
     unique = f"{_machine()}.{os.getpid()}.{os.urandom(4).hex()}"
-    return os.path.join(folder, f".{name[:100]}.{unique}{SUFFIX}")
+    start = os.fsdecode(os.fsencode(name)[:100])  # a name may have 255 bytes
+    return os.path.join(folder, f".{start}.{unique}{SUFFIX}")
 
 
 def _machine() -> str:

@@ -23,11 +23,26 @@ class Folders:
     @property
     def home(self) -> str:
         """The real path of HOME."""
-        return os.path.realpath(self.environ.get("HOME") or os.path.expanduser("~"))
+        return os.path.realpath(self.environ["HOME"])
 
 
 def here() -> Folders:
-    """The folders of this process: HOOKCTL_STATE_DIR and HOOKCTL_DATA_DIR, else the platform's."""
+    """The folders of this process: HOOKCTL_STATE_DIR and HOOKCTL_DATA_DIR, else the platform's.
+
+    Refuses (`no_home`) without a home folder, where agents have their settings.
+    """
+    home = os.environ.get("HOME", "")
+    if not os.path.isabs(home):
+        message = f"HOME is {home!r}, which is no absolute path" if home else "HOME is not set"
+        hint = (
+            'Set it to your home folder: `export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`.'
+        )
+        raise HookctlError("no_home", message, hint=hint)
+    return without_home()
+
+
+def without_home() -> Folders:
+    """The same for what needs no home folder."""
     environ = os.environ
     state = environ.get("HOOKCTL_STATE_DIR", "")
     data = environ.get("HOOKCTL_DATA_DIR", "")

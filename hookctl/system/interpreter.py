@@ -7,6 +7,8 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 
+from hookctl.system import owners
+
 _SYSTEM = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 MINIMUM = (3, 8)
 _ASK = "import sys; print(sys.executable, *sys.version_info[:2], sep='\\n')"
@@ -16,11 +18,13 @@ _VERSION = r"[0-9]+\.[0-9]+"
 def choose(environ: Mapping[str, str]) -> tuple[str, str]:
     """The interpreter's absolute path, and a warning or ''."""
     for candidate in _candidates(environ):
+        if _is_in_environment(candidate) or owners.find_fault(candidate):
+            continue
         answer = ask(candidate)
         if answer is None:
             continue
         path, version = answer
-        if version >= MINIMUM and _is_lasting(path):
+        if version >= MINIMUM and _is_lasting(path) and not owners.find_fault(path):
             return path, ""
     base = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
     warning = ""
@@ -32,20 +36,27 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
     return base, warning
 
 
-def python3(environ: Mapping[str, str]) -> str:
-    """The python3 on PATH, without regard to relative folders; empty if there is none."""
+def python3(environ: Mapping[str, str], project: str) -> str:
+    """The python3 on PATH, relative folders and those of the project apart; '' if there is none."""
     import shutil
 
-    path = environ.get("PATH", os.defpath)
-    folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]
+    from hookctl.system.project import is_inside
+
+    folders = []
+    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+        if os.path.isabs(folder) and not is_inside(project, folder):
+            folders.append(folder)
     return shutil.which("python3", path=os.pathsep.join(folders)) or ""
 
 
-def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
+def on_path(environ: Mapping[str, str], project: str) -> tuple[str, ...]:
     """The warning, if any, about the python3 that a hook of project scope uses here."""
-    program = python3(environ)
+    program = python3(environ, project)
     answer = None
     if program:
+        fault = owners.find_fault(program)
+        if fault:
+            return (f"somebody else could change {program}: {fault.path} {fault.reason}",)
         answer = ask(program)
     if answer is not None and answer[1] >= MINIMUM:
         return ()
@@ -54,9 +65,10 @@ def on_path(environ: Mapping[str, str]) -> tuple[str, ...]:
     return (f"{problem}, so the hook does nothing until there is one",)
 
 
-def is_runnable(program: str) -> bool:
-    """Whether a recorded interpreter is still there, as a program."""
-    return bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)
+def is_usable(program: str) -> bool:
+    """Whether a recorded interpreter is still there, as a program that nobody else can change."""
+    is_program = bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)
+    return is_program and not owners.find_fault(program)
 
 
 def ask(program: str) -> tuple[str, tuple[int, int]] | None:
@@ -79,11 +91,14 @@ def _is_lasting(program: str) -> bool:
     folder = os.path.dirname(program)
     if not os.path.isabs(program) or re.search(_VERSION, folder):
         return False
-    # -S hides a virtual environment from sys.prefix, so look for its file.
-    for parent in (folder, os.path.dirname(folder)):
-        if os.path.exists(os.path.join(parent, "pyvenv.cfg")):
-            return False
-    return True
+    return not _is_in_environment(program)
+
+
+def _is_in_environment(program: str) -> bool:
+    """Whether it lies in a virtual environment; -S hides that from sys.prefix."""
+    folder = os.path.dirname(program)
+    parents = (folder, os.path.dirname(folder))
+    return any(os.path.exists(os.path.join(parent, "pyvenv.cfg")) for parent in parents)
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[str]:

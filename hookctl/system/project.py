@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from hookctl.errors import USAGE, HookctlError
 
 
 def find(start: str, environ: Mapping[str, str]) -> str:
+    """The project of a folder; refused (`foreign_project`) where it is another user's."""
+    folder = search(start, environ)
+    require_own(folder)
+    return folder
+
+
+def search(start: str, environ: Mapping[str, str]) -> str:
     """The nearest folder upwards that has .hookctl or .git, else `start`.
 
     HOME counts only if the search starts there; folders above HOME or of other users never count.
@@ -18,22 +25,66 @@ def find(start: str, environ: Mapping[str, str]) -> str:
     home = os.path.realpath(_home(environ))
     folder = start
     while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
-        if _has_mark(folder) and _is_mine(folder):
+        if has_mark(folder) and not _is_foreign(folder):
             return folder
         folder = os.path.dirname(folder)
     return start
 
 
-def _has_mark(folder: str) -> bool:
+def has_mark(folder: str) -> bool:
+    """Whether a folder is marked as a project."""
     return any(os.path.lexists(os.path.join(folder, mark)) for mark in (".hookctl", ".git"))
 
 
-def named(folder: str) -> str:
-    """The real path of the folder that --project names."""
-    if not os.path.isdir(folder):
+def is_away(folder: str) -> bool:
+    """Whether a project's folder is not there: renamed, removed, or on a disk that is not there."""
+    try:
+        return not os.listdir(folder)  # a disk that is not mounted leaves an empty folder
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+
+
+def named(folder: str, recorded: Container[str] = ()) -> str:
+    """The real path of the folder that --project names; a recorded one may be gone."""
+    if not os.path.isdir(folder) and os.path.realpath(folder) not in recorded:
         hint = "Give the project's folder with --project."
         raise HookctlError("usage", f"no such folder: {folder}", hint=hint, exit_code=USAGE)
-    return os.path.realpath(folder)
+    real = os.path.realpath(folder)
+    require_own(real)
+    return real
+
+
+def require_own(folder: str) -> None:
+    """Refuse a project that belongs, itself or its .hookctl, neither to the caller nor to root."""
+    for path in (folder, os.path.join(folder, ".hookctl")):
+        if _is_foreign(path):
+            from hookctl.system import owners
+
+            user = owners.user_name(os.stat(path, follow_symlinks=False).st_uid)
+            message = f"this belongs to another user ({user}), so it is no project of yours"
+            hint = "Change into a folder of your own, or name one with --project."
+            if folder != path:
+                hint = "Look at it and remove it, or make it yours with `sudo chown -R`."
+            raise HookctlError("foreign_project", message, path=path, hint=hint)
+
+
+def is_foreign(folder: str) -> bool:
+    """Whether a project, or its .hookctl, belongs neither to the caller nor to root."""
+    return _is_foreign(folder) or _is_foreign(os.path.join(folder, ".hookctl"))
+
+
+def _is_foreign(path: str) -> bool:
+    """Whether a file, or what a link leads to, belongs neither to the caller nor to root."""
+    for follow in (False, True):
+        try:
+            owner = os.stat(path, follow_symlinks=follow).st_uid
+        except OSError:
+            continue
+        if owner not in (0, os.geteuid()):
+            return True
+    return False
 
 
 def _home(environ: Mapping[str, str]) -> str:
@@ -44,11 +95,11 @@ def _home(environ: Mapping[str, str]) -> str:
     return pwd.getpwuid(os.getuid()).pw_dir
 
 
-def _is_mine(folder: str) -> bool:
-    try:
-        return os.stat(folder).st_uid == os.geteuid()
-    except OSError:
+def is_inside(project: str, path: str) -> bool:
+    """Whether a path, or what it resolves to, lies in a project that is not a whole machine."""
+    if project == "/":
         return False
+    return any(f"{part}/".startswith(f"{project}/") for part in (path, os.path.realpath(path)))
 
 
 def state_folder(state: str, project: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hookctl import errors, report
 from hookctl.errors import HookctlError
@@ -22,6 +24,9 @@ from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.folders import Folders
 
+if TYPE_CHECKING:
+    from hookctl.planner.consent import Permission, Review
+
 _SILENT = 1.0  # seconds until progress is shown
 # The first command for each mode, and what it does
 _FIRST_STEPS = {
@@ -31,14 +36,26 @@ _FIRST_STEPS = {
 
 
 def install(
-    folders: Folders, pack: Pack, targets: list[Target], choice: Choice, *, dry_run: bool
+    folders: Folders,
+    pack: Pack,
+    targets: list[Target],
+    choice: Choice,
+    *,
+    dry_run: bool,
+    permission: Permission | None = None,
 ) -> Result:
-    """Install the pack at these targets, or with `dry_run` only say what would change."""
+    """Install the pack at these targets, or with `dry_run` only say what would change.
+
+    A pack that is not built in needs consent; no `permission` is the least that there is.
+    """
     check_request(pack, choice.settings)
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
     make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
+    review: Review | None = None
     try:
+        if pack.source:
+            review, make_plan = _review(sources, pack, targets, make_plan, permission, dry_run)
         plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
     except HookctlError as error:
         attempts = [partial(plan_install, sources, pack, [target], choice) for target in targets]
@@ -50,9 +67,50 @@ def install(
         return _refuse(plan, messages)
     done = "" if dry_run else _describe_success(plan, pack, targets)
     text = report.plan_text(plan, dry_run=dry_run, done=done)
+    data = report.plan_data(plan, dry_run=dry_run)
+    if review is not None and not review.is_agreed:
+        data["pack"] = review.data
+    if review is not None and dry_run:
+        text = [*review.text, *text]
+        messages += review.warnings
     if len(targets) > 1:
         text += _summarize(plan, targets, "would change" if dry_run else "changed")
-    return Result(report.plan_data(plan, dry_run=dry_run), tuple(text), messages)
+    return Result(data, tuple(text), messages)
+
+
+def _review(
+    sources: Sources,
+    pack: Pack,
+    targets: list[Target],
+    make_plan: Callable[[], Plan],
+    permission: Permission | None,
+    dry_run: bool,
+) -> tuple[Review | None, Callable[[], Plan]]:
+    """What a pack brings, agreed to unless on a dry run, and a plan of that very content."""
+    from hookctl.planner import consent
+
+    plan = make_plan()
+    if plan.conflicts:
+        return None, make_plan
+    review = consent.review(sources.folders, pack, plan)
+    if not dry_run:
+        command = _plan_command(pack, targets)
+        consent.require_consent(review, permission or consent.Permission(), command)
+    sources.forget()
+
+    def make_reviewed_plan() -> Plan:
+        plan = make_plan()
+        consent.require_digest(plan, pack.name, review.digest)
+        return plan
+
+    return review, make_reviewed_plan
+
+
+def _plan_command(pack: Pack, targets: list[Target]) -> str:
+    """The command that shows what an install would write."""
+    hosts = " ".join(f"--host {target.host.name}" for target in targets)
+    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
+    return f"{report.program()} plan {shlex.quote(pack.source)} {hosts}{scope}"
 
 
 def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hookctl import engine
 from hookctl import hosts as known
 from hookctl.documents import formats
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import usage_error
 from hookctl.hosts import Host, shapes
 from hookctl.model import Current, Result, Wanted
 from hookctl.packs import guard
@@ -46,13 +46,13 @@ def require_one_host(names: list[str], scope: str) -> str:
     _require_known_scope(scope)
     able = [name for name in known.names() if known.load(name).has_files(scope)]
     hint = f"Name it with --host; those that have {scope} settings are: {', '.join(able)}."
-    raise _usage("which host? render prints the text of one", hint)
+    raise usage_error("which host? render prints the text of one", hint)
 
 
 def _require_known_scope(scope: str) -> None:
     scopes = (*SCOPES, "managed")
     if scope not in scopes:
-        raise _usage(f"unknown scope {scope!r}", f"Scopes: {', '.join(scopes)}.")
+        raise usage_error(f"unknown scope {scope!r}", f"Scopes: {', '.join(scopes)}.")
 
 
 def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
@@ -64,7 +64,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     folder = _choose_folder(folders, target, pack, request)
     if request.python and not os.path.isabs(request.python):
         hint = "Give its absolute path: the command must hold wherever the agent is started."
-        raise _usage(f"--python {request.python} is relative", hint)
+        raise usage_error(f"--python {request.python} is relative", hint)
     settings = _choose_settings(pack, target, request)
     wants, notes = _list_wants(folders, target, pack, folder, settings)
     decision = engine.install((), Current({}, {}, ()), pack.name, pack.version, wants)
@@ -82,13 +82,13 @@ def _choose_folder(folders: Folders, target: Target, pack: Pack, request: Reques
         return os.path.normpath(request.hook_dir)
     if request.hook_dir:
         hint = "Give an absolute folder: the command must hold wherever the agent is started."
-        raise _usage(f"--hook-dir {request.hook_dir} is relative", hint)
+        raise usage_error(f"--hook-dir {request.hook_dir} is relative", hint)
     if target.scope == "managed":
         pack_path = GUARD if pack.name == GUARD else os.path.join("packs", pack.name)
         return os.path.join(_SHARED, pack_path, target.host.name)
     if target.scope == "local":
         hint = "At local scope each project has its own: name the folder."
-        raise _usage("--hook-dir is missing", hint)
+        raise usage_error("--hook-dir is missing", hint)
     return pack_folder(folders, target, pack.name, {}, "")
 
 
@@ -98,7 +98,7 @@ def _choose_settings(pack: Pack, target: Target, request: Request) -> Settings:
     settings = choose(Settings(python=request.python), request.settings)
     if not settings.events:
         hint = "Leave it out; where the guard is registered already, remove that."
-        raise _usage("--mode off registers nothing, so there is no text", hint)
+        raise usage_error("--mode off registers nothing, so there is no text", hint)
     if target.shared:
         require_portable(settings)
     return settings
@@ -186,7 +186,3 @@ def _shorten(target: Target, path: str) -> str:
     if target.shared and path.startswith("/.hookctl/"):
         return os.path.relpath(path, "/")
     return path
-
-
-def _usage(message: str, hint: str) -> HookctlError:
-    return HookctlError("usage", message, hint=hint, exit_code=USAGE)

@@ -12,7 +12,7 @@ from hookctl.ledger import store
 from hookctl.model import Result
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
-from hookctl.planner.run import carry_out, finish_pending
+from hookctl.planner.run import carry_out, pending_first
 from hookctl.settings.sources import Sources
 from hookctl.system import backups, files
 from hookctl.system.backups import Backup
@@ -33,17 +33,16 @@ class Request(NamedTuple):
 
 def restore(folders: Folders, request: Request) -> Result:
     """Put a backup in the file's place, list its backups, or prune them."""
-    if request.prune:
-        return _prune(folders, request.file, dry_run=request.dry_run)
-    if not request.file:
+    if not (request.file or request.prune):
         hint = f"Files with backups: {', '.join(backups.list_backed_up(folders.state)) or 'none'}."
         raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
-    if not (request.list or request.dry_run):
-        finish_pending(folders, report.say)
-    path, numbered = _find_backups(folders, request.file)
-    if request.list:
-        return _list(path, numbered)
-    return _put_back(folders, request, path, _choose_backup(request, path, numbered))
+    with pending_first(folders, report.say, dry_run=request.list or request.dry_run):
+        if request.prune:
+            return _prune(folders, request.file, dry_run=request.dry_run)
+        path, numbered = _find_backups(folders, request.file)
+        if request.list:
+            return _list(path, numbered)
+        return _put_back(folders, request, path, _choose_backup(request, path, numbered))
 
 
 def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> Backup:
@@ -85,6 +84,10 @@ def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     path = os.path.abspath(os.path.join(folders.cwd, name))
     records = store.load(folders.ledger)
     key, _ = store.find_record(records, path)
+    if key in store.away(records):
+        message = f"its project is not there: {records[key].project}"
+        hint = "Restore it once the folder is back."
+        raise HookctlError("project_away", message, path=path, hint=hint, exit_code=FAILED)
     numbered = backups.read_backups(folders.state, key)
     if numbered:
         return path, backups.number_backups(numbered)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from hookctl import clock, hosts
+from hookctl import clock, hosts, report
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import HookctlError, usage_error
 from hookctl.ledger import committed, store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record, Result
@@ -22,6 +22,7 @@ from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 DEFAULT_SPAN = "12h"
+_LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
 _BREADCRUMB = "RESPAWN_REQUESTED"
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
@@ -65,19 +66,33 @@ def run(folders: Folders, request: Request) -> Result:
         "status": _status,
     }
     if request.action not in actions:
-        raise _usage(f"unknown action {request.action!r}", f"Actions: {', '.join(actions)}.")
+        raise usage_error(f"unknown action {request.action!r}", f"Actions: {', '.join(actions)}.")
     _require_matching_options(request)
+    if request.action != "status":
+        _finish_pending(folders)
     run_files = _find_run_files(folders, request)
     warnings = tuple(_warnings(folders, run_files, request))
     text = actions[request.action](folders, run_files, request)
     return Result(_data(run_files), tuple(text), warnings)
 
 
+def _finish_pending(folders: Folders) -> None:
+    """Finish an interrupted install; where that fails, an agent can be stopped all the same."""
+    from hookctl.planner.run import finish_pending
+
+    try:
+        finish_pending(folders, report.say)
+    except HookctlError as error:
+        report.say(f"an interrupted run could not be completed: {error}")
+
+
 def _require_matching_options(request: Request) -> None:
     if request.count and request.action != "remaining":
-        raise _usage(f"{request.action} takes no number", "Did you mean `hookctl run remaining N`?")
+        raise usage_error(
+            f"{request.action} takes no number", "Did you mean `hookctl run remaining N`?"
+        )
     if request.action != "start" and (request.remaining or request.owner or request.duration):
-        raise _usage(
+        raise usage_error(
             "--remaining, --owner and --for go with `run start`", "See `hookctl run --help`."
         )
 
@@ -175,13 +190,22 @@ def _drop_outside_paths(root: str, settings: dict[str, str]) -> dict[str, str]:
 def _start(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
     span = clock.seconds(request.duration or DEFAULT_SPAN)
     if span <= 0:
-        raise _usage(f"a run cannot last {request.duration}", "Give a time above 0, as --for 12h.")
+        raise usage_error(
+            f"a run cannot last {request.duration}", "Give a time above 0, as --for 12h."
+        )
+    if span > _LONGEST_SPAN:
+        raise usage_error(
+            f"a run cannot last {request.duration}: 7 days are the most",
+            "Give a shorter time, as --for 12h; start the run again when it ends.",
+        )
     end = run_files.now + span
     if request.remaining:
         _set_task(run_files, "remaining", _parse_count(request.remaining))
     owner = (request.owner or _find_session(folders)).strip()
     if len(os.fsencode(owner)) > _LONGEST_OWNER:
-        raise _usage("the owner's id is too long", f"The guard reads {_LONGEST_OWNER} bytes of it.")
+        raise usage_error(
+            "the owner's id is too long", f"The guard reads {_LONGEST_OWNER} bytes of it."
+        )
     _refuse_links(run_files, os.path.join(run_files.folder, "STOP"))
     _clear(os.path.join(run_files.folder, "STOP"))
     _clear(os.path.join(run_files.folder, "CONCLUDE"))
@@ -209,7 +233,7 @@ def _heartbeat(folders: Folders, run_files: _RunFiles, request: Request) -> list
 
 def _remaining(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
     if not request.count:
-        raise _usage("how much is left?", "Give a number: `hookctl run remaining 3`.")
+        raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     _set_task(run_files, "remaining", _parse_count(request.count))
     return _describe_work(run_files)
 
@@ -461,9 +485,5 @@ def _find_session(folders: Folders) -> str:
 
 def _parse_count(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise _usage(f"{text!r} is not a count", "Give a whole number, 0 or more.")
+        raise usage_error(f"{text!r} is not a count", "Give a whole number, 0 or more.")
     return int(text)
-
-
-def _usage(message: str, hint: str) -> HookctlError:
-    return HookctlError("usage", message, hint=hint, exit_code=USAGE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import Any
 
 from hookctl import engine, errors, report
@@ -12,13 +13,16 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import committed, store
-from hookctl.masking import masked, masked_text
+from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import Current, Entry, PackRecord, Record, Result
 from hookctl.packs import guard, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.guard_options import in_effect as settings_in_effect
+from hookctl.packs.model import NEWER, UNKNOWN, Origin
+from hookctl.packs.released import find_origin
 from hookctl.packs.sentence import sentence as describe_guard
+from hookctl.planner.run import pending_first
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
@@ -32,7 +36,23 @@ def status(folders: Folders) -> Result:
 
     What cannot be read is an error, and keeps nothing else from being shown.
     """
+    pending: tuple[str, ...] = ()
+    unreadable = None
+    with ExitStack() as stack:
+        try:
+            pending = stack.enter_context(pending_first(folders, report.say, dry_run=True))
+        except HookctlError as error:
+            unreadable = error
+        return _make_status(folders, pending, unreadable)
+
+
+def _make_status(
+    folders: Folders, pending: tuple[str, ...], unreadable: HookctlError | None
+) -> Result:
+    """The status, with the files of an interrupted run, or why its journal cannot be read."""
     records, problems = committed.read_known(folders)
+    if unreadable is not None:
+        problems.append(unreadable)
     files_shown = [
         _describe_file(folders, store.current_path(records, key), records[key])
         for key in _sort_installed(records)
@@ -40,6 +60,12 @@ def status(folders: Folders) -> Result:
     lines = []
     for file in files_shown:
         lines += _make_lines(file)
+    away = _list_away(folders)
+    for project_folder in away:
+        lines.append(
+            f"{project_folder} is not there; what is installed in it stays on record, "
+            "and counts again once it is back"
+        )
     for name in known.names():
         lines += _describe_unrecorded(folders, known.load(name), records)
     if not lines:
@@ -50,7 +76,17 @@ def status(folders: Folders) -> Result:
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
-    return Result({"files": files_shown}, tuple(lines), errors=tuple(faults), exit_code=exit_code)
+    data = {"files": files_shown, "pending": list(pending), "away": away}
+    return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
+
+
+def _list_away(folders: Folders) -> list[str]:
+    """The projects of the record whose folders are not there."""
+    try:
+        records = store.load(folders.ledger)
+    except HookctlError:  # reported already
+        return []
+    return sorted({record.project for record in store.away(records).values()})
 
 
 def _sort_installed(records: dict[str, Record]) -> list[str]:
@@ -105,6 +141,7 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
         "entries": [],
         "error": None,
         "guard": None,
+        "program": None,
     }
     is_known = record.host in known.names()
     try:
@@ -124,12 +161,39 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
             facts["entries"].append(_describe_entry(entry, current, stronger))
     if is_known and GUARD in record.packs:
         states = {entry["id"]: entry["state"] for entry in facts["entries"]}
-        facts["guard"] = (
+        origin = _find_origin(record.packs[GUARD], current)
+        facts["program"] = origin.kind if origin else None
+        facts["guard"] = _describe_foreign_program(origin) or (
             _describe_guard(folders, host, path, record, document, states, sources)
             + _describe_wraps(facts["entries"])
             + _describe_distrust(folders, host, record)
         )
     return facts
+
+
+def _find_origin(pack_record: PackRecord, current: Current) -> Origin | None:
+    """Where the programs come from that the guard's hooks run; None where they run none."""
+    is_wrapping = any(wrapping.is_wrap_id(hook.id) for hook in current.elements)
+    if not is_wrapping and not settings_from(pack_record.settings).events:
+        return None
+    return find_origin(pack_record, wraps=is_wrapping)
+
+
+def _describe_foreign_program(origin: Origin | None) -> str:
+    """What to say instead of what the guard does, where its program is not one that we know."""
+    if origin is not None and origin.kind == UNKNOWN:
+        return (
+            f"is not hookctl's: {report.tilde(origin.path)} is no program that hookctl released; "
+            "`hookctl doctor` says more"
+        )
+    if origin is not None and origin.kind == NEWER:
+        return f"is of hookctl {origin.version}, as its record says; this one does not know it"
+    return ""
+
+
+def _mark_command(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a hook that we wrote, with a command that no mask touches."""
+    return {**fields, "command": OwnText(fields["command"])}
 
 
 def _read_sources(folders: Folders, host: Host, path: str, record: Record) -> list[Source]:
@@ -161,6 +225,7 @@ def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> 
     """An entry as `--json` shows it."""
     key = str(entry.path[-1])
     value = current.values.get(entry.path) if entry.kind == "leaf" else entry.written
+    is_own = entry.kind == "element" and not wrapping.is_wrap_id(entry.id)
     in_effect = None
     if stronger:
         stronger_value = masked(stronger.document.get(entry.path), key)
@@ -171,7 +236,7 @@ def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> 
         "id": entry.id,
         "state": engine.state(entry, current, entry.path, entry.id),
         "mode": entry.mode,
-        "value": masked(value, key),
+        "value": masked(_mark_command(value) if is_own else value, key),
         "owners": list(entry.owners),
         "in_effect": in_effect,
         "wraps": _wrapped_command(entry),
@@ -327,7 +392,7 @@ def _describe_distrust(folders: Folders, host: Host, record: Record) -> str:
 
 def _wrapped_command(entry: Entry) -> str | None:
     """The command of the hook that an entry wraps; None for every other entry."""
-    if not wrapping.wraps(entry.id):
+    if not wrapping.is_wrap_id(entry.id):
         return None
     return masked_text(wrapping.original_of(entry.written["command"]) or "an unknown command")
 
@@ -340,13 +405,13 @@ def _make_lines(file: dict[str, Any]) -> list[str]:
     if file["error"]:
         lines.append("  what is in it is not known: it cannot be read; `hookctl doctor` says more")
         return lines
-    lines += [_make_entry_line(entry) for entry in file["entries"]]
+    lines += [_make_entry_line(entry, file["program"]) for entry in file["entries"]]
     if file["guard"]:
         lines.append(f"  the guard  {file['guard']}")
     return lines
 
 
-def _make_entry_line(entry: dict[str, Any]) -> str:
+def _make_entry_line(entry: dict[str, Any], program: str | None) -> str:
     text = entry["path"][-1]
     if entry["id"]:
         text = f"{entry['id']} at {'.'.join(entry['path'])}"
@@ -357,4 +422,7 @@ def _make_entry_line(entry: dict[str, Any]) -> str:
         text += f" (in effect here: {in_effect['value']}, of {in_effect['scope']} scope)"
     if entry["wraps"]:
         text += f" (wraps {entry['wraps']})"
-    return f"  {entry['state']:10} {text}"
+    state = entry["state"]
+    if program in (UNKNOWN, NEWER) and entry["id"].startswith(f"{GUARD}/"):
+        state = program
+    return f"  {state:10} {text}"

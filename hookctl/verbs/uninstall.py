@@ -61,7 +61,8 @@ def uninstall(
         return _refuse(errors.problems_of(error, attempts), error.exit_code)
     text = _describe_plan(folders, request, plan, dry_run=dry_run)
     data = report.plan_data(plan, dry_run=dry_run)
-    result = Result(data, tuple(text), tuple(_name_remaining(folders, request, plan)))
+    messages = [*_name_remaining(folders, request, plan), *_name_away(folders, request)]
+    result = Result(data, tuple(text), tuple(messages))
     return _add_unreadable(result, unreadable, plan) if unreadable else result
 
 
@@ -136,6 +137,8 @@ def _list_files_to_leave(
     base = known.load(target.host.name)
     for host, path in all_files(base, target.scope, folders.environ, target.project):
         _, record = store.find_record(records, path)
+        if record is not None and record.host != base.name:
+            continue  # two hosts share the file, and we are in it for the other one
         is_installed = record is not None and request.name in record.packs
         if is_installed or (path == target.path and _must_read(request, target)):
             targets.append(Target(host, target.scope, path, target.project))
@@ -168,7 +171,8 @@ def _require_known(folders: Folders, request: Request, projects: list[str]) -> N
     """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
     if not request.name or request.pack or request.name in packs.names():
         return
-    records = {**committed.read_known(folders)[0], **committed.read(folders, projects)}
+    stored = store.load(folders.ledger)  # with what is known of projects that are away
+    records = {**stored, **committed.read_known(folders)[0], **committed.read(folders, projects)}
     installed = set[str]().union(*(record.packs for record in records.values()))
     if request.name not in installed:
         names = ", ".join(sorted(installed)) or "none"
@@ -182,9 +186,10 @@ def _name_remaining(folders: Folders, request: Request, plan: Plan) -> list[str]
     name = request.name or GUARD
     planned = {file.key for file in plan.files}
     records, _ = committed.read_known(folders)
+    away = store.away(records)
     remaining = {}
     for key, record in records.items():
-        if key not in planned and name in record.packs:
+        if key not in planned and key not in away and name in record.packs:
             remaining[key] = record
     names = []
     for key, record in remaining.items():
@@ -201,13 +206,36 @@ def _name_remaining(folders: Folders, request: Request, plan: Plan) -> list[str]
     return [f"{name} stays installed in {', '.join(names)}; `{command}` takes it out there too"]
 
 
+def _name_away(folders: Folders, request: Request) -> list[str]:
+    """A line for each project that is not there, and whose record stays therefore."""
+    if not request.everywhere:
+        return []
+    away = store.away(store.load(folders.ledger))
+    lines = {}
+    for key in _matching_keys(away, request):
+        record = away[key]
+        line = f"{record.project} is not there, so what is installed in it stays on record"
+        if record.scope == "local":
+            options = f"--scope local --project {shlex.quote(record.project)}"
+            command = f"hookctl uninstall {request.name or GUARD} {options}"
+            line += f"; if it is gone for good: `{command}`"
+        lines[line] = None
+    return list(lines)
+
+
 def _name_file(records: Mapping[str, Record], key: str) -> str:
     path, scope = store.current_path(records, key), records[key].scope
     return path if scope == "user" else f"{path} ({scope} scope)"
 
 
 def _select_keys(records: Mapping[str, Record], request: Request) -> list[str]:
-    """The ledger's keys of all settings files that something leaves."""
+    """The ledger's keys of all settings files that something leaves; projects away stay."""
+    away = store.away(records)
+    return [key for key in _matching_keys(records, request) if key not in away]
+
+
+def _matching_keys(records: Mapping[str, Record], request: Request) -> list[str]:
+    """The ledger's keys of all settings files that the request is about."""
     keys = []
     for key, record in records.items():
         if request.scope and request.scope != record.scope:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from hookctl import clock, report
-from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, USAGE, HookctlError
+from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, HookctlError, usage_error
 from hookctl.masking import masked, masked_text
 from hookctl.model import Result
 from hookctl.system.folders import Folders
@@ -101,10 +101,10 @@ def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
 
 def _policy(request: Request) -> Policy:
     if not any(request.command[:1]):
-        raise _usage("which command?", "Name it behind `--`: `hookctl verify -- pytest -q`.")
+        raise usage_error("which command?", "Name it behind `--`: `hookctl verify -- pytest -q`.")
     timeout = _seconds(request.timeout) if request.timeout else math.inf
     if timeout <= 0:
-        raise _usage(
+        raise usage_error(
             f"nothing can be verified in {request.timeout}", "Leave --timeout out for no limit."
         )
     return Policy(max(1, request.rechecks), _seconds(request.grace), timeout)
@@ -221,7 +221,3 @@ def _timeout_error(name: str, policy: Policy, number: int) -> HookctlError:
     )
     hint = "Give it more with --timeout, or leave that out for no limit."
     return HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
-
-
-def _usage(message: str, hint: str) -> HookctlError:
-    return HookctlError("usage", message, hint=hint, exit_code=USAGE)

@@ -39,16 +39,33 @@ class Finder:
         return spec_from_file_location(name, file, loader=self.loader(name, file))
 
 
+def absolute_folder():
+    """The folder of this file, absolute."""
+    return FOLDER if FOLDER[0] == "/" else posix.getcwd() + "/" + FOLDER
+
+
 def is_private(folder):
     """Can only this user and root write in a folder?"""
     status = posix.stat(folder)
     return status.st_uid in (0, posix.geteuid()) and not status.st_mode & 0o022
 
 
+def is_foreign(path):
+    """Does a file, or what a link leads to, belong neither to the caller nor to root?"""
+    owners = posix.lstat(path).st_uid, posix.stat(path).st_uid
+    return any(owner not in (0, posix.geteuid()) for owner in owners)
+
+
+def require_own_project():
+    """Stop if this lies in a .hookctl that belongs to somebody else, or in somebody's project."""
+    above, mark, _ = (absolute_folder() + "/").rpartition("/.hookctl/")
+    if mark and (is_foreign(above or "/") or is_foreign(above + "/.hookctl")):
+        raise PermissionError
+
+
 def may_use_bytecode(package):
     """May Python keep the package's bytecode? Never under -B, and never in a shared project."""
-    folder = FOLDER if FOLDER[0] == "/" else posix.getcwd() + "/" + FOLDER
-    if ".hookctl" in folder.split("/") or sys.dont_write_bytecode:
+    if ".hookctl" in absolute_folder().split("/") or sys.dont_write_bytecode:
         return False
     cache = package + "/__pycache__"
     try:
@@ -80,6 +97,7 @@ def start(package, loader, module, words):
 
 def load(module, words):
     """Start from bytecode if it is ours; if that fails, start again from the sources."""
+    require_own_project()
     sys.pycache_prefix = None
     own = may_use_bytecode(FOLDER + "/" + PACKAGE)
     sys.dont_write_bytecode = not own

@@ -44,7 +44,8 @@ class Tool(NamedTuple):
     suffix: str
 
     def install(self, home: Path, pack: str = "a") -> list[str]:
-        return [self.program, "install", str(home.parent / f"{pack}{self.suffix}"), *self._host()]
+        consent = ["--yes"] if self.name == "hookctl" else []
+        return [self.program, "install", str(home.parent / f"{pack}{self.suffix}"), *self._host(), *consent]
 
     def remove(self, home: Path, pack: str = "a") -> list[str]:
         named = pack if self.name == "hookctl" else str(home.parent / f"{pack}{self.suffix}")

@@ -1,5 +1,8 @@
 # ruff: noqa: E501  # tables
-"""The rules for JSON and JSONC, row by row: which bytes an edit gives, what is read, what is masked."""
+"""The rules for JSON and JSONC, row by row: which bytes an edit gives, what is read.
+
+What an edit gives in a file that a program wrote is not here: `test_edits.py` compares it with what `json` writes.
+"""
 
 from typing import Any
 
@@ -9,12 +12,14 @@ from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 
+from .refused import WHERE, refused
+
 Path = tuple[str | int, ...]
 B: Path = ("b",)
 
 
 def parse(text: str) -> JsonDocument:
-    return JsonDocument.parse(text.encode("utf-8"), where="/home/u/.claude/settings.json")
+    return JsonDocument.parse(text.encode("utf-8"), where=WHERE)
 
 
 def text_of(document: JsonDocument) -> str:
@@ -23,7 +28,6 @@ def text_of(document: JsonDocument) -> str:
 
 SET: list[tuple[str, Path, Any, str]] = [
     # A new member behind the last one.
-    ('{\n  "a": 1\n}\n', B, 2, '{\n  "a": 1,\n  "b": 2\n}\n'),
     ('{\n  "a": 1 // note\n}\n', B, 2, '{\n  "a": 1, // note\n  "b": 2\n}\n'),
     ('{\n  "a": 1, // note\n}\n', B, 2, '{\n  "a": 1, // note\n  "b": 2,\n}\n'),
     ('{\n  "a": 1 /* x */, "b": 2\n}', ("c",), 3, '{\n  "a": 1 /* x */, "b": 2,\n  "c": 3\n}'),
@@ -37,7 +41,6 @@ SET: list[tuple[str, Path, Any, str]] = [
     ('{\n  "a": 1 /* one\n  two */ }\n', B, 2, '{\n  "a": 1, /* one\n  two */\n  "b": 2 }\n'),
     # One-line containers stay one line.
     ('{"a":1}', B, 2, '{"a":1,"b":2}'),
-    ('{"a":1}\n', B, 2, '{"a":1,"b":2}\n'),
     ('{ "a": 1 }', B, 2, '{ "a": 1, "b": 2 }'),
     ('{"a":1,}', B, 2, '{"a":1,"b":2,}'),
     ('{"a": 1, }', B, 2, '{"a": 1, "b": 2, }'),
@@ -47,13 +50,9 @@ SET: list[tuple[str, Path, Any, str]] = [
     ('{": a":1}', B, 2, '{": a":1,"b":2}'),
     ('{"\\":": 1}', B, 2, '{"\\":": 1, "b": 2}'),
     ('{"x": {"a":[{"y": 1}]}}', ("x", "b"), {"z": [1, 2]}, '{"x": {"a":[{"y": 1}], "b": {"z": [1, 2]}}}'),
-    ('{"a":1}', ("b", "c", "d"), [2], '{"a":1,"b":{"c":{"d":[2]}}}'),
     ('{\n  "a": {"x": 1}\n}', ("a", "b"), {"c": 2}, '{\n  "a": {"x": 1, "b": {"c": 2}}\n}'),
     # The file's own line end and indent.
-    ('{\r\n\t"a": 1\r\n}', ("b", "c"), 2, '{\r\n\t"a": 1,\r\n\t"b": {\r\n\t\t"c": 2\r\n\t}\r\n}'),
-    ('{\r  "a": 1\r}\r', ("b", "c"), 2, '{\r  "a": 1,\r  "b": {\r    "c": 2\r  }\r}\r'),
     ('{\r\n  "a": 1,\n  "c": 2\n}\n', B, 3, '{\r\n  "a": 1,\n  "c": 2,\r\n  "b": 3\n}\n'),
-    ('{\n    "a": {\n        "x": 1\n    }\n}', B, {"c": 2}, '{\n    "a": {\n        "x": 1\n    },\n    "b": {\n        "c": 2\n    }\n}'),
     ('{\n    "a": 1\n  , "c": 2\n}', B, 3, '{\n    "a": 1\n  , "c": 2,\n    "b": 3\n}'),
     ('{\n    "a": 1,\n  "c": 2\n}', B, 3, '{\n    "a": 1,\n  "c": 2,\n  "b": 3\n}'),
     ('/* c */ {\n   "a": {}\n}', ("a", "b"), 2, '/* c */ {\n   "a": {\n      "b": 2\n   }\n}'),
@@ -79,8 +78,6 @@ SET: list[tuple[str, Path, Any, str]] = [
     ('{\n  "a": { /* c */ }\n}', ("a", "b"), 2, '{\n  "a": { /* c */\n    "b": 2\n  }\n}'),
     ('{"a": {/* c */}}', ("a", "b"), 2, '{"a": {/* c */"b": 2}}'),
     ('{"a": { }}', ("a", "b"), 2, '{"a": {"b": 2}}'),
-    ('{"a":{}}', ("a", "b"), 2, '{"a":{"b":2}}'),
-    ('{\n  "a": {}\n}\n', ("a", "b"), 2, '{\n  "a": {\n    "b": 2\n  }\n}\n'),
     # Replacing: only the value's own span.
     ('{"a" : 1 /* c */ , "b":2}', ("a",), "x", '{"a" : "x" /* c */ , "b":2}'),
     ('{"a":1}', ("a",), True, '{"a":true}'),
@@ -89,7 +86,6 @@ SET: list[tuple[str, Path, Any, str]] = [
     ('{"a":1}', ("a",), 1.0, '{"a":1.0}'),
     ('{"a":[]}', ("a",), {}, '{"a":{}}'),
     ('{\n  "a": 1 // c\n}', ("a",), {"x": [1]}, '{\n  "a": {\n    "x": [\n      1\n    ]\n  } // c\n}'),
-    ('{"a": 1}', ("a",), {"x": [1, 2]}, '{"a": {"x": [1, 2]}}'),
     ("[1, 2, 3]", (1,), None, "[1, null, 3]"),
     ("1 ", (), {"b": 2}, '{\n  "b": 2\n} '),
     ('{"\\u0061": 1}', ("a",), 2, '{"\\u0061": 2}'),
@@ -104,14 +100,12 @@ SET: list[tuple[str, Path, Any, str]] = [
 ]  # fmt: skip
 
 APPEND: list[tuple[str, Path, Any, str]] = [
-    ('{"a": [1, 2]}', ("a",), 3, '{"a": [1, 2, 3]}'),
     ('{\n  "a": [1, 2]\n}\n', ("a",), {"x": 1}, '{\n  "a": [1, 2, {"x": 1}]\n}\n'),
     ('{\n  "a": [1,2]\n}\n', ("a",), 3, '{\n  "a": [1,2,3]\n}\n'),
     ('{\n  "a": [1]\n}\n', ("a",), 3, '{\n  "a": [1, 3]\n}\n'),
     ("[1,2,]", (), 3, "[1,2,3,]"),
     ("[true/**/,]", (), 3, "[true/**/,3,]"),
     ("[\n  1,\n  2,\n]", (), 3, "[\n  1,\n  2,\n  3,\n]"),
-    ('{"a": []}', ("a",), 1, '{"a": [1]}'),
     ("[1]", (), 2, "[1,2]"),
     ('{\n\t"a": [ ]\n}', ("a",), {"x": 1}, '{\n\t"a": [\n\t\t{\n\t\t\t"x": 1\n\t\t}\n\t]\n}'),
     ("[]", (), 1, "[\n  1\n]"),
@@ -123,15 +117,7 @@ APPEND: list[tuple[str, Path, Any, str]] = [
 ]  # fmt: skip
 
 REMOVE: list[tuple[str, Path, str]] = [
-    ('{\n  "a": 1,\n  "b": 2\n}\n', B, '{\n  "a": 1\n}\n'),
-    ('{\n  "a": 1,\n  "b": 2\n}\n', ("a",), '{\n  "b": 2\n}\n'),
     ('{\n  "a": 1\n}\n', ("a",), "{}\n"),
-    ("[1, 2, 3]", (0,), "[2, 3]"),
-    ("[1, 2, 3]", (1,), "[1, 3]"),
-    ("[1, 2, 3]", (2,), "[1, 2]"),
-    ('{"a":1,"b":2,"c":3}', ("a",), '{"b":2,"c":3}'),
-    ('{"a":1,"b":2,"c":3}', B, '{"a":1,"c":3}'),
-    ('{"a":1,"b":2,"c":3}', ("c",), '{"a":1,"b":2}'),
     ('{ "a": 1, "b": 2 }', ("a",), '{ "b": 2 }'),
     ('{ "a": 1, "b": 2 }', B, '{ "a": 1 }'),
     ('{"a": 1,}', ("a",), "{}"),
@@ -146,13 +132,9 @@ REMOVE: list[tuple[str, Path, str]] = [
     ('{"a": 1, /* c */ "b": 2}', B, '{"a": 1 /* c */}'),
     ('{"a": {"x": 1 /* inside */}}', ("a",), "{}"),
     ("[\n  1,\n  2,\n]", (1,), "[\n  1,\n]"),
-    ("[\r\n  1,\r\n  2\r\n]", (1,), "[\r\n  1\r\n]"),
-    ("[\r  1,\r  2\r]", (0,), "[\r  2\r]"),
     ('{\n  "a": 1, "b": 2\n}', ("a",), '{\n  "b": 2\n}'),
     ('{\n  "a": 1, "b": 2\n}', B, '{\n  "a": 1\n}'),
     ('{\n  "a": 1,\n  "b": 2 }', B, '{\n  "a": 1 }'),
-    ('{\n  "a": [\n    1\n  ],\n  "b": {\n    "c": 2\n  }\n}\n', B, '{\n  "a": [\n    1\n  ]\n}\n'),
-    ('{\n  "a": [\n    1\n  ],\n  "b": {\n    "c": 2\n  }\n}\n', ("b", "c"), '{\n  "a": [\n    1\n  ],\n  "b": {}\n}\n'),
     ('{\n  "a": 1,\n\n  "b": 2,\n\n  "c": 3\n}', B, '{\n  "a": 1,\n\n\n  "c": 3\n}'),
     ('\ufeff{"a": 1}\n\n', ("a",), "\ufeff{}\n\n"),
     # Nothing there, nothing done.
@@ -287,17 +269,6 @@ def test_what_a_strict_host_does_not_read_is_named_with_its_place(text: str, fir
         document.require_strict(comments=True, trailing_commas=False)
     if first and first[0] == "comment":
         assert refused(lambda: document.require_strict(comments=False, trailing_commas=True)) == ("strict_host", *first[1:])
-
-
-def refused(action: Any) -> tuple[str, int, int]:
-    """Do what must be refused; give the code and the place, and check what every refusal has."""
-    with pytest.raises(HookctlError) as caught:
-        action()
-    error = caught.value
-    assert error.path == "/home/u/.claude/settings.json"
-    assert error.exit_code == (3 if error.code == "unexpected" else 4)
-    assert error.message and error.hint
-    return error.code, error.line, error.column
 
 
 def test_a_document_never_changes() -> None:

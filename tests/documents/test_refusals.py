@@ -11,8 +11,8 @@ import pytest
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 
-from .generated import CORPUS
-from .test_jsonc import parse, refused
+from .refused import WHERE, refused
+from .test_jsonc import parse
 
 UNREADABLE: list[tuple[str | bytes, tuple[str, int, int], str]] = [
     # The text, the code and the place, a part of the message.
@@ -76,7 +76,7 @@ UNREADABLE: list[tuple[str | bytes, tuple[str, int, int], str]] = [
 @pytest.mark.parametrize(("text", "wanted", "said"), UNREADABLE)
 def test_what_cannot_be_read_is_refused_with_its_place(text: str | bytes, wanted: tuple[str, int, int], said: str) -> None:
     data = text if isinstance(text, bytes) else text.encode("utf-8")
-    assert refused(lambda: JsonDocument.parse(data, where="/home/u/.claude/settings.json")) == wanted
+    assert refused(lambda: JsonDocument.parse(data, where=WHERE)) == wanted
     with pytest.raises(HookctlError, match=said):
         JsonDocument.parse(data)
 
@@ -141,31 +141,6 @@ def test_a_wrong_shape_is_named_with_what_is_needed(text: str, path: tuple[str |
 )
 def test_a_path_that_passes_through_no_double_key_is_let_through(text: str, path: tuple[str | int, ...]) -> None:
     assert parse(text).check_path(path) is None  # type: ignore[func-returns-value]
-
-
-REFUSED = sorted((CORPUS / "refused").glob("*.json"))
-LET_THROUGH_HERE = {  # they are read, and refused by what the command needs of them
-    "env-is-a-list", "env-is-a-string", "env-is-null", "env-twice", "hooks-is-a-list", "hooks-is-a-string", "hooks-is-null",
-    "hooks-twice", "hooks-twice-once-escaped", "own-limit-twice", "root-is-a-list", "root-is-a-string",
-    "root-is-an-empty-list", "root-is-null", "stop-is-a-string", "stop-is-an-object", "stop-is-null", "stop-twice",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", [path.stem for path in REFUSED])
-def test_the_corpus_of_refused_files_is_refused(name: str) -> None:
-    data = (CORPUS / "refused" / f"{name}.json").read_bytes()
-
-    def edit() -> None:
-        document = JsonDocument.parse(data)
-        document.require_strict(comments=False, trailing_commas=False)
-        for key in ("MAX_STOP_BLOCKS", "PAGER"):
-            document = document.set(("env", key), "1")
-        document.append(("hooks", "Stop"), {"hooks": []})
-
-    with pytest.raises(HookctlError) as caught:
-        edit()
-    assert (caught.value.line >= 1 and caught.value.column >= 1) or "deep" in caught.value.message
-    assert (caught.value.code in ("wrong_shape", "duplicate_key")) == (name in LET_THROUGH_HERE)
 
 
 def test_nesting_that_is_too_deep_is_shown_where_it_goes_below_a_hundred_levels() -> None:

@@ -3,7 +3,6 @@
 
 import datetime
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +10,8 @@ import pytest
 from hookctl.documents import MISSING
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError
+
+from .refused import WHERE, refused
 
 Path = tuple[str | int, ...]
 STOP: Path = ("hooks", "Stop")
@@ -23,7 +24,6 @@ command = ": hookctl=guard/stop; 'a' \\"b\\""
 timeout = 10
 """
 STATE: Path = ("hooks", "state", "/home/u/.codex/config.toml:stop:0:0", "trusted_hash")
-WHERE = "/home/u/.codex/config.toml"
 
 
 def parse(text: str) -> TomlDocument:
@@ -32,17 +32,6 @@ def parse(text: str) -> TomlDocument:
 
 def text_of(document: TomlDocument) -> str:
     return document.data.decode("utf-8")
-
-
-def refused(action: Callable[[], Any]) -> tuple[str, int, int]:
-    """Do what must be refused; give the code and the place, and check what every refusal has."""
-    with pytest.raises(HookctlError) as caught:
-        action()
-    error = caught.value
-    assert error.path == WHERE
-    assert error.exit_code == (3 if error.code == "unexpected" else 4)
-    assert error.message and error.hint
-    return error.code, error.line, error.column
 
 
 SET: list[tuple[str, Path, Any, str]] = [
@@ -292,6 +281,8 @@ UNREADABLE: list[tuple[str | bytes, tuple[str, int, int], str]] = [
     ("a = 1\n<<<<<<< HEAD\nb = 1\n=======\nb = 2\n>>>>>>> x\n", ("unparsable", 2, 1), "merge-conflict"), ("a = 1\n\0\0\0", ("unparsable", 2, 1), "zero bytes"),
     ("a = " + "[" * 5000 + "]" * 5000, ("unparsable", 1, 105), "deep"), ("a = " + "[" * 101 + "]" * 101, ("unparsable", 1, 105), "deep"), ("a" + ".a" * 50_000 + " = 1", ("unparsable", 1, 1), "many parts"),
     ("[x]\n [ a" + ". 'a'" * 101 + "]", ("unparsable", 2, 4), "many parts"), ("x = { a" + '."\\""' * 101 + " = 1}", ("unparsable", 1, 7), "many parts"),
+    ("a = \u0661\n", ("unparsable", 1, 5), "not valid TOML"), ("\u0661 = 1\n", ("unparsable", 1, 1), "not valid TOML"),
+    ("a = 'x\x7f'\n", ("unparsable", 1, 7), "not valid TOML"), ("# \x01\n", ("unparsable", 1, 3), "not valid TOML"),
     ("a = " + "1" * 5000, ("unparsable", 1, 5005), "4300 digits"), ("day = 2024-02-30\n", ("unparsable", 1, 7), "date"),
 ]  # fmt: skip
 

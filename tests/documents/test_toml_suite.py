@@ -17,6 +17,8 @@ from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError
 
 from .test_toml import GROUP, STATE, STOP
+from .test_toml_corpus import is_unmixed
+from .test_toml_properties import paths
 
 pytestmark = pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="fetches a package: HOOKCTL_TESTS=all")
 
@@ -64,11 +66,6 @@ def documents(cases: Path, version: str) -> Iterator[tuple[str, bytes]]:
         yield f"{name} as CRLF", re.sub(rb"\r?\n", b"\r\n", data)
 
 
-def is_unmixed(before: bytes, after: bytes) -> bool:
-    kinds = set(re.findall(rb"\r?\n", before))
-    return len(kinds) != 1 or kinds == set(re.findall(rb"\r?\n", after))
-
-
 @pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
 def test_every_valid_file_comes_back_from_insert_and_remove(cases: Path, version: str) -> None:
     wrong, count = [], 0
@@ -94,13 +91,6 @@ def test_every_valid_file_comes_back_from_insert_and_remove(cases: Path, version
 @pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
 def test_every_value_of_every_valid_file_can_be_replaced_and_removed(cases: Path, version: str) -> None:
     """What an edit means is checked by the document itself: one that it cannot make right it refuses."""
-
-    def paths(value: object, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-        children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        for key, inner in children:
-            yield (*above, key)
-            yield from paths(inner, (*above, key))
-
     for name, data in documents(cases, version):
         before = TomlDocument.parse(data)
         for path in paths(before.value or {}):
@@ -111,13 +101,3 @@ def test_every_value_of_every_valid_file_can_be_replaced_and_removed(cases: Path
             elif isinstance(before.get(path), list):
                 after = before.append(path, {"x": 1})
                 assert after.remove((*path, len(before.get(path)))).data == data, (name, path)
-
-
-def test_no_invalid_file_is_read(cases: Path) -> None:
-    # What is an error in 1.0 only may be read by a later tomllib.
-    names = sorted({*listed(cases, "1.0.0", "invalid/")} & {*listed(cases, "1.1.0", "invalid/")})
-    assert len(names) >= 400
-    for name in names:
-        with pytest.raises(HookctlError) as caught:
-            TomlDocument.parse((cases / name).read_bytes())
-        assert caught.value.code in ("unparsable", "not_utf8") and caught.value.line >= 1, name

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,20 +12,12 @@ import pytest
 from hookctl.documents.yaml import YamlDocument
 from hookctl.errors import HookctlError
 
+from .refused import WHERE, refused
 from .yaml_generated import CORPUS
 
 
 def parse(text: str) -> YamlDocument:
-    return YamlDocument.parse(text.encode("utf-8"), where="/x/config.yaml")
-
-
-def refused(action: Callable[[], object]) -> tuple[str, int, int]:
-    with pytest.raises(HookctlError) as caught:
-        action()
-    assert caught.value.path == "/x/config.yaml"
-    assert caught.value.exit_code == (3 if caught.value.code == "unexpected" else 4)
-    assert caught.value.hint
-    return caught.value.code, caught.value.line, caught.value.column
+    return YamlDocument.parse(text.encode("utf-8"), where=WHERE)
 
 
 BROKEN = [

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from .clients import Client
 from .dialects import Dialect, Reply
@@ -45,7 +45,15 @@ class Place(abc.ABC):
     def settings(self) -> Path:
         """The client's settings file at user scope."""
 
-    def make_folders(self) -> None:
+    @classmethod
+    def make(cls, root: Path, *, own_folders: bool = False) -> Self:
+        """Make a home as the client's user has it, and an empty project."""
+        place = cls(root, own_folders)
+        place.lay_out()
+        return place
+
+    def lay_out(self) -> None:
+        """Make the folders; a client that needs more has more to lay out."""
         for folder in (self.settings.parent, self.project, self.tmp):
             folder.mkdir(parents=True)
 
@@ -77,6 +85,15 @@ class Run:
 
     def count(self, kind: str) -> int:
         return sum(1 for entry in self.log if entry.kind == kind)
+
+    @property
+    def last_messages(self) -> list[dict[str, Any]]:
+        """The conversation as it stood in the last request of the main agent."""
+        return [entry.request.body["messages"] for entry in self.log if entry.kind == "main"][-1]
+
+    def told(self, role: str) -> list[Any]:
+        """What the model was told in a role by then."""
+        return [message["content"] for message in self.last_messages if message["role"] == role]
 
 
 R = TypeVar("R", bound=Run)

@@ -27,6 +27,17 @@ class Place(agent.Place):
     def settings(self) -> Path:
         return self.home / ".claude" / "settings.json"
 
+    def lay_out(self) -> None:
+        """A home as it is after Claude Code's own first start."""
+        super().lay_out()
+        trust = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+        state = {
+            "hasCompletedOnboarding": True,
+            "customApiKeyResponses": {"approved": [_KEY[-20:]]},
+            "projects": {str(self.project): trust},
+        }
+        (self.home / ".claude.json").write_text(json.dumps(state))
+
 
 @dataclass(frozen=True)
 class Run(agent.Run):
@@ -61,26 +72,18 @@ class Run(agent.Run):
         """Whether Claude Code ended the turn against a hook's block."""
         return any(line["key"] == "stop-hook-block-cap" for line in self.system_lines("notification"))
 
+    @property
+    def tool_results(self) -> list[dict[str, Any]]:
+        """What the model was told about each tool call by the last request."""
+        contents = [message["content"] for message in self.last_messages if isinstance(message["content"], list)]
+        return [block for content in contents for block in content if block["type"] == "tool_result"]
+
     def hooks(self, event: str) -> list[dict[str, Any]]:
         """How each call of a hook on this event ended."""
         return [line for line in self.system_lines("hook_response") if line["hook_event"] == event]
 
     def system_lines(self, subtype: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if line.get("type") == "system" and line.get("subtype") == subtype]
-
-
-def make_place(root: Path, *, own_folders: bool = False) -> Place:
-    """Make a home as it is after Claude Code's own first start, and an empty project."""
-    place = Place(root, own_folders)
-    place.make_folders()
-    trust = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
-    state = {
-        "hasCompletedOnboarding": True,
-        "customApiKeyResponses": {"approved": [_KEY[-20:]]},
-        "projects": {str(place.project): trust},
-    }
-    (place.home / ".claude.json").write_text(json.dumps(state))
-    return place
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:

@@ -27,6 +27,12 @@ class Place(agent.Place):
     def config(self) -> Path:
         return self.home / ".codex" / "config.toml"
 
+    def lay_out(self) -> None:
+        """An empty project that is a repository."""
+        super().lay_out()
+        (self.project / ".git").mkdir()
+        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")  # an empty .git makes no repository
+
 
 @dataclass(frozen=True)
 class Run(agent.Run):
@@ -35,15 +41,6 @@ class Run(agent.Run):
     def hooks(self, event: str) -> list[str]:
         """How each call of a hook on this event ended, as the user was told."""
         return re.findall(rf"(?m)^hook: {event} (\w+)$", self.errors)
-
-
-def make_place(root: Path, *, own_folders: bool = False) -> Place:
-    """Make a home where Codex never ran, and an empty project that is a repository."""
-    place = Place(root, own_folders)
-    place.make_folders()
-    (place.project / ".git").mkdir()
-    (place.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")  # an empty .git makes no repository
-    return place
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from . import claude as claude_driver
+from .agent import Place
 from .clients import REQUIRED, Client, Unavailable, client_names, find_client
 
 ALL = os.environ.get("HOOKCTL_TESTS") == "all"
@@ -31,8 +31,16 @@ globals().update({f"{name}_client": _client_fixture(name) for name in client_nam
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> claude_driver.Place:
-    return claude_driver.make_place(tmp_path / "place")
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """A place of the kind that the test's module imports.
+
+    With OWN_FOLDERS in the module hookctl keeps its things in the home; SETTINGS is what the operator has in the file.
+    """
+    kind: type[Place] = request.module.Place
+    made = kind.make(tmp_path / "place", own_folders=getattr(request.module, "OWN_FOLDERS", False))
+    if hasattr(request.module, "SETTINGS"):
+        made.settings.write_text(request.module.SETTINGS)
+    return made
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,6 +1,5 @@
-"""The real Copilot CLI, headless."""
+"""The real Copilot CLI, headless; stdout has the replies and the tools' output, stderr what failing hooks say."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from . import agent
@@ -17,20 +16,12 @@ class Place(agent.Place):
         """The file that hookctl makes; every other one beside it is read as well."""
         return self.home / ".copilot" / "hooks" / "hookctl.json"
 
-
-@dataclass(frozen=True)
-class Run(agent.Run):
-    """What one run left; stdout has the replies and the tools' output, stderr what failing hooks say."""
-
-
-def make_place(root: Path, *, own_folders: bool = False) -> Place:
-    """Make a home where Copilot CLI never ran, and an empty project that is a repository."""
-    place = Place(root, own_folders)
-    place.make_folders()
-    (place.project / ".git" / "objects").mkdir(parents=True)
-    (place.project / ".git" / "refs").mkdir()
-    (place.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")  # an empty .git makes no repository
-    return place
+    def lay_out(self) -> None:
+        """An empty project that is a repository."""
+        super().lay_out()
+        (self.project / ".git" / "objects").mkdir(parents=True)
+        (self.project / ".git" / "refs").mkdir()
+        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")  # an empty .git makes no repository
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -47,7 +38,7 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*client.command, "-p", prompt, *options], environment)
 
 
-DRIVER = Driver(chat, _call, Run)
+DRIVER = Driver(chat, _call, agent.Run)
 play, start = DRIVER.play, DRIVER.start
 
 

@@ -1,8 +1,7 @@
-"""The real Factory Droid, headless."""
+"""The real Factory Droid, headless; stdout has the last reply. Nothing is said about hooks."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from . import agent
@@ -16,18 +15,6 @@ class Place(agent.Place):
     @property
     def settings(self) -> Path:
         return self.home / ".factory" / "settings.json"
-
-
-@dataclass(frozen=True)
-class Run(agent.Run):
-    """What one run left; stdout has the last reply. Nothing is said about hooks."""
-
-
-def make_place(root: Path, *, own_folders: bool = False) -> Place:
-    """Make a home where Droid never ran, and an empty project."""
-    place = Place(root, own_folders)
-    place.make_folders()
-    return place
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -47,17 +34,16 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*command, *([prompt] if prompt else [])], environment)
 
 
-DRIVER = Driver(chat, _call, Run)
+DRIVER = Driver(chat, _call, agent.Run)
 play, start = DRIVER.play, DRIVER.start
 
 
-def converse(client: Client, place: Place, replies: Sequence[Reply] | Script, *prompts: str) -> Run:
+def converse(client: Client, place: Place, replies: Sequence[Reply] | Script, *prompts: str) -> agent.Run:
     """Give several prompts to one session."""
     typed = "".join(json.dumps({"role": "user", "content": prompt}) + "\n" for prompt in prompts)
     return play(client, place, replies, "--input-format", "stream-json", "-o", "stream-json", prompt="", typed=typed)
 
 
 def shell(command: str) -> Call:
-    """Return a call of the shell tool."""
     arguments = {"command": command, "summary": "a step", "timeout": 30}
     return Call("Execute", {**arguments, "riskLevel": "low", "riskLevelReason": "it only looks"})

@@ -1,8 +1,7 @@
-"""The real Hermes agent, headless."""
+"""The real Hermes agent, headless; stdout has the replies, stderr the session's id."""
 
 import json
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,11 @@ class Place(agent.Place):
     def settings(self) -> Path:
         return self.config / "config.yaml"
 
+    def lay_out(self) -> None:
+        """A home with settings that let Hermes start."""
+        super().lay_out()
+        self.settings.write_text(BASE)
+
     @property
     def consent(self) -> Path:
         """Where the client keeps what its user agreed to."""
@@ -52,19 +56,6 @@ class Place(agent.Place):
     def log(self) -> str:
         """The client's own log."""
         return "".join(path.read_text("utf-8", "replace") for path in sorted(self.config.glob("logs/agent.log")))
-
-
-@dataclass(frozen=True)
-class Run(agent.Run):
-    """What one run left; stdout has the replies, stderr the session's id."""
-
-
-def make_place(root: Path, *, own_folders: bool = False) -> Place:
-    """Make a home with settings that let Hermes start, and an empty project."""
-    place = Place(root, own_folders)
-    place.make_folders()
-    place.settings.write_text(BASE)
-    return place
 
 
 def environment(place: Place) -> dict[str, str]:
@@ -81,7 +72,7 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*client.command, "chat", "-Q", "--cli", "-q", prompt], {**environment(place), "MODEL_URL": url})
 
 
-DRIVER = Driver(chat, _call, Run)
+DRIVER = Driver(chat, _call, agent.Run)
 play, start = DRIVER.play, DRIVER.start
 
 

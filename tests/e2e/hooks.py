@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .probe import Probe
+from .probe import BLOCK, Probe
 
 _DENY = {"permissionDecision": "deny", "permissionDecisionReason": "no"}
 NESTED = json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", **_DENY}})
@@ -22,6 +22,10 @@ def say(out: str = "", code: int = 0, errors: str = "") -> str:
     """A hook that says this, without a probe's log."""
     out, errors = shlex.quote(out), shlex.quote(errors)
     return f"cat > /dev/null; printf %s {out}; printf %s {errors} >&2; exit {code}"
+
+
+# What decides nothing, to every client that runs hooks as commands: silence, a message, an answer behind other words.
+UNDECIDED = [say(), say("{}"), say(SPEAK), say("noise\n" + BLOCK), GUARDED.format("/nowhere/hook.py")]
 
 
 def in_turn(folder: Path, *hooks: str) -> str:

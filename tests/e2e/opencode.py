@@ -48,13 +48,6 @@ class Run(agent.Run):
         ]
 
 
-def make_place(root: Path, *, own_folders: bool = False) -> Place:
-    """Make a home where OpenCode never ran, and an empty project."""
-    place = Place(root, own_folders)
-    place.make_folders()
-    return place
-
-
 def _environment(place: Place, url: str) -> dict[str, str]:
     model = {"name": "mock", "tool_call": True, "limit": {"context": 100_000, "output": 4_000}}
     options = {"baseURL": f"{url}/v1", "apiKey": "made-up"}
@@ -94,7 +87,6 @@ def step(kind: str, **more: Any) -> str:
 
 
 def shell(command: str) -> Call:
-    """Return a call of the shell tool."""
     return Call("bash", {"command": command, "description": "a step"})
 
 

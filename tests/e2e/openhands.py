@@ -34,12 +34,8 @@ class Run(agent.Run):
     def status(self) -> str:
         return self.out.strip()
 
-
-def make_place(root: Path, *, own_folders: bool = False) -> Place:
-    """Make a home without anything of OpenHands', and an empty project."""
-    place = Place(root, own_folders)
-    place.make_folders()
-    return place
+    def told(self, role: str) -> list[str]:
+        return [content[0]["text"] for content in super().told(role)]
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -51,5 +47,4 @@ play, start = DRIVER.play, DRIVER.start
 
 
 def shell(command: str) -> Call:
-    """Return a call of the shell tool."""
     return Call("terminal", {"command": command, "security_risk": "LOW", "summary": "a step"})

@@ -10,8 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.conftest import agreed
+
 from .agent import Place
 
+LIMIT = 5  # blocks, then the guard lets go
+KEPT = ["blocked"] * LIMIT + ["tripped"]
 _ROOT = Path(__file__).parents[2]
 # Where the tests were told to take the package from, hookctl's own process takes it too.
 _PACKAGE = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
@@ -35,7 +39,7 @@ def hookctl(
     """Run the command line, in the project unless told otherwise, and make sure of its exit code."""
     folders = {"HOOKCTL_STATE_DIR": str(state_folder(place)), "HOOKCTL_DATA_DIR": str(data_folder(place))}
     done = subprocess.run(
-        [sys.executable, "-m", "hookctl", *arguments],
+        [sys.executable, "-m", "hookctl", *agreed(arguments)],
         cwd=cwd or place.project,
         env={**place.environment(), **_PACKAGE, **({} if place.own_folders else folders), **(environment or {})},
         stdin=subprocess.DEVNULL,
@@ -73,6 +77,14 @@ def decisions(place: Place) -> list[dict[str, Any]]:
 def codes(place: Place) -> list[str]:
     """Return the guard's reason for each stop."""
     return [entry["code"] for entry in decisions(place)]
+
+
+def count_stops(place: Place, last: str, others: str, expected: int) -> int:
+    """The stops up to the last: one more where the client wrote a tool call only after the hook had looked."""
+    stops = len(codes(place))
+    assert codes(place) == [others] * (stops - 1) + [last]
+    assert stops in (expected, expected + 1)
+    return stops
 
 
 def until_logged(place: Place, code: str) -> str:

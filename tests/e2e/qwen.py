@@ -1,7 +1,6 @@
-"""The real Qwen Code, headless."""
+"""The real Qwen Code, headless; stdout has the replies one after the other, stderr what hooks say."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +26,10 @@ class Place(agent.Place):
     def settings(self) -> Path:
         return self.home / ".qwen" / "settings.json"
 
-
-@dataclass(frozen=True)
-class Run(agent.Run):
-    """What one run left; stdout has the replies one after the other, stderr what hooks say."""
-
-
-def make_place(root: Path, *, own_folders: bool = False) -> Place:
-    """Make a home with settings that let Qwen Code start, and an empty project."""
-    place = Place(root, own_folders)
-    place.make_folders()
-    place.settings.write_text(json.dumps(BASE, indent=2) + "\n")
-    return place
+    def lay_out(self) -> None:
+        """A home with settings that let the client start."""
+        super().lay_out()
+        self.settings.write_text(json.dumps(BASE, indent=2) + "\n")
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -52,7 +43,7 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*client.command, "-p", prompt], environment)
 
 
-DRIVER = Driver(chat, _call, Run)
+DRIVER = Driver(chat, _call, agent.Run)
 play, start = DRIVER.play, DRIVER.start
 
 

@@ -7,12 +7,9 @@ import pytest
 from .acceptance import CASES, Case
 from .clients import Client
 from .probe import make_probe
-from .product import codes, decisions, hookctl, leave_work
+from .product import KEPT, LIMIT, codes, decisions, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
-
-LIMIT = 5  # blocks, then the guard lets go
-KEPT = ["blocked"] * LIMIT + ["tripped"]
 
 
 @pytest.fixture
@@ -30,7 +27,7 @@ def client(request: pytest.FixtureRequest, case: Case) -> Client:
 def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(
     client: Client, case: Case, tmp_path: Path
 ) -> None:
-    place = case.driver.make_place(tmp_path / "place", own_folders=True)
+    place = case.driver.Place.make(tmp_path / "place", own_folders=True)
     case.prepare(place)
     settings, operators_hook = case.settings(place), make_probe(place.root, "operators")
     before = case.write_operators_file(place, operators_hook)

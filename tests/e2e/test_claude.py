@@ -10,12 +10,11 @@ from .claude import Place, bash, play, subagent
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
-from .product import codes, data_folder, hookctl, hookctl_json, leave_work
+from .product import LIMIT, codes, count_stops, data_folder, hookctl, hookctl_json, leave_work
 
 pytestmark = pytest.mark.e2e
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "claude"
-LIMIT = 5  # blocks, then the guard lets go
 MESSAGE = "Stop says: hookctl guard: "
 
 # What an operator has before hookctl comes: written by hand, with a Stop hook of its own, no final newline.
@@ -87,24 +86,16 @@ def test_work_that_gets_done_lets_the_agent_stop(claude: Client, installed: Plac
     assert codes(installed) == ["blocked", "blocked", "no_work"]
 
 
-def count_blocks(place: Place, expected: int) -> int:
-    """The blocks before the release: one more where the client wrote the tool call only after the hook had looked."""
-    blocks = len(codes(place)) - 1
-    assert codes(place) == ["blocked"] * blocks + ["tripped"]
-    assert blocks in (expected, expected + 1)
-    return blocks
-
-
 def test_a_new_tool_call_starts_the_count_again(claude: Client, installed: Place) -> None:
     run = play(claude, installed, ["one", "two", "three", bash("true 1"), "on and on"])
-    blocks = count_blocks(installed, 3 + LIMIT)
-    assert (run.requests, run.result) == (blocks + 1 + 1, "on and on")
+    stops = count_stops(installed, "tripped", "blocked", 3 + LIMIT + 1)
+    assert (run.requests, run.result) == (stops + 1, "on and on")
 
 
 def test_the_same_tool_call_again_does_not(claude: Client, installed: Place) -> None:
     run = play(claude, installed, [bash("true 1"), "one", "two", "three", bash("true 1"), "on and on"])
-    blocks = count_blocks(installed, LIMIT)
-    assert (run.requests, run.result) == (2 + blocks + 1, "on and on")
+    stops = count_stops(installed, "tripped", "blocked", LIMIT + 1)
+    assert (run.requests, run.result) == (2 + stops, "on and on")
 
 
 def test_endless_progress_is_let_go_before_the_host_overrides_it(claude: Client, installed: Place) -> None:

@@ -6,13 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from .claude import Place, Run, bash, make_place, play
+from .claude import Place, Run, bash, play
 from .clients import Client
 from .model_server import Script
-from .product import codes, data_folder, git, hookctl, hookctl_json, leave_work, leave_work_by_hand, older_checkout
-from .test_claude_scopes import KEPT, LIMIT, TEAMS_FILE, committed_with, contents, settings_of
+from .product import (
+    KEPT,
+    LIMIT,
+    codes,
+    data_folder,
+    git,
+    hookctl,
+    hookctl_json,
+    leave_work,
+    leave_work_by_hand,
+    older_checkout,
+)
+from .test_claude_scopes import TEAMS_FILE, committed_with, contents, settings_of
 
 pytestmark = pytest.mark.e2e
+OWN_FOLDERS = True
 
 NOTIFY = """\
 [pack]
@@ -39,15 +51,7 @@ matcher = "Bash"
 command = "python3 {files}/PROGRAM"
 timeout = 10
 """
-OPERATORS_FILE = '{ "permissions": {"allow": ["Bash(true:*)"]},\n\n  "env" : {"PAGER":"less"} }'
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """An operator's place, with settings written by hand."""
-    place = make_place(tmp_path / "place", own_folders=True)
-    place.settings.write_text(OPERATORS_FILE)
-    return place
+SETTINGS = '{ "permissions": {"allow": ["Bash(true:*)"]},\n\n  "env" : {"PAGER":"less"} }'
 
 
 def write_pack(
@@ -100,7 +104,7 @@ def test_two_packs_work_side_by_side_and_either_may_leave_first(claude: Client, 
     assert codes(place) == (KEPT if first == "guard" else KEPT * 2)
 
     hookctl(place, "uninstall", "notify" if first == "guard" else "guard")
-    assert place.settings.read_text() == OPERATORS_FILE
+    assert place.settings.read_text() == SETTINGS
     assert not data_folder(place).exists()
 
 
@@ -120,7 +124,7 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     git(place.project, "commit", "--quiet", "--message", "install two packs")
     assert committed_with(place, str(place.root)) == []
 
-    teammate = make_place(tmp_path / "team mate's $HOME", own_folders=True)
+    teammate = Place.make(tmp_path / "team mate's $HOME", own_folders=True)
     git(teammate.root, "clone", "--quiet", str(place.project), str(teammate.project))
     shutil.rmtree(place.root)
     folder = leave_work_by_hand(teammate)
@@ -166,7 +170,7 @@ def test_a_pack_s_upgrade_brings_its_new_program_and_keeps_the_operator_s_timeou
     assert hookctl_json(place, "status")["files"][0]["packs"]["notify"] == "1.1"
     for name in ("notify", "guard"):
         hookctl(place, "uninstall", name)
-    assert json.loads(place.settings.read_bytes()) == json.loads(OPERATORS_FILE)
+    assert json.loads(place.settings.read_bytes()) == json.loads(SETTINGS)
 
 
 def test_the_guard_is_upgraded_under_a_running_agent(claude: Client, place: Place) -> None:
@@ -189,7 +193,7 @@ def test_the_guard_is_upgraded_under_a_running_agent(claude: Client, place: Plac
     assert place.settings.read_bytes() == registered
     assert hookctl_json(place, "status")["files"][0]["packs"] != {"guard": "0.0.9"}
     hookctl(place, "uninstall")
-    assert place.settings.read_text() == OPERATORS_FILE
+    assert place.settings.read_text() == SETTINGS
 
 
 # Programs that are gone

@@ -6,26 +6,28 @@ from pathlib import Path
 
 import pytest
 
-from .claude import Place, bash, make_place, play, subagent, transcript
+from .claude import Place, bash, play, subagent, transcript
 from .clients import Client
+from .hooks import group
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
-from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
+from .product import (
+    KEPT,
+    LIMIT,
+    codes,
+    count_stops,
+    data_folder,
+    decisions,
+    hookctl,
+    leave_work,
+    state_folder,
+    until_logged,
+)
 
 pytestmark = pytest.mark.e2e
 
-LIMIT = 5  # blocks, or another hook's in mode guard, then the guard lets go
-KEPT = ["blocked"] * LIMIT + ["tripped"]
-OPERATORS_FILE = '{ "permissions": {"allow": ["Bash", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
+SETTINGS = '{ "permissions": {"allow": ["Bash", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
 NOON = 1_000_000  # a made-up time, in seconds; the hook takes it from a variable
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """An operator's place, with settings written by hand."""
-    place = make_place(tmp_path / "place")
-    place.settings.write_text(OPERATORS_FILE)
-    return place
 
 
 def install(place: Place, *options: str) -> None:
@@ -52,18 +54,10 @@ def breadcrumbs(place: Place) -> list[Path]:
 def register_foreign_hook(place: Place) -> Probe:
     """Let a Stop hook that always blocks stand in the project, where another tool has put it."""
     foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
-    hooks = {"Stop": [{"hooks": [{"type": "command", "command": foreign.command}]}]}
+    hooks = {"Stop": [group(foreign)]}
     (place.project / ".claude").mkdir()
     (place.project / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
     return foreign
-
-
-def count_stops(place: Place, last: str, others: str, expected: int) -> int:
-    """The stops up to the last: one more where the client wrote a tool call only after the hook had looked."""
-    stops = len(codes(place))
-    assert codes(place) == [others] * (stops - 1) + [last]
-    assert stops in (expected, expected + 1)
-    return stops
 
 
 # keepalive

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from .claude import Place, make_place, play
+from .claude import Place, play
 from .clients import Client
+from .hooks import group
 from .probe import BLOCK, make_probe
-from .product import codes, data_folder, decisions, git, hookctl, hookctl_json, leave_work_by_hand
+from .product import KEPT, LIMIT, codes, data_folder, decisions, git, hookctl, hookctl_json, leave_work_by_hand
 
 pytestmark = pytest.mark.e2e
+OWN_FOLDERS = True
 
-LIMIT = 5  # blocks, then the guard lets go
-KEPT = ["blocked"] * LIMIT + ["tripped"]
 SCOPES = ("user", "project", "local")
 CAP = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 
@@ -25,12 +25,6 @@ TEAMS_FILE = """\
     "env": { "TEAM": "ours" }
 }
 """
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """A place where hookctl keeps its things where it does by default."""
-    return make_place(tmp_path / "place", own_folders=True)
 
 
 def settings_of(place: Place, scope: str) -> Path:
@@ -115,7 +109,7 @@ def test_at_several_scopes_at_once_a_stop_is_counted_once(claude: Client, place:
 
 def test_a_foreign_hook_of_the_project_is_ended_by_the_user_s_guard(claude: Client, place: Place) -> None:
     foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
-    hooks = {"Stop": [{"hooks": [{"type": "command", "command": foreign.command}]}]}
+    hooks = {"Stop": [group(foreign)]}
     settings_of(place, "project").parent.mkdir()
     settings_of(place, "project").write_text(json.dumps({"hooks": hooks}))
     install(place, "user")
@@ -199,7 +193,7 @@ def authors(place: Place) -> Place:
 @pytest.fixture
 def teammate(authors: Place, tmp_path: Path) -> Place:
     """A clone in somebody else's home, who has work in hand and has not called hookctl."""
-    teammate = make_place(tmp_path / "teammate", own_folders=True)
+    teammate = Place.make(tmp_path / "teammate", own_folders=True)
     git(teammate.root, "clone", "--quiet", str(authors.project), str(teammate.project))
     authors.project.rename(authors.root / "moved")  # nothing may depend on where it was
     leave_work_by_hand(teammate)

@@ -1,32 +1,23 @@
 """The guard's policies on tools with the real Claude Code: nudge, dispatch, and both beside the breaker."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from .claude import Place, Run, bash, make_place, play, subagent
+from .claude import Place, Run, bash, play, subagent
 from .clients import Client
 from .dialects import Call
 from .model_server import Script
-from .product import codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
+from .product import LIMIT, codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
 
 pytestmark = pytest.mark.e2e
+OWN_FOLDERS = True  # so every scope keeps its state in the same folder
 
-LIMIT = 5  # blocks, then the guard lets go
-OPERATORS_FILE = '{ "permissions": {"allow": ["Bash", "Read", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
+SETTINGS = '{ "permissions": {"allow": ["Bash", "Read", "Task", "Agent"]},\n\n  "env" : {"PAGER":"less"} }'
 REFUSAL = "This exact call was already made too many times in a short period. It was not run."
 NOTE = bash("echo once >> notes")
 OTHER = bash("echo other >> notes")
 LOOK = Call("Read", {"file_path": "/etc/hostname"})
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """An operator's place, with settings written by hand, where every scope keeps its state in the same folder."""
-    place = make_place(tmp_path / "place", own_folders=True)
-    place.settings.write_text(OPERATORS_FILE)
-    return place
 
 
 def install(place: Place, *options: str) -> None:
@@ -40,9 +31,7 @@ def told(run: Run) -> list[str]:
 
 def results(run: Run) -> list[tuple[bool, str]]:
     """What the model was told about each tool call: whether it failed, and the text."""
-    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
-    blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
-    return [(block.get("is_error", False), block["content"]) for block in blocks if block["type"] == "tool_result"]
+    return [(block.get("is_error", False), block["content"]) for block in run.tool_results]
 
 
 def notes(place: Place) -> list[str]:
@@ -214,7 +203,7 @@ def test_breaker_nudge_and_dispatch_in_one_installation(claude: Client, place: P
     assert (run.requests, run.result) == (LIMIT + 1, "on and on")
 
     hookctl(place, "uninstall")
-    assert place.settings.read_text() == OPERATORS_FILE
+    assert place.settings.read_text() == SETTINGS
     assert list(data_folder(place).rglob("hook.py")) == []
     run = play(claude, place, [NOTE, NOTE, NOTE, "done"])
     assert (run.requests, run.result, len(notes(place))) == (4, "done", 5)
@@ -231,4 +220,4 @@ def test_what_a_reinstall_leaves_out_is_kept_and_an_empty_text_takes_it_out(clau
     run = play(claude, place, [NOTE, NOTE, "done"])
     assert (run.requests, codes(place)[1:]) == (4, ["nudged", "allowed"])
     hookctl(place, "uninstall")
-    assert place.settings.read_text() == OPERATORS_FILE
+    assert place.settings.read_text() == SETTINGS

@@ -1,23 +1,15 @@
 """Another tool's Stop hook that always blocks, wrapped: real Claude Code stops at the denial that the limit names."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from .claude import Place, bash, make_place, play
+from .claude import Place, bash, play
 from .clients import Client
 from .probe import BLOCK, make_probe
-from .product import decisions, hookctl
+from .product import LIMIT, decisions, hookctl
 
 pytestmark = pytest.mark.e2e
-
-LIMIT = 5
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place")
 
 
 def test_a_wrapped_hook_that_always_blocks_lets_go_with_the_text_kept(claude: Client, place: Place) -> None:

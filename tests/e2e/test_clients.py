@@ -60,15 +60,12 @@ def test_the_clients_that_ran_are_named_at_the_end(tmp_path: Path, processes: li
     assert f"clients: claude {pins['version']}\n" in said
 
 
-def test_without_a_client_the_tests_are_skipped_and_say_why(tmp_path: Path) -> None:
-    said = pytest_says(*ONE, **nothing_here(tmp_path))
-    assert "1 skipped" in said
-    assert "there is no npm to fetch it" in said
-
-
-def test_without_a_client_the_tests_fail_where_they_are_required(tmp_path: Path) -> None:
-    said = pytest_says(*ONE, **nothing_here(tmp_path), HOOKCTL_E2E="require")
-    assert "1 error" in said
+@pytest.mark.parametrize(("environment", "outcome"), [({}, "1 skipped"), ({"HOOKCTL_E2E": "require"}, "1 error")])
+def test_without_a_client_the_tests_are_skipped_or_fail_and_say_why(
+    tmp_path: Path, environment: dict[str, str], outcome: str
+) -> None:
+    said = pytest_says(*ONE, **nothing_here(tmp_path), **environment)
+    assert outcome in said
     assert "there is no npm to fetch it" in said
 
 

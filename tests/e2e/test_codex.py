@@ -10,19 +10,12 @@ from hookctl.hosts.codex import state_path, trusted_hash
 
 from .acceptance import CODEX_FILE
 from .clients import Client
-from .codex import BYPASS, Place, approve, list_hooks, make_place, play, trust_project
+from .codex import BYPASS, Place, approve, list_hooks, play, trust_project
 from .probe import Probe, make_probe
-from .product import codes, hookctl, leave_work, leave_work_by_hand
+from .product import KEPT, LIMIT, codes, hookctl, leave_work, leave_work_by_hand
 
 pytestmark = pytest.mark.e2e
-
-LIMIT = 5  # blocks, then the guard lets go
-KEPT = ["blocked"] * LIMIT + ["tripped"]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place", own_folders=True)
+OWN_FOLDERS = True
 
 
 @pytest.fixture

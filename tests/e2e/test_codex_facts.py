@@ -1,6 +1,5 @@
 """The behaviour of the real Codex that hookctl relies on; expected values are in pins/codex.toml."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -8,32 +7,17 @@ from typing import Any
 import pytest
 
 from .clients import Client
-from .codex import BYPASS, YOLO, Place, approve, list_hooks, make_place, play, shell, trust_project
-from .hooks import FLAT, GUARDED, NESTED, group, say
+from .codex import BYPASS, YOLO, Place, approve, list_hooks, play, shell, trust_project
+from .hooks import FLAT, GUARDED, NESTED, group, lost_fields, say
 from .model_server import Script
 from .probe import BLOCK, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place")
-
-
 def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"hooks": events}))
-
-
-def hash_of(event: str, command: str, timeout: int, **more: Any) -> str:
-    """The hash that Codex approves a hook by."""
-    matcher = {"matcher": more.pop("matcher")} if "matcher" in more else {}
-    hook = {"type": "command", "command": command, "timeout": timeout, "async": False, **more}
-    text = json.dumps(
-        {"event_name": event, **matcher, "hooks": [hook]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 # Blocks
@@ -55,16 +39,11 @@ def test_a_tool_call_leaves_the_flag_and_the_turn_as_they_were(codex: Client, pl
     assert len({heard.payload["turn_id"] for heard in probe.heard()}) == 1
 
 
-def test_the_model_is_told_the_reason(codex: Client, place: Place) -> None:
-    write_hooks(place.settings, Stop=[group(make_probe(place.root, answers=(BLOCK, "")))])
-    run = play(codex, place, ["done"], BYPASS)
-    assert ">the probe says: go on</hook_prompt>" in run.log[-1].request.body["input"][-1]["content"][0]["text"]
-
-
 def test_what_is_no_block_in_its_own_form_passes(codex: Client, place: Place) -> None:
     answers = {
         say(): "Completed",
         say("{}"): "Completed",
+        GUARDED.format("/nowhere/hook.py"): "Completed",
         say('{"systemMessage": "let go"}'): "Completed",
         say('{"decision": "block", "reason": "on", "more": 1}'): "Failed",
         say('{"decision": "block", "reason": ""}'): "Failed",
@@ -85,10 +64,13 @@ def test_what_is_no_block_in_its_own_form_passes(codex: Client, place: Place) ->
     assert "let go" not in run.errors + run.out
 
 
-def test_exit_code_2_with_a_reason_on_stderr_blocks(codex: Client, place: Place) -> None:
-    write_hooks(place.settings, Stop=[group(say(code=2, errors="go on"))])
-    run = play(codex, place, Script(["done"], limit=3), BYPASS)
-    assert (run.requests, run.count("refused") > 0) == (3, True)
+@pytest.mark.parametrize(
+    "hook", [say(code=2, errors="go on"), "python3 /nowhere/hook.py"], ids=["exit 2", "a program that is gone"]
+)
+def test_exit_code_2_with_a_reason_on_stderr_blocks_for_ever(codex: Client, place: Place, hook: str) -> None:
+    write_hooks(place.settings, Stop=[group(hook)])
+    run = play(codex, place, Script(["done"], limit=4), BYPASS)
+    assert (run.requests, run.count("refused") > 0) == (4, True)
 
 
 def test_a_hook_that_ends_the_turn_beats_another_hook_s_block(codex: Client, place: Place) -> None:
@@ -109,14 +91,6 @@ def test_the_same_command_twice_runs_twice(codex: Client, place: Place) -> None:
     write_hooks(place.settings, Stop=[group(probe, probe)])
     play(codex, place, ["done"], BYPASS)
     assert probe.flags() == "FF"
-
-
-def test_a_program_that_is_gone_blocks_for_ever_unless_it_is_looked_for_first(codex: Client, place: Place) -> None:
-    write_hooks(place.settings, Stop=[group("python3 /nowhere/hook.py")])
-    run = play(codex, place, Script(["done"], limit=4), BYPASS)
-    assert (run.requests, run.count("refused") > 0) == (4, True)
-    write_hooks(place.settings, Stop=[group(GUARDED.format("/nowhere/hook.py"))])
-    assert play(codex, place, ["done"], BYPASS).requests == 1
 
 
 # Tool calls
@@ -154,9 +128,7 @@ def test_hooks_get_the_pinned_fields_and_the_tools_the_session(codex: Client, pl
     heard = {event: probe.heard() for event, probe in probes.items()}
     assert {event: len(calls) for event, calls in heard.items()} == dict.fromkeys(pinned, 1)
     payloads = {event: calls[0].payload for event, calls in heard.items()}
-    assert {event: sorted(set(fields) - set(payloads[event])) for event, fields in pinned.items()} == {
-        event: [] for event in pinned
-    }
+    assert lost_fields(pinned, probes) == {}
     sessions = {payload["session_id"] for payload in payloads.values()}
     assert sessions == {(place.project / "session").read_text().strip()}
     assert len({payload["turn_id"] for payload in payloads.values() if "turn_id" in payload}) == 1
@@ -185,13 +157,6 @@ def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(co
 # Files
 
 
-def test_a_root_key_of_anybody_s_own_loses_all_hooks_of_the_file(codex: Client, place: Place) -> None:
-    write_hooks(place.settings, Stop=[group("true")])
-    assert len(list_hooks(codex, place)) == 1
-    place.settings.write_text(place.settings.read_text().replace("{", '{"$schema": "x", ', 1))
-    assert list_hooks(codex, place) == []
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -200,11 +165,13 @@ def test_a_root_key_of_anybody_s_own_loses_all_hooks_of_the_file(codex: Client, 
         lambda text: text[:-1] + ",}",
         lambda text: text.replace('"command":', '"timeout": "10", "command":'),
         lambda text: "",
+        lambda text: text.replace("{", '{"$schema": "x", ', 1),
     ],
-    ids=["a comment", "a byte order mark", "a trailing comma", "a timeout that is a string", "nothing"],
+    ids=["a comment", "a byte order mark", "a trailing comma", "a timeout that is a string", "nothing", "a root key"],
 )
-def test_these_lose_all_hooks_of_the_file_too(codex: Client, place: Place, change: Any) -> None:
+def test_these_lose_all_hooks_of_the_file(codex: Client, place: Place, change: Any) -> None:
     write_hooks(place.settings, Stop=[group("true")])
+    assert len(list_hooks(codex, place)) == 1
     place.settings.write_text(change(place.settings.read_text()))
     assert list_hooks(codex, place) == []
 
@@ -271,37 +238,6 @@ def test_a_hook_that_nobody_approved_does_not_run_and_nobody_is_told(codex: Clie
     assert [hook.trust for hook in list_hooks(codex, place)] == ["untrusted"]
 
 
-def test_a_hash_of_our_own_in_config_toml_approves_a_hook(codex: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, ""))
-    write_hooks(place.settings, Stop=[group(probe, timeout=10)])
-    approve(place, {f"{place.settings}:stop:0:0": hash_of("stop", probe.command, 10)})
-    assert [hook.trust for hook in list_hooks(codex, place)] == ["trusted"]
-    assert (play(codex, place, ["done"]).requests, probe.flags()) == (2, "FT")
-    write_hooks(place.settings, Stop=[group(probe, timeout=11)])
-    assert [hook.trust for hook in list_hooks(codex, place)] == ["modified"]
-
-
-def test_the_hash_is_that_of_the_sorted_definition_with_defaults_filled_in(codex: Client, place: Place) -> None:
-    default, end = codex.pins["timeouts"]["default"], codex.pins["timeouts"]["SessionEnd"]
-    write_hooks(
-        place.settings,
-        PreToolUse=[{"matcher": "Bash|Read", **group("true", timeout=0)}, {"matcher": "", **group("true")}],
-        SessionEnd=[group("true")],
-        UserPromptSubmit=[{"matcher": "x", **group("true")}],
-        Stop=[group('say "é"', timeout=10), group("a", "b", statusMessage="hi", more=1)],
-    )
-    names = {hook.key.removeprefix(f"{place.settings}:"): hook.hash for hook in list_hooks(codex, place)}
-    assert names == {
-        "pre_tool_use:0:0": hash_of("pre_tool_use", "true", 1, matcher="Bash|Read"),
-        "pre_tool_use:1:0": hash_of("pre_tool_use", "true", default, matcher=""),
-        "session_end:0:0": hash_of("session_end", "true", end),
-        "user_prompt_submit:0:0": hash_of("user_prompt_submit", "true", default),
-        "stop:0:0": hash_of("stop", 'say "é"', 10),
-        "stop:1:0": hash_of("stop", "a", default, statusMessage="hi"),
-        "stop:1:1": hash_of("stop", "b", default, statusMessage="hi"),
-    }
-
-
 @pytest.mark.parametrize(
     ("before", "after", "runs"),
     [
@@ -321,10 +257,3 @@ def test_an_approval_goes_by_position(
     write_hooks(place.settings, Stop=[group(probes[name]) if name else {"hooks": []} for name in after])
     run = play(codex, place, ["done"])
     assert (run.code, probes["theirs"].flags()) == (0, "F" if runs else "")
-
-
-def test_a_key_has_the_path_as_the_home_names_it_and_links_in_it_stay(codex: Client, place: Place) -> None:
-    elsewhere = place.root / "dotfiles" / "hooks.json"
-    write_hooks(elsewhere, Stop=[group("true")])
-    place.settings.symlink_to(elsewhere)
-    assert [hook.key for hook in list_hooks(codex, place)] == [f"{place.settings}:stop:0:0"]

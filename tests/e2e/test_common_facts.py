@@ -102,7 +102,7 @@ def client(request: pytest.FixtureRequest, name: str) -> Client:
 
 @pytest.fixture
 def place(host: Host, tmp_path: Path) -> Place:
-    return host.driver.make_place(tmp_path / "place")
+    return host.driver.Place.make(tmp_path / "place")
 
 
 @run_with(*HOSTS)
@@ -132,6 +132,14 @@ def test_a_run_leaves_the_settings_file_as_it_was(client: Client, host: Host, pl
     place.settings.write_bytes(before)
     assert host.driver.play(client, place, ["done"], *host.arguments).requests == 2
     assert place.settings.read_bytes() == before
+
+
+@run_with("codex", "gemini", "qwen", "copilot", "droid")
+def test_the_model_is_told_the_reason_of_a_block(client: Client, host: Host, place: Place) -> None:
+    host.register(place.settings, make_probe(place.root, answers=(BLOCK, "")))
+    run = host.driver.play(client, place, ["done"], *host.arguments)
+    assert run.requests == 2
+    assert json.loads(BLOCK)["reason"] in json.dumps(run.log[-1].request.body)
 
 
 @run_with("claude", "codex", "gemini", "qwen", "copilot")

@@ -8,19 +8,14 @@ from typing import Any
 import pytest
 
 from .clients import Client
-from .copilot import TRUST, Place, make_place, play, shell
-from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, group, handler, in_turn, lost_fields, say, verdict
+from .copilot import TRUST, Place, play, shell
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler, in_turn, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 EVERYTHING = {"COPILOT_ALLOW_ALL": "true"}
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place")
 
 
 def entry(hook: Probe | str, **more: Any) -> dict[str, Any]:
@@ -68,12 +63,9 @@ def test_what_blocks(copilot: Client, place: Place) -> None:
 
 def test_what_passes(copilot: Client, place: Place) -> None:
     passing = [
-        say(),
-        say("{}"),
-        say(SPEAK),
+        *UNDECIDED,
         say(END),
         say("text"),
-        say("noise\n" + BLOCK),
         say(BLOCK + "\nnoise"),
         say(verdict("deny")),
         say(verdict("block", "")),
@@ -83,7 +75,6 @@ def test_what_passes(copilot: Client, place: Place) -> None:
         say(code=2, errors="on"),
         "python3 /nowhere/hook.py",
         "/nowhere/hook",
-        GUARDED.format("/nowhere/hook.py"),
     ]
     write_hooks(place.settings, agentStop=[entry(hook) for hook in passing])
     run = play(copilot, place, ["done"])
@@ -91,13 +82,6 @@ def test_what_passes(copilot: Client, place: Place) -> None:
     # Nobody gets to read a message that a hook has for a person.
     assert "let go" not in run.out + run.errors
     assert "enough" not in run.out + run.errors
-
-
-def test_the_model_is_told_the_reason_as_a_user_s_words(copilot: Client, place: Place) -> None:
-    write_hooks(place.settings, agentStop=[entry(make_probe(place.root, answers=(BLOCK, "")))])
-    message = play(copilot, place, ["done"]).log[-1].request.body["messages"][-1]
-    assert message["role"] == "user"
-    assert message["content"].endswith(json.loads(BLOCK)["reason"])
 
 
 def test_a_reason_is_a_prompt_to_hooks_with_nothing_to_tell_it_from_a_person_s(copilot: Client, place: Place) -> None:
@@ -134,8 +118,7 @@ def test_how_a_tool_call_is_refused(copilot: Client, place: Place) -> None:
     run = play(copilot, place, [*(shell(f"echo > {step}") for step in steps), "done"])
     ran = sorted(int(path.name) for path in place.project.iterdir() if path.name != ".git")
     assert ran == list(steps[len(refusing) :])
-    results = [message["content"] for message in run.log[-1].request.body["messages"] if message["role"] == "tool"]
-    assert results[0] == "Denied by preToolUse hook: no"
+    assert run.told("tool")[0] == "Denied by preToolUse hook: no"
 
 
 def test_a_key_with_a_capital_letter_takes_both_forms_of_a_refusal(copilot: Client, place: Place) -> None:

@@ -1,25 +1,18 @@
 """hookctl's promises, kept with the real Gemini CLI: prompts, tool calls, trust and the policies on tools."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from .clients import Client
-from .gemini import SKIP, TRUST, Place, make_place, play
+from .gemini import SKIP, TRUST, Place, play
 from .model_server import Script
-from .product import codes, decisions, hookctl, leave_work, leave_work_by_hand
+from .product import KEPT, LIMIT, codes, hookctl, leave_work, leave_work_by_hand
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
+OWN_FOLDERS = True
 
-LIMIT = 5  # blocks, then the guard lets go
-KEPT = ["blocked"] * LIMIT + ["tripped"]
 UNTRUSTED = dict.fromkeys(TRUST, "")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place", own_folders=True)
 
 
 def install(place: Place, *options: str) -> None:
@@ -32,15 +25,6 @@ def test_the_user_is_told_why_the_agent_was_let_go(gemini: Client, place: Place)
     run = play(gemini, place, ["done"])
     assert (run.requests, codes(place)) == (LIMIT + 1, KEPT)
     assert "Hook system message: hookctl guard: let go after 5 blocks without progress" in run.errors
-
-
-def test_a_second_human_prompt_is_kept_again(gemini: Client, place: Place) -> None:
-    install(place)
-    leave_work(place)
-    assert play(gemini, place, ["one"]).requests == LIMIT + 1
-    assert play(gemini, place, ["two"], "--resume", "latest", prompt="go on").requests == LIMIT + 1
-    assert codes(place) == KEPT * 2
-    assert len({decision["session"] for decision in decisions(place)}) == 1
 
 
 def test_a_limit_in_the_environment_loses_to_the_installed_one(gemini: Client, place: Place) -> None:

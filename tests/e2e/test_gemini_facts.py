@@ -7,19 +7,14 @@ from typing import Any
 import pytest
 
 from .clients import Client
-from .gemini import BASE, SKIP, TRUST, YOLO, Place, make_place, play, shell
-from .hooks import GUARDED, group, say
+from .gemini import BASE, SKIP, TRUST, YOLO, Place, play, shell
+from .hooks import UNDECIDED, group, lost_fields, say
 from .model_server import Script
 from .probe import BLOCK, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 UNTRUSTED = dict.fromkeys(TRUST, "")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place")
 
 
 def write_settings(path: Path, more: dict[str, Any] | None = None, **events: list[dict[str, Any]]) -> None:
@@ -54,18 +49,9 @@ def test_a_forced_continuation_is_a_prompt_of_its_own_to_hooks_but_not_to_the_st
     assert [heard.payload["prompt_response"] for heard in stop.heard()] == ["one", "one\ntwo", "one\ntwo\nthree"]
 
 
-def test_the_model_is_told_the_reason_as_a_user_s_words(gemini: Client, place: Place) -> None:
-    write_settings(place.settings, AfterAgent=[group(make_probe(place.root, answers=(BLOCK, "")))])
-    run = play(gemini, place, ["done"])
-    assert run.log[-1].request.body["contents"][-1] == {"role": "user", "parts": [{"text": "the probe says: go on"}]}
-
-
 def test_what_passes(gemini: Client, place: Place) -> None:
     passing = [
-        say(),
-        say("{}"),
-        say('{"systemMessage": "let go"}'),
-        say("noise\n" + BLOCK),
+        *UNDECIDED,
         say(errors="words"),
         say(code=2),
         say(code=1, errors="on"),
@@ -78,29 +64,21 @@ def test_what_passes(gemini: Client, place: Place) -> None:
     assert "let go" in run.errors
 
 
-@pytest.mark.parametrize(
-    "hook",
-    [
-        say('{"decision": "deny", "reason": "on", "more": 1}'),
-        say('{"decision": "block", "reason": ""}'),
-        say(BLOCK, code=1),
-        say(BLOCK, code=3),
-        say(code=2, errors="on"),
-        say(code=3, errors="on"),
-        say(code=127, errors="on"),
-        say(errors=BLOCK),
-    ],
-    ids=[
-        "deny and an unknown key",
-        "a block without a reason",
-        "a block at exit 1",
-        "a block at exit 3",
-        "exit 2 with words",
-        "exit 3 with words",
-        "exit 127 with words",
-        "a block on stderr",
-    ],
-)
+BLOCKING = {
+    "deny and an unknown key": say('{"decision": "deny", "reason": "on", "more": 1}'),
+    "a block without a reason": say('{"decision": "block", "reason": ""}'),
+    "a block at exit 1": say(BLOCK, code=1),
+    "a block at exit 3": say(BLOCK, code=3),
+    "exit 2 with words": say(code=2, errors="on"),
+    "exit 3 with words": say(code=3, errors="on"),
+    "exit 127 with words": say(code=127, errors="on"),
+    "a block on stderr": say(errors=BLOCK),
+    "a script that is gone": "python3 /nowhere/hook.py",
+    "a program that is gone": "/nowhere/hook",
+}
+
+
+@pytest.mark.parametrize("hook", BLOCKING.values(), ids=BLOCKING)
 def test_these_block_and_nothing_ever_ends_them(gemini: Client, place: Place, hook: str) -> None:
     write_settings(place.settings, AfterAgent=[group(hook)])
     run = play(gemini, place, Script(["done"], limit=4))
@@ -129,18 +107,6 @@ def test_the_same_command_under_the_same_name_runs_once(gemini: Client, place: P
     write_settings(place.settings, AfterAgent=groups)
     play(gemini, place, ["done"])
     assert probe.flags() == "FF"
-
-
-@pytest.mark.parametrize("command", ["python3 /nowhere/hook.py", "/nowhere/hook"])
-def test_a_program_that_is_gone_blocks_for_ever(gemini: Client, place: Place, command: str) -> None:
-    write_settings(place.settings, AfterAgent=[group(command)])
-    run = play(gemini, place, Script(["done"], limit=4))
-    assert (run.requests, run.count("refused") > 0) == (4, True)
-
-
-def test_a_program_that_is_gone_lets_the_agent_stop_where_it_is_looked_for_first(gemini: Client, place: Place) -> None:
-    write_settings(place.settings, AfterAgent=[group(GUARDED.format("/nowhere/hook.py"))])
-    assert play(gemini, place, ["done"]).requests == 1
 
 
 # Tool calls
@@ -177,9 +143,7 @@ def test_hooks_get_the_pinned_fields_and_their_own_environment(gemini: Client, p
     heard = {event: probe.heard() for event, probe in probes.items()}
     assert {event: len(calls) for event, calls in heard.items()} == dict.fromkeys(pinned, 1)
     payloads = {event: calls[0].payload for event, calls in heard.items()}
-    assert {event: sorted(set(fields) - set(payloads[event])) for event, fields in pinned.items()} == {
-        event: [] for event in pinned
-    }
+    assert lost_fields(pinned, probes) == {}
     assert payloads["BeforeTool"]["tool_name"] == "run_shell_command"
     assert payloads["BeforeTool"]["tool_input"] == {"command": "env > environment"}
     for calls in heard.values():
@@ -236,16 +200,6 @@ def test_the_client_itself_puts_the_project_into_a_command_quoted_for_the_shell(
     assert run.requests == 1
     note = place.root / "note"
     assert (note.read_text() if note.exists() else "") == (f"{project}\n" if runs else "")
-
-
-def test_quotes_around_the_project_variable_can_block_for_ever(gemini: Client, place: Place) -> None:
-    project = place.root / "it's mine"
-    write_settings(
-        project / ".gemini" / "settings.json", AfterAgent=[group('[ -f "$GEMINI_PROJECT_DIR"/note.sh ]; exit 0')]
-    )
-    run = play(gemini, place, Script(["done"], limit=4), cwd=project)
-    assert (run.requests, run.count("refused") > 0) == (4, True)
-    assert "unexpected EOF" in run.errors
 
 
 def test_project_hooks_run_in_a_trusted_folder_only_and_are_named_the_first_time(gemini: Client, place: Place) -> None:

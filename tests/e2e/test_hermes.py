@@ -1,18 +1,18 @@
 """hookctl's promises, kept with the real Hermes agent: what it can do there, and what not."""
 
 import json
-from pathlib import Path
 
 import pytest
 import yaml
 
 from .clients import Client
-from .hermes import ACCEPT, BASE, YOLO, Place, ask, make_place, play, write_file
+from .hermes import ACCEPT, BASE, YOLO, Place, ask, play, write_file
 from .model_server import Script
 from .probe import Probe, make_probe
 from .product import codes, hookctl, hookctl_json, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
+OWN_FOLDERS = True
 
 # The operator's own layout: a list with odd blanks and comments, and settings behind it.
 OPERATORS = """\
@@ -24,11 +24,6 @@ hooks:
     # - command: ./old.sh
 
 """
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place", own_folders=True)
 
 
 def turn(hermes: Client, place: Place, theirs: Probe, *arguments: str) -> tuple[int, int, list[str]]:

@@ -2,17 +2,16 @@
 
 import json
 import shlex
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from .agent import Run
 from .clients import Client
 from .dialects import Call
-from .hermes import ACCEPT, BASE, YOLO, Place, Run, ask, make_place, play, shell, write_file
-from .hooks import END, GUARDED, NESTED, SPEAK, say, verdict
+from .hermes import ACCEPT, BASE, YOLO, Place, ask, play, shell, write_file
+from .hooks import END, NESTED, UNDECIDED, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
@@ -20,11 +19,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 Entry = dict[str, Any]
 NO = verdict("block", "no")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place")
 
 
 def in_shell(command: str) -> str:
@@ -47,12 +41,6 @@ def run_turn(hermes: Client, place: Place, *arguments: str, **options: Any) -> R
 
 def attempts(probe: Probe) -> list[int]:
     return [heard.payload["extra"]["attempt"] for heard in probe.heard()]
-
-
-def told(run: Run, role: str = "user") -> list[str]:
-    """What the model was told in the end, in this role."""
-    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
-    return [message["content"] for message in messages if message["role"] == role]
 
 
 def test_the_client_is_the_pinned_version(hermes: Client, place: Place) -> None:
@@ -81,7 +69,7 @@ def test_a_hook_that_always_blocks_is_asked_three_times_and_the_reply_is_kept(he
     cap = hermes.pins["cap"]["default"]
     assert (run.requests, run.code) == (2 + cap, 0)
     assert attempts(first) == attempts(second) == list(range(cap))
-    assert told(run) == ["begin", *["first"] * cap]
+    assert run.told("user") == ["begin", *["first"] * cap]
     assert run.out.endswith("\ndone\n")
     assert "unknown hook event 'Stop'" in place.log()
     assert place.settings.read_bytes() == before
@@ -120,17 +108,6 @@ def test_a_new_prompt_of_the_same_session_starts_the_count_again(hermes: Client,
     assert not any("turn" in name for heard in probe.heard() for name in heard.payload["extra"])
 
 
-def test_in_code_under_git_hermes_asks_for_a_check_of_its_own_first(hermes: Client, place: Place) -> None:
-    subprocess.run(["git", "init", "--quiet", str(place.project)], env=place.environment(), check=True)
-    (place.project / "pyproject.toml").write_text('[project]\nname = "made"\n')
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_settings(place, pre_verify=[entry(probe)])
-    run = run_turn(hermes, place, ACCEPT)
-    own, cap = hermes.pins["verify_on_stop"]["nudges"], hermes.pins["cap"]["default"]
-    assert (run.requests, attempts(probe)) == (2 + own + cap, list(range(cap)))
-    assert probe.heard()[0].payload["extra"]["coding"] is True
-
-
 def test_these_block_whatever_the_exit_code(hermes: Client, place: Place) -> None:
     answers = (
         json.dumps({"action": "continue", "message": "one"}),
@@ -139,21 +116,17 @@ def test_these_block_whatever_the_exit_code(hermes: Client, place: Place) -> Non
     )
     write_settings(place, pre_verify=[entry(make_probe(place.root, answers=answers, code=2, errors="words"))])
     run = run_turn(hermes, place, ACCEPT)
-    assert (run.requests, told(run)) == (5, ["begin", "one", "two", "three"])
+    assert (run.requests, run.told("user")) == (5, ["begin", "one", "two", "three"])
 
 
 def test_what_passes(hermes: Client, place: Place) -> None:
     passing = [
-        say(),
-        say("{}"),
-        say(SPEAK),
+        *UNDECIDED,
         say(END),
         say("text"),
-        say("noise\n" + BLOCK),
         say(verdict("block", "")),
         say(verdict("approve", "on")),
         say(code=2, errors="on"),
-        GUARDED.format("/nowhere/hook"),
     ]
     without_a_shell = ["/nowhere/hook", "sh /nowhere/hook", "sh -c 'open", ": hookctl=guard/stop; exit 0"]
     write_settings(place, pre_verify=[*(entry(in_shell(hook)) for hook in passing), *map(entry, without_a_shell)])
@@ -170,7 +143,7 @@ def test_a_timeout_is_in_seconds_and_its_hook_s_answer_is_lost(hermes: Client, p
     slow = make_probe(place.root, "slow", answers=(verdict("block", "in time"), ""), seconds=2)
     write_settings(place, pre_verify=[entry(late, timeout=1), entry(slow, timeout=20), entry("true")])
     run = run_turn(hermes, place, ACCEPT)
-    assert told(run) == ["begin", "in time"]
+    assert run.told("user") == ["begin", "in time"]
     assert "timed out" in place.log()
     assert f"timeout={hermes.pins['timeout']['default']}s" in place.log()
 
@@ -222,7 +195,7 @@ def test_a_refused_tool_call_is_not_made_and_the_model_is_told(hermes: Client, p
     write_settings(place, pre_tool_call=hooks, pre_verify=[entry(ended)])
     replies = [write_file(place, f"{n}.py") for n in range(3)]
     run = play(hermes, place, [*replies[:2], shell("echo 1 > shell.txt"), "done"], YOLO, ACCEPT, timeout=120)
-    assert told(run, "tool")[:2] == ['{"error": "no"}'] * 2
+    assert run.told("tool")[:2] == ['{"error": "no"}'] * 2
     assert [len(probe.heard()) for probe in (refuses, exits, passed_over)] == [2, 1, 0]
     assert ended.heard() == [], "a refused write counts as one now"
     assert sorted(path.name for path in place.project.iterdir()) == ["shell.txt"]
@@ -303,13 +276,3 @@ def test_the_config_folder_moves_with_its_variable_and_managed_settings_hide_an_
     run_turn(hermes, place, ACCEPT, environment=variables)
     assert [len(probe.heard()) for probe in (users, moved, managed)] == [0, 1, 1]
     assert (config / place.consent.name).exists() and not place.consent.exists()
-
-
-def test_a_setting_that_hermes_writes_costs_the_file_its_comments_and_layout(hermes: Client, place: Place) -> None:
-    command = "sh -c ': hookctl=guard/stop; x \"$HOME\"; exit 0'"
-    hooks = f"hooks: # by hand\n  pre_verify:\n  - command: {json.dumps(command)}\n    timeout: 10\n"
-    place.settings.write_text("# top\n" + BASE + hooks)
-    ask(hermes, place, "config", "set", "model.context_length", "100000")
-    text = place.settings.read_text()
-    assert "#" not in text and "    - command:" in text
-    assert yaml.safe_load(text)["hooks"] == {"pre_verify": [{"command": command, "timeout": 10}]}

@@ -7,13 +7,11 @@ import pytest
 
 from .clients import Client
 from .model_server import Script
-from .opencode import Place, Run, make_place, play, play_one_turn, shell, step, subagent
-from .product import codes, data_folder, decisions, hookctl, leave_work
+from .opencode import Place, play, play_one_turn, shell, step, subagent
+from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
-LIMIT = 5  # blocks, then the guard lets go
-KEPT = ["blocked"] * LIMIT + ["tripped"]
 HOST = ("--host", "opencode")
 MODEL = {"providerID": "mock", "modelID": "mock"}
 
@@ -30,7 +28,7 @@ export const Mine = async () => ({
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """A home in which OpenCode has one plugin of the operator's."""
-    place = make_place(tmp_path / "place", own_folders=True)
+    place = Place.make(tmp_path / "place", own_folders=True)
     place.settings.write_text(OPERATORS_PLUGIN.replace("LOG", json.dumps(str(place.root / "idle"))))
     return place
 
@@ -44,12 +42,6 @@ def heard(place: Place) -> int:
 def plugins(place: Place) -> dict[str, bytes]:
     """The operator's folder of plugins."""
     return {path.name: path.read_bytes() for path in place.settings.parent.iterdir()}
-
-
-def tool_results(run: Run) -> list[str]:
-    """Return what the model was told about its tool calls, in the last main request."""
-    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
-    return [message["content"] for message in messages if message["role"] == "tool"]
 
 
 def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(opencode: Client, place: Place) -> None:
@@ -85,7 +77,7 @@ def test_a_stop_counts_once_for_the_user_s_and_the_project_s_registration(openco
     leave_work(place)
     run = play(opencode, place, [shell("printenv OPENCODE_PROJECT_DIR"), "done"])
     assert (run.requests, codes(place)) == (1 + LIMIT + 1, KEPT)
-    assert tool_results(run) == [f"{place.project}\n"]
+    assert run.told("tool") == [f"{place.project}\n"]
     hookctl(place, "uninstall", "--all", "--json")
     assert sorted(path.name for path in place.project.rglob("*.js")) == []
 
@@ -113,7 +105,7 @@ def test_a_repeated_tool_call_is_refused_with_words_for_the_model(opencode: Clie
     call = shell("echo ran >> marker")
     run = play(opencode, place, [call, call, call, "done"])
     assert run.requests == 4
-    assert "already made too many times" in tool_results(run)[-1]
+    assert "already made too many times" in run.told("tool")[-1]
     assert (place.project / "marker").read_text() == "ran\n" * 2
 
 
@@ -124,8 +116,7 @@ def test_one_turn_is_not_kept_and_leaves_no_prompt_of_ours(opencode: Client, pla
     assert (run.requests, run.code, run.out.strip()) == (1, 0, "done")
     assert codes(place) == ["blocked"], "the end of the process waits for the hook"
     again = play_one_turn(opencode, place, ["done"], "--continue", prompt="second")
-    messages = [entry.request.body["messages"] for entry in again.log if entry.kind == "main"][-1]
-    assert [message["content"] for message in messages if message["role"] == "user"] == ["begin", "second"]
+    assert again.told("user") == ["begin", "second"]
     assert codes(place) == ["blocked"] * 2
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from .clients import Client
 from .model_server import Script
-from .opencode import Place, Run, make_place, play, play_one_turn, shell, step, subagent
+from .opencode import Place, play, play_one_turn, shell, step, subagent
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -30,11 +30,6 @@ export const Probe = async (input) => {
   return { ...hooks, event: ({ event }) => told(event.type)(event.properties) }
 }
 """
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place")
 
 
 def log_of(place: Place) -> Path:
@@ -65,12 +60,6 @@ def replies(place: Place) -> list[dict[str, Any]]:
     """The last word about each reply of the model, in their order."""
     infos = [given[0]["info"] for given in told(place, "message.updated")]
     return list({info["id"]: info for info in infos if info["role"] == "assistant"}.values())
-
-
-def tool_results(run: Run) -> list[str]:
-    """Return what the model was told about its tool calls, in the last main request."""
-    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
-    return [message["content"] for message in messages if message["role"] == "tool"]
 
 
 def test_a_turn_tells_plugins_the_pinned_fields(opencode: Client, place: Place) -> None:
@@ -122,7 +111,7 @@ def test_one_turn_ends_at_idle_and_waits_for_its_plugins(opencode: Client, place
 def test_an_error_before_a_tool_call_is_its_result_and_the_agent_goes_on(opencode: Client, place: Place) -> None:
     write_probe(place, """if (event === "tool.execute.before") throw new Error("not this one")""")
     run = play(opencode, place, [shell("touch marker"), "done"])
-    assert (run.requests, tool_results(run)) == (2, ["not this one"])
+    assert (run.requests, run.told("tool")) == (2, ["not this one"])
     assert not (place.project / "marker").exists()
     assert told(place, "tool.execute.after") == []
 

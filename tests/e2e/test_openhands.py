@@ -1,30 +1,19 @@
 """hookctl's promises, kept with the real OpenHands SDK, beyond the story that all clients share."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from .clients import Client
 from .hooks import group
-from .openhands import Place, Run, make_place, play, shell
+from .openhands import Place, play, shell
 from .probe import make_probe
 from .product import codes, hookctl, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
+OWN_FOLDERS = True
 
 HOST = ("--host", "openhands")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place", own_folders=True)
-
-
-def told(run: Run, role: str) -> list[str]:
-    """What the model was told in a role, in the last request."""
-    messages = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
-    return [message["content"][0]["text"] for message in messages if message["role"] == role]
 
 
 def test_a_second_prompt_is_kept_again_and_a_new_tool_call_starts_the_count_again(
@@ -36,7 +25,7 @@ def test_a_second_prompt_is_kept_again_and_a_new_tool_call_starts_the_count_agai
     run = play(openhands, place, replies, "second")
     assert codes(place) == ["blocked", "blocked", "tripped", *["blocked"] * 3, "tripped"]
     assert (run.requests, run.status) == (8, "finished")
-    assert [text for text in told(run, "user") if text in ("begin", "second")] == ["begin", "second"]
+    assert [text for text in run.told("user") if text in ("begin", "second")] == ["begin", "second"]
 
 
 def test_a_repeated_tool_call_is_refused_with_words_for_the_model(openhands: Client, place: Place) -> None:
@@ -44,7 +33,7 @@ def test_a_repeated_tool_call_is_refused_with_words_for_the_model(openhands: Cli
     call = shell("echo ran >> marker")
     run = play(openhands, place, [call, call, call, "done"])
     assert run.requests == 4
-    assert "already made too many times" in told(run, "tool")[-1]
+    assert "already made too many times" in run.told("tool")[-1]
     assert (place.project / "marker").read_text() == "ran\n" * 2
 
 

@@ -10,27 +10,16 @@ import pytest
 from .clients import Client
 from .hooks import GUARDED, group, in_turn, lost_fields, say, verdict
 from .model_server import Script
-from .openhands import QUIET, Place, Run, make_place, play, shell
+from .openhands import QUIET, Place, play, shell
 from .probe import Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path / "place")
 
 
 def write_hooks(path: Path, hooks: dict[str, Probe | str], **more: Any) -> None:
     """Write a hooks.json with one hook an event."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({event: [group(hook, **more)] for event, hook in hooks.items()}))
-
-
-def messages(run: Run, role: str) -> list[str]:
-    """What the model was told in a role, in the last request."""
-    told = [entry.request.body["messages"] for entry in run.log if entry.kind == "main"][-1]
-    return [message["content"][0]["text"] for message in told if message["role"] == role]
 
 
 def test_the_client_is_the_pinned_version(openhands: Client, place: Place) -> None:
@@ -70,7 +59,7 @@ def test_a_hook_that_always_denies_is_honoured_up_to_the_last_step(openhands: Cl
     write_hooks(place.settings, {"stop": stop, "user_prompt_submit": prompt})
     run = play(openhands, place, Script(["done"], limit=25), environment={"STEPS": "20"})
     assert (run.requests, len(stop.heard()), run.status) == (20, 19, "finished")
-    assert messages(run, "user") == ["begin"] + [openhands.pins["stop"]["feedback"] + "go on"] * 19
+    assert run.told("user") == ["begin"] + [openhands.pins["stop"]["feedback"] + "go on"] * 19
     assert len(prompt.heard()) == 1, "the feedback is no prompt"
 
 
@@ -88,13 +77,13 @@ def test_what_denies_a_stop_and_what_does_not(openhands: Client, place: Place) -
     prompts = [f"prompt {number}" for number in range(2, len(allowed) + 1)]
     run = play(openhands, place, ["done"], *prompts)
     assert run.requests == len(denied) + len(allowed)
-    assert [text for text in messages(run, "user") if text.startswith("prompt")] == prompts
+    assert [text for text in run.told("user") if text.startswith("prompt")] == prompts
 
 
 def test_a_tool_call_that_is_denied_does_not_run_and_the_agent_goes_on(openhands: Client, place: Place) -> None:
     write_hooks(place.settings, {"pre_tool_use": say(verdict("deny", "not this one"))})
     run = play(openhands, place, [shell("touch marker"), "done"])
-    assert (run.requests, messages(run, "tool")) == (2, ["Action rejected: not this one"])
+    assert (run.requests, run.told("tool")) == (2, ["Action rejected: not this one"])
     assert not (place.project / "marker").exists()
 
 

@@ -56,27 +56,17 @@ _DRIVERS = {
 }
 
 
-def _host(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Host:
-    driver, tool, options = _DRIVERS[name]
-    # At project scope a hook finds its state as without variables.
-    place = driver.make_place(tmp_path / "place", own_folders=True)
-    leave_work(place)
-    return Host(request.getfixturevalue(name), driver, place, tool, options)
-
-
 @pytest.fixture(params=_DRIVERS)
 def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
-    return _host(request.param, request, tmp_path)
+    driver, tool, options = _DRIVERS[request.param]
+    # At project scope a hook finds its state as without variables.
+    place = driver.Place.make(tmp_path / "place", own_folders=True)
+    leave_work(place)
+    return Host(request.getfixturevalue(request.param), driver, place, tool, options)
 
 
-@pytest.fixture
-def copilots(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
-    return _host("copilot", request, tmp_path)
-
-
-@pytest.fixture
-def droids(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
-    return _host("droid", request, tmp_path)
+def run_with(*names: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("host", names, indirect=True)
 
 
 def test_new_tool_calls_are_progress(host: Host) -> None:
@@ -93,7 +83,12 @@ def test_the_same_tool_call_again_is_none(host: Host) -> None:
 
 @pytest.mark.parametrize(
     ("host", "resume"),
-    [("codex", ("resume", "--last", "go on")), ("qwen", ("--continue",)), ("copilot", ("--continue",))],
+    [
+        ("codex", ("resume", "--last", "go on")),
+        ("gemini", ("--resume", "latest")),
+        ("qwen", ("--continue",)),
+        ("copilot", ("--continue",)),
+    ],
     indirect=["host"],
 )
 def test_a_person_s_next_prompt_begins_anew(host: Host, resume: tuple[str, ...]) -> None:
@@ -112,7 +107,7 @@ def test_a_foreign_hook_that_always_blocks_is_ended(host: Host, file: str) -> No
     assert host.play("done") == ["allowed"] * (LIMIT - 1) + ["stop_loop"]
 
 
-@pytest.mark.parametrize("host", ["codex", "gemini"], indirect=True)
+@run_with("codex", "gemini")
 def test_an_agent_that_did_not_call_the_tool_is_reminded_once(host: Host) -> None:
     hookctl(host.place, "install", "--host", host.name, "--mode", "guard", "--nudge", host.tool)
     assert host.play("one", "two") == ["nudged", "allowed"]
@@ -136,56 +131,58 @@ def test_without_its_program_the_agent_just_stops_and_its_tools_run(host: Host) 
 # Copilot CLI
 
 
-def test_a_file_of_our_own_comes_and_goes_beside_the_operator_s(copilots: Host) -> None:
-    place, probe = copilots.place, make_probe(copilots.place.root)
+@run_with("copilot")
+def test_a_file_of_our_own_comes_and_goes_beside_the_operator_s(host: Host) -> None:
+    place, probe = host.place, make_probe(host.place.root)
     theirs = place.settings.with_name("theirs.json")
     theirs.write_text(COPILOT_FILE.replace("COMMAND", json.dumps(probe.command)))
     hookctl(place, *INSTALL, "--host", "copilot")
-    assert copilots.play("done") == KEPT
+    assert host.play("done") == KEPT
     assert len(probe.heard()) == LIMIT + 1
     hookctl(place, "uninstall")
     assert [path.name for path in place.settings.parent.iterdir()] == ["theirs.json"]
-    assert copilots.play("done") == []
+    assert host.play("done") == []
 
 
+@run_with("copilot")
 @pytest.mark.parametrize("hosts", [["claude"], ["claude", "copilot"]], ids=" and ".join)
-def test_claude_code_s_registration_in_a_project_does_for_copilot_and_counts_once(
-    copilots: Host, hosts: list[str]
-) -> None:
+def test_claude_code_s_registration_in_a_project_does_for_copilot_and_counts_once(host: Host, hosts: list[str]) -> None:
     for name in hosts:
-        hookctl(copilots.place, "install", "--host", name, "--scope", "project")
-    assert copilots.play("done", arguments=(copilot.TRUST,)) == ["blocked"] * 5 + ["tripped"]
-    assert {entry["host"] for entry in decisions(copilots.place)} == {"copilot"}
+        hookctl(host.place, "install", "--host", name, "--scope", "project")
+    assert host.play("done", arguments=(copilot.TRUST,)) == ["blocked"] * 5 + ["tripped"]
+    assert {entry["host"] for entry in decisions(host.place)} == {"copilot"}
 
 
 # Droid
 
 
-def test_a_person_s_next_prompt_begins_anew_in_one_run(droids: Host) -> None:
+@run_with("droid")
+def test_a_person_s_next_prompt_begins_anew_in_one_run(host: Host) -> None:
     # It resumes no session without its vendor's servers.
-    hookctl(droids.place, *INSTALL, "--host", "droid")
-    droid.converse(droids.client, droids.place, ["done"], "one", "two")
-    assert codes(droids.place) == KEPT * 2
+    hookctl(host.place, *INSTALL, "--host", "droid")
+    droid.converse(host.client, host.place, ["done"], "one", "two")
+    assert codes(host.place) == KEPT * 2
 
 
+@run_with("droid")
 @pytest.mark.parametrize(
     ("event", "wrapped", "file"),
     [("Stop", False, "hooks.json"), ("SessionEnd", False, "settings.json"), ("Stop", True, "settings.json")],
     ids=["it has the stop", "it has another event", "Droid does not read it"],
 )
-def test_no_hook_of_the_operator_s_is_hidden(droids: Host, event: str, wrapped: bool, file: str) -> None:
-    place = droids.place
+def test_no_hook_of_the_operator_s_is_hidden(host: Host, event: str, wrapped: bool, file: str) -> None:
+    place = host.place
     probes = {name: make_probe(place.root, name) for name in ("settings", "hooks")}
     place.settings.write_text(DROID_FILE.replace("COMMAND", json.dumps(probes["settings"].command)))
     hooks = {event: [{"hooks": [{"type": "command", "command": probes["hooks"].command}]}]}
     place.settings.with_name("hooks.json").write_text(json.dumps({"hooks": hooks} if wrapped else hooks))
     before = _bytes(place)
 
-    droids.play("done")
+    host.play("done")
     ran = [name for name, probe in probes.items() if probe.heard()]
     hookctl(place, *INSTALL, "--host", "droid")
     assert [name for name, data in _bytes(place).items() if data != before[name]] == [file]
-    assert droids.play("done") == KEPT
+    assert host.play("done") == KEPT
     assert [name for name, probe in probes.items() if len(probe.heard()) > 1] == ran
     hookctl(place, "uninstall")
     assert _bytes(place) == before
@@ -198,7 +195,7 @@ def _bytes(place: Place) -> dict[str, bytes]:
 # Qwen Code
 
 
-def test_its_cap_follows_the_limit(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    qwens = _host("qwen", request, tmp_path)
-    hookctl(qwens.place, "install", "--host", "qwen", "--set", "MAX_STOP_BLOCKS=12")
-    assert qwens.play("done") == ["blocked"] * 12 + ["tripped"]
+@run_with("qwen")
+def test_its_cap_follows_the_limit(host: Host) -> None:
+    hookctl(host.place, "install", "--host", "qwen", "--set", "MAX_STOP_BLOCKS=12")
+    assert host.play("done") == ["blocked"] * 12 + ["tripped"]

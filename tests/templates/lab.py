@@ -57,6 +57,14 @@ class Lab:
         (self.run / "task.json").write_text(json.dumps(values))
         return self
 
+    def second(self, **knobs: Any) -> Path:
+        """The folder of another registration of ours: a copy of the hook, with a configuration of its own if given."""
+        folder = self.root / f"other-{len(list(self.root.iterdir()))}"
+        shutil.copytree(self.hook.parent, folder)
+        if knobs:
+            (folder / "config.json").write_text(json.dumps({**knobs, "hosts": TABLE}))
+        return folder
+
     def mark(self, name: str, text: str = "") -> None:
         (self.run / name).write_text(text)
 
@@ -88,12 +96,26 @@ class Lab:
         hook = self.hook if folder is None else folder / "hook.py"
         return [self.python, "-I", "-S", str(hook), event, "--host", self.host]
 
-    def run_command(self, command: list[str], stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+    def run_command(
+        self, command: list[str], stdin: bytes | None = None, cwd: Path | None = None
+    ) -> "subprocess.CompletedProcess[bytes]":
         """Run a command as a host does; without other input it gets the payload."""
         stdin = json.dumps(self.payload).encode() if stdin is None else stdin
         return subprocess.run(
-            command, input=stdin, capture_output=True, env=self.environment, cwd=self.root, timeout=30, check=False
+            command,
+            input=stdin,
+            capture_output=True,
+            env=self.environment,
+            cwd=cwd or self.root,
+            timeout=60,
+            check=False,
         )
+
+    def on_a_full_disk(self, event: str, size: int, stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+        """Run the hook where no file grows beyond so many bytes."""
+        limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
+        code = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
+        return self.run_command([PYTHON, "-c", code, *self.command(event)], stdin)
 
     def raw(self, event: str, stdin: bytes, folder: Path | None = None) -> str:
         """Run the hook; its stdout, once it is sure that the exit status is 0 and stderr empty."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .lab import PYTHON, Lab, name_of, spoil
+from .lab import Lab, name_of, spoil
 from .play import Row, play, rows
 
 DIS: dict[str, Any] = {"dispatch_tools": ["Task", "spawn"], "dispatch_max": 3, "dispatch_window_s": 300}
@@ -29,10 +29,7 @@ SCENARIOS: list[Row] = [
         {**DIS, "dispatch_max": 1},
         "at 5000; try a=AD; at 100; try a=AD; at 399; try a=D; at 400; try a=A",
     ),
-    ("H2 another window", {**DIS, "dispatch_window_s": 10}, "at 1000; try a=AAAD; at 1009; try a=D; at 1010; try a=A"),
     ("H4 other arguments", DIS, "try a=AAAD; try b=AAAD"),
-    ("H6 sessions share the count", DIS, "try x:a=AA; try y:a=AD"),
-    ("H6 sessions apart", {**DIS, "dispatch_scope": "session"}, "try x:a=AAA; try y:a=AAA; try x:a=D; try y:a=D"),
     ("H8 a maximum of none is off", {**DIS, "dispatch_max": 0}, "try a=AAAAAAAAA"),
     ("H8 below none is off", {**DIS, "dispatch_max": -1}, "try a=AAAAAAAAA"),
     ("H8 no window is off", {**DIS, "dispatch_window_s": 0}, "try a=AAAAAAAAA"),
@@ -41,7 +38,6 @@ SCENARIOS: list[Row] = [
     ("H8 tools that are not listed", {**ONE, "dispatch_tools": ["Bash"]}, "try a=AAAAAAAAA"),
     ("H the default is thirty", {"dispatch_tools": ["Task"]}, f"at 1000; try a={'A' * 30}D; at 1299; try a=D"),
     ("H the default window", {"dispatch_tools": ["Task"], "dispatch_max": 1}, "at 0; try a=AD; at 300; try a=A"),
-    ("H every tool", {**ONE, "dispatch_tools": ["*"]}, "try a=AD"),
     ("H in mode off", {**ONE, "mode": "off"}, "try a=AD"),
     ("H in mode guard", {**ONE, "mode": "guard"}, "try a=AD"),
     ("H in mode keepalive", {**ONE, "mode": "keepalive"}, "try a=AD"),
@@ -57,7 +53,6 @@ SCENARIOS: list[Row] = [
         {**ONE, "dispatch_max_keys": 2},
         "at 0; try a=A; at 1; try b=A; at 2; try c=A; at 3; try c=D; try b=D; try a=A",
     ),
-    ("H keys are few: one", {**ONE, "dispatch_max_keys": 1}, "try a=AD; try b=AD; try a=AD"),
     (
         "H keys are few: the expired go first",
         {**ONE, "dispatch_max_keys": 2, "dispatch_window_s": 10},
@@ -102,17 +97,10 @@ def test_h13_refusals_are_counted(lab: Lab) -> None:
     assert sorted(count for _, count in counts(lab)["w"].values()) == [4, 6]
 
 
-def test_h11_a_corrupt_count_starts_over(lab: Lab) -> None:
-    lab.config(**DIS)
-    assert lab.attempts("a", 4) == "AAAD"
-    (lab.folder / "dispatch.json").write_text("{{")
-    assert lab.attempts("a", 4) == "AAAD"
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        *["[]", "", "\0\0", '{"w": []}', '{"w": 5, "trips": "x"}', '{"trips": 1}'],
+        *["{{", "[]", "", "\0\0", '{"w": []}', '{"w": 5, "trips": "x"}', '{"trips": 1}'],
         *["[" * 60_000],
         *['{"w": {"x": ["a", "b"], "y": [null, true], "z": [1, 2, 3]}, "trips": -1}', '{"w": {"x": [1e999, 2]}}'],
     ],
@@ -150,11 +138,6 @@ def test_a_tool_without_a_readable_name_is_not_gated(lab: Lab, tool: object) -> 
     assert lab.attempts("a", 3, tool=tool) == "AAA"
 
 
-def test_tools_have_counts_of_their_own(lab: Lab) -> None:
-    lab.config(**ONE)
-    assert [lab.attempts("a", 2), lab.attempts("a", 2, tool="spawn")] == ["AD", "AD"]
-
-
 def test_the_order_of_keys_is_nothing_and_everything_else_is(lab: Lab) -> None:
     lab.config(**ONE)
     same = [{"a": 1, "b": {"x": [1, 2], "y": None}}, {"b": {"y": None, "x": [1, 2]}, "a": 1}]
@@ -170,16 +153,6 @@ def test_the_order_of_keys_is_nothing_and_everything_else_is(lab: Lab) -> None:
     ]
     assert [lab.attempt(0, tool_input=value) for value in others] == ["A"] * len(others)
     assert [lab.attempt(0, tool_input=value) for value in others] == ["D"] * len(others)
-
-
-@pytest.mark.parametrize(
-    ("name", "field"),
-    [("tool_name", "tool_input"), ("toolName", "toolArgs"), ("tool_name", "tool_args"), ("toolName", "args")],
-)
-def test_every_hosts_names_of_tool_and_arguments_are_known(lab: Lab, name: str, field: str) -> None:
-    lab.config(**ONE)
-    answers = [lab.call("pre-tool", **{name: "Task", field: {"prompt": "a"}}) for _ in range(2)]
-    assert answers[0] == "" and "permissionDecision" in answers[1]
 
 
 def test_a_call_without_arguments_is_never_gated(lab: Lab) -> None:
@@ -214,14 +187,6 @@ def test_unusable_input_is_let_through(lab: Lab, stdin: bytes) -> None:
     assert [lab.raw("pre-tool", stdin) for _ in range(2)] == ["", ""]
 
 
-def test_a_broken_configuration_lets_it_through(lab: Lab) -> None:
-    lab.environment["HOOKCTL_DISPATCH_TOOLS"] = "Task"
-    lab.environment["HOOKCTL_DISPATCH_MAX"] = "1"
-    assert lab.attempts("a", 2) == "AD"
-    lab.hook.with_name("config.json").write_text("{")
-    assert lab.attempts("b", 2) == "AA"
-
-
 def test_nothing_is_written_where_nothing_is_gated(lab: Lab) -> None:
     lab.config(dispatch_tools=["Task"])
     lab.attempt("a", "Read")
@@ -235,19 +200,9 @@ def test_the_log_has_one_line_a_refusal_and_none_for_the_rest(lab: Lab) -> None:
     lab.config(**DIS)
     lab.environment["HOOKCTL_NOW"] = "1763755200"
     lab.attempts("a", 5)
-    lines = lab.log()
-    assert len(lines) == 2
-    for line in lines:
-        assert set(line) == {"t", "host", "session", "event", "decision", "code", "blocks", "attempts", "progress"}
-        shown = {name: line[name] for name in ("t", "host", "session", "event", "decision", "code")}
-        assert shown == {
-            "t": 1763755200,
-            "host": "claude",
-            "session": name_of("S1"),
-            "event": "pre-tool",
-            "decision": "refuse",
-            "code": "dispatch_refused",
-        }
+    about = {"t": 1763755200, "host": "claude", "session": name_of("S1"), "event": "pre-tool"}
+    uncounted = {"blocks": None, "attempts": None, "progress": None}
+    assert lab.log() == [{**about, "decision": "refuse", "code": "dispatch_refused", **uncounted}] * 2
 
 
 def test_a_thousand_live_keys_are_bounded_and_counted(lab: Lab) -> None:
@@ -279,12 +234,9 @@ def test_counts_that_cannot_be_kept_let_it_through(lab: Lab, name: str, how: str
 def test_a_full_disk_lets_it_through(lab: Lab) -> None:
     lab.config(**ONE)
     assert lab.attempts("a", 2) == "AD"
-    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))"
-    full = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
     stdin = json.dumps({**lab.payload, "tool_name": "Task", "tool_input": {"prompt": "b"}}).encode()
-    command = [PYTHON, "-c", full, *lab.command("pre-tool")]
     for _ in range(2):
-        done = lab.run_command(command, stdin)
+        done = lab.on_a_full_disk("pre-tool", 10, stdin)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 

@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -16,12 +15,6 @@ ONE: dict[str, Any] = {"dispatch_tools": ["Task"], "dispatch_max": 1}
 CALL: dict[str, Any] = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
 
 
-def second(lab: Lab) -> Path:
-    folder = lab.root / f"other-{len(list(lab.root.iterdir()))}"
-    shutil.copytree(lab.hook.parent, folder)
-    return folder
-
-
 def ask(lab: Lab, folders: list[Path], **fields: object) -> str:
     return "".join("D" if lab.call("pre-tool", folder, **{**CALL, **fields}) else "A" for folder in folders)
 
@@ -32,20 +25,20 @@ def stored(lab: Lab) -> dict[str, Any]:
 
 def test_a_call_is_counted_once_however_many_registrations_ask(lab: Lab) -> None:
     lab.config(**ONE)
-    folders = [lab.hook.parent, second(lab), second(lab)]
+    folders = [lab.hook.parent, lab.second(), lab.second()]
     assert [ask(lab, folders), ask(lab, folders[::-1]), ask(lab, folders)] == ["AAA", "DDD", "DDD"]
     assert [count for _, count in stored(lab)["w"].values()] == [3]
 
 
 def test_a_registration_that_has_asked_begins_a_new_call(lab: Lab) -> None:
     lab.config(**{**ONE, "dispatch_max": 2})
-    first, other = lab.hook.parent, second(lab)
+    first, other = lab.hook.parent, lab.second()
     assert ask(lab, [first, other, other, first, first]) == "AAAAD"
 
 
 def test_another_payload_is_another_call_and_two_at_once_are_two(lab: Lab) -> None:
     lab.config(**ONE)
-    first, other = lab.hook.parent, second(lab)
+    first, other = lab.hook.parent, lab.second()
     assert ask(lab, [first], tool_use_id="1") + ask(lab, [other], tool_use_id="2") == "AD"
     for folder in (first, other):
         for key in ("3", "4"):  # two calls at once

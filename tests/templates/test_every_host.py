@@ -1,8 +1,8 @@
 """Whole sessions of every host, played through the real hook as the host calls it."""
 
 import json
-import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +13,7 @@ from .lab import Lab, name_of
 PROMPT_EVENTS = ("gemini", "copilot", "openhands")
 TOOL_EVENTS = ("gemini", "qwen", "copilot", "openhands", "cursor", "hermes", "antigravity")
 KNOWN_TOOLS = (*TOOL_EVENTS, "droid")  # which writes them down
+CAPPED = ("claude", "qwen", "copilot")
 BLIND = ("antigravity",)  # nothing tells a new prompt
 NEEDED = {name: ("prompt",) if name in PROMPT_EVENTS else () for name in NAMES}
 
@@ -148,7 +149,7 @@ def test_the_first_stop_after_a_person_broke_in_is_fresh(lab: Lab, name: str) ->
 def test_two_stops_of_the_same_bytes_are_two_with_a_prompt_between(lab: Lab) -> None:
     lab.config(max_stop_blocks=2).task(remaining=2)
     session = session_of(lab, "openhands")
-    other = beside(session, "openhands", lab.root / "other")
+    other = beside(session, "openhands")
     session.prompt("one")
     assert session.stop() == "B"
     lab.raw("prompt", session.payload("prompt", prompt_id="2", message="two"))
@@ -202,18 +203,6 @@ def test_a_background_task_of_copilot_is_no_prompt(lab: Lab) -> None:
     assert session.stop() == "B"
 
 
-@pytest.mark.parametrize("text", ["", "says another hook"])
-def test_qwen_tells_of_a_prompt_after_each_tool_call_and_it_is_none(lab: Lab, text: str) -> None:
-    lab.config(max_stop_blocks=2).task(remaining=2)
-    session = session_of(lab, "qwen", "all")
-    session.prompt()
-    letters = ""
-    for _ in range(3):
-        letters += session.stop()
-        lab.raw("prompt", session.payload("prompt", prompt_id="S########1", prompt=text))
-    assert letters == "BBR"
-
-
 def test_where_prompts_come_as_events_a_stop_without_one_is_no_prompt(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     session = session_of(lab, "cursor", "all")
@@ -222,48 +211,36 @@ def test_where_prompts_come_as_events_a_stop_without_one_is_no_prompt(lab: Lab) 
     assert (session.stop(loop_count=1), lab.codes()[-1]) == ("A", "open")
 
 
-@pytest.mark.parametrize("name", ["gemini", "copilot", "cursor"])
-def test_the_reason_of_another_hook_is_no_prompt_either(lab: Lab, name: str) -> None:
-    lab.config(max_stop_blocks=2).task(remaining=2)
-    session = session_of(lab, name)
+REASON = "Work remains (2). Go on."
+NO_PROMPTS = [
+    *((name, {"prompt": "says another hook"}) for name in ("gemini", "copilot", "cursor")),
+    # after each tool call
+    *(("qwen", {"prompt_id": "S########1", "prompt": text}) for text in ("", "says another hook")),
+    ("openhands", {"message": f"[Stop hook feedback] {REASON}"}),
+    # a host that calls it before each request to the model would never be let go
+    *(("antigravity", {"prompt": text}) for text in ("", None)),
+]
+
+
+@pytest.mark.parametrize(("name", "fields"), NO_PROMPTS)
+def test_what_comes_as_a_prompt_and_is_none_gives_nothing_back(lab: Lab, name: str, fields: dict[str, Any]) -> None:
+    lab.config(max_stop_blocks=2, reason="Work remains ({remaining}). Go on.").task(remaining=2)
+    session = session_of(lab, name, "all" if name == "qwen" else "needed")
     session.prompt()
     letters = ""
     for _ in range(3):
         letters += session.stop()
-        lab.raw("prompt", session.payload("prompt", prompt="says another hook"))
+        lab.raw("prompt", session.payload("prompt" if "prompt" in PAYLOADS[name] else "stop", **fields))
     assert letters == "BB" + LET_GO[name]
 
 
-def test_openhands_reason_is_no_prompt_where_it_comes_as_one(lab: Lab) -> None:
-    lab.config(max_stop_blocks=2, reason="Work remains ({remaining}). Go on.").task(remaining=2)
-    session = session_of(lab, "openhands")
-    session.prompt()
-    letters = ""
-    for _ in range(3):
-        letters += session.stop()
-        reason = "Work remains (2). Go on."
-        lab.raw("prompt", session.payload("prompt", message=f"[Stop hook feedback] {reason}"))
-    assert letters == "BBA"
-
-
-def test_the_same_words_again_are_a_new_prompt_of_gemini(lab: Lab) -> None:
+@pytest.mark.parametrize("name", ["gemini", "claude-run-by-cursor"])
+def test_the_same_words_again_are_a_new_prompt(lab: Lab, name: str) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
-    session = session_of(lab, "gemini")
+    session = session_of(lab, name)
     for _ in range(2):
         session.prompt("go on")
-        assert session.stops(2) == "BR"
-
-
-@pytest.mark.parametrize("text", ["", None])
-def test_a_prompt_event_that_tells_nothing_is_no_prompt(lab: Lab, text: str | None) -> None:
-    """A host that calls it before each request to the model would never be let go."""
-    lab.config(max_stop_blocks=2).task(remaining=2)
-    session = session_of(lab, "antigravity")
-    letters = ""
-    for _ in range(3):
-        lab.raw("prompt", session.payload("stop", prompt=text))
-        letters += session.stop()
-    assert letters == "BBA"
+        assert session.stops(2) == "B" + LET_GO[name]
 
 
 @pytest.mark.parametrize("status", ["aborted", "error"])
@@ -286,8 +263,8 @@ def test_antigravity_waits_for_what_runs_in_the_background(lab: Lab) -> None:
 # --- caps ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["cursor", "antigravity", "hermes"])
-def test_a_cap_on_how_often_the_host_asks_overrides_no_answer(lab: Lab, name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in (*NAMES, "claude-run-by-cursor") if name not in CAPPED])
+def test_a_host_without_a_cap_of_its_own_that_overrides_answers_has_none_here(lab: Lab, name: str) -> None:
     lab.config(max_stop_blocks=0).task(remaining=2)
     assert session_of(lab, name).stops(12) == "B" * 12
 
@@ -365,29 +342,7 @@ def test_the_cap_of_copilot_holds_in_claude_codes_file(lab: Lab) -> None:
     assert lab.codes()[-1] == "host_cap"
 
 
-def test_the_cap_of_claude_code_does_not_bind_cursor(lab: Lab) -> None:
-    lab.config(max_stop_blocks=0).task(remaining=2)
-    assert session_of(lab, "claude-run-by-cursor").stops(12) == "B" * 12
-
-
-def test_a_new_prompt_of_cursor_is_seen_in_claude_codes_file(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    session = session_of(lab, "claude-run-by-cursor")
-    for _ in range(2):
-        session.prompt()
-        assert session.stops(2) == "BA"
-
-
-def test_claude_code_in_copilots_shell_is_claude_code(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    lab.environment["COPILOT_CLI"] = "1"
-    session = session_of(lab, "claude")
-    session.prompt()
-    assert session.stops(2) == "BR"
-    assert {line["host"] for line in lab.log()} == {"claude"}
-
-
-@pytest.mark.parametrize("name", ["codex", "gemini", "qwen", "droid"])
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "droid"])
 def test_a_host_in_copilots_shell_is_itself(lab: Lab, name: str) -> None:
     lab.task(remaining=2)
     lab.environment["COPILOT_CLI"] = "1"
@@ -415,10 +370,9 @@ def test_copilots_project_is_the_one_that_it_names(lab: Lab) -> None:
     assert session.stop(cwd="/") == "B"
 
 
-def beside(session: Session, name: str, folder: Path) -> Session:
+def beside(session: Session, name: str) -> Session:
     """The same session as another registration of ours sees it."""
-    shutil.copytree(session.lab.hook.parent, folder)
-    other = Session(session.lab, name, folder=folder)
+    other = Session(session.lab, name, folder=session.lab.second())
     other.now = session.now
     return other
 
@@ -443,7 +397,7 @@ def test_a_stop_that_comes_in_two_spellings_is_one(lab: Lab, own: str, borrowed:
     lab.config(max_stop_blocks=2).task(remaining=2)
     session = session_of(lab, own)
     session.prompt()
-    other = beside(session, borrowed, lab.root / "other")
+    other = beside(session, borrowed)
     assert [stop_both(session, other, first) for _ in range(4)] == ["BB", "BB", "AA", "AA"]
     assert lab.codes() == ["blocked", "blocked", "tripped", "open"]
     assert {line["host"] for line in lab.log()} == {own}
@@ -452,7 +406,7 @@ def test_a_stop_that_comes_in_two_spellings_is_one(lab: Lab, own: str, borrowed:
 def test_two_stops_of_copilot_are_two_although_one_registration_missed_the_first(lab: Lab) -> None:
     lab.config(max_stop_blocks=2).task(remaining=2)
     session = session_of(lab, "copilot")
-    other = beside(session, "claude-run-by-copilot", lab.root / "other")
+    other = beside(session, "claude-run-by-copilot")
     assert session.stop() == "B"
     other.now = session.now
     lab.host = "claude"
@@ -464,7 +418,7 @@ def test_two_stops_of_copilot_are_two_although_one_registration_missed_the_first
 def test_without_a_time_of_copilots_the_bytes_say_what_is_one_stop(lab: Lab, when: object) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     session = session_of(lab, "copilot")
-    other = beside(session, "copilot", lab.root / "other")
+    other = beside(session, "copilot")
     assert session.stop(timestamp=when) + other.stop(timestamp=when) == "BB"
     assert session.stop(timestamp=when) + other.stop(timestamp=when, stopReason="other") == "AA"
     assert len(lab.log()) == 3
@@ -474,7 +428,7 @@ def test_without_a_time_of_copilots_the_bytes_say_what_is_one_stop(lab: Lab, whe
 def test_an_odd_time_of_copilots_is_a_time(lab: Lab, when: object) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     session = session_of(lab, "copilot")
-    other = beside(session, "copilot", lab.root / "other")
+    other = beside(session, "copilot")
     assert session.stop(timestamp=when) + other.stop(timestamp=when, stopReason="other") == "BB"
     assert session.stop(timestamp=0) == "A"
 
@@ -482,7 +436,7 @@ def test_an_odd_time_of_copilots_is_a_time(lab: Lab, when: object) -> None:
 def test_a_tool_call_that_comes_in_two_spellings_is_counted_once(lab: Lab) -> None:
     lab.config(dispatch_tools=["*"], dispatch_max=2)
     session = session_of(lab, "copilot")
-    other = beside(session, "claude-run-by-copilot", lab.root / "other")
+    other = beside(session, "claude-run-by-copilot")
     answers = []
     for second in range(3):
         lab.host = "copilot"

@@ -15,8 +15,7 @@ BARE = (
 
 
 def bare(lab: Lab) -> Path:
-    folder = lab.root / "bare"
-    shutil.copytree(lab.hook.parent, folder)
+    folder = lab.second()
     (folder / "hook.py").write_text(BARE + lab.hook.read_text())
     return folder
 

@@ -1,14 +1,11 @@
 """How far the hook goes along with a number that others chose."""
 
 import json
-import os
-import pwd
 from typing import Any
 
 import pytest
 
 from .lab import Lab
-from .modules import module
 from .play import play
 
 TIMER = "import _signal\n_signal.setitimer = lambda which, seconds: open({!r}, 'w').write(str(seconds))\n"
@@ -69,13 +66,6 @@ def test_qwens_cap_is_read_as_it_reads_it(lab: Lab, value: str, blocks: int) -> 
         flags = "11"
     assert lab.stops(flags) == "B" * (len(flags) - 1) + "R"
     assert lab.codes()[-1] == "host_cap"
-
-
-def test_the_home_of_the_password_file_stands_in_for_one_that_is_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is run: without HOME the hook would look for the real one."""
-    project = module("project")
-    monkeypatch.setattr(project, "env", lambda name: "relative/home")
-    assert project.home_folder() == pwd.getpwuid(os.getuid()).pw_dir
 
 
 def test_a_number_beside_the_cap_is_not_read_for_long(lab: Lab) -> None:

@@ -26,7 +26,6 @@ SCENARIOS: list[Row] = [
     ("A10 a child", {"child_env": ["AUTO_CHILD"]}, "work 2; 0=B; env AUTO_CHILD=true; 0=A[child]"),
     ("A10 the usual child", {}, "work 2; env HOOKCTL_CHILD=1; 0=A[child]"),
     ("A11 false is false", {"child_env": ["C"]}, "work 2; env C=false; 0=B"),
-    ("A13 off", {"mode": "off"}, "work 2; 0=A[off]"),
     ("A14 disabled", {}, "work 2; env HOOKCTL_DISABLE=1; 0=A[off]"),
     ("A14 not disabled", {}, "work 2; env HOOKCTL_DISABLE=0; 0=B"),
     ("A14 disabled with blanks", {}, "work 2; env HOOKCTL_DISABLE= on ; 0=A[off]"),
@@ -43,7 +42,6 @@ SCENARIOS: list[Row] = [
     ("C1 five blocks", {}, "work 2; 011111=BBBBBR[tripped]"),
     ("C2 the message comes once", {}, "work 2; 0111111=BBBBBRA[open]"),
     ("C2 other hooks go on after the release", {}, "work 2; 011111=BBBBBR; 111=AAH[stop_loop]; 1=A"),
-    ("C3 one block", {"max_stop_blocks": 1}, "work 2; 01=BR"),
     ("C4 no limit", {"max_stop_blocks": 0}, f"{NO_CAP}; work 2; 0{'1' * 10}={'B' * 11}"),
     ("C4 below none is no limit", {"max_stop_blocks": -3}, f"{NO_CAP}; work 2; 0{'1' * 7}={'B' * 8}"),
     ("C4 no limit, but the host's", {"max_stop_blocks": 0}, f"work 2; 0{'1' * 9}={'B' * 8}RA[open]"),
@@ -79,8 +77,6 @@ SCENARIOS: list[Row] = [
     ("C19 progress closes the latch", {}, "work 2 a; 011111=BBBBBR; work 2 b; 0=B"),
     ("C19 a fresh stop does not", {"max_stop_blocks": 1}, "work 2; 01=BR; 0000=AAAA[open]"),
     ("C21 honour the flag", {"honor_stop_hook_active": True}, "work 2; 0101=BABA[honor_active]"),
-    ("C23 environment first", {"max_stop_blocks": 1}, "env MAX_STOP_BLOCKS=2; work 2; 011=BBR"),
-    ("C23 unless unreadable", {"max_stop_blocks": 1}, "env MAX_STOP_BLOCKS=abc; work 2; 01=BR"),
     ("C24 done", {}, "work 1; 01=BB; work 0; 1=A[no_work]"),
     ("D1 a tool call", {"max_stop_blocks": 2}, "work 2; says; 01=BB; calls ls; 111=BBR"),
     ("D1 the same call again", {"max_stop_blocks": 2}, "work 2; calls ls; 0=B; calls ls; 1=B; calls ls; 1=R"),
@@ -117,11 +113,6 @@ SCENARIOS: list[Row] = [
         {"max_stop_blocks": 2, "max_soft_resets": 0},
         "work 2; " + "; ".join(f"calls c{i}; {int(i > 0)}=B" for i in range(9)),
     ),
-    (
-        "D a heartbeat that does not count",
-        {"max_stop_blocks": 1, "progress": ["remaining"]},
-        "work 2 a; 0=B; work 2 b; 1=R",
-    ),
     ("C a prompt amid the blocks", {"max_stop_blocks": 2}, "work 2; turn p; 01=BB; turn q; 011=BBR"),
     (
         "C a prompt amid the attempts",
@@ -134,7 +125,6 @@ SCENARIOS: list[Row] = [
         "work 2; turn p; calls a; 0=B; calls b; 1=B; calls c; 1=B; turn q; calls d; 0=B; calls e; 1=B; calls f; 1=R",
     ),
     ("E11 armed, but nothing to do", {}, "0=A; armed 9000000000; 0=A[no_work]"),
-    ("E11 must be armed", {"require_arm": True}, "work 2; 0=A[inactive]; armed 9000000000; 0=B"),
     (
         "E11 armed until now",
         {"require_arm": True},
@@ -151,7 +141,6 @@ SCENARIOS: list[Row] = [
     ("F foreign chain, though the project is armed", {}, "armed 9000000000; 01111=AAAAH[stop_loop]"),
     ("F no chain, on a host that takes no block", {}, "host qwen; env QWEN_CODE_STOP_HOOK_BLOCK_CAP=1; 0=A[no_work]"),
     ("F foreign chain, honour", {"honor_stop_hook_active": True}, "work 2; 01111=BAAAA; 1=H"),
-    ("F foreign chain, switched off", {"end_foreign_chains": False}, "011111111111=AAAAAAAAAAAA[no_work]"),
     ("F foreign chain, no limit but the host's", {"max_stop_blocks": 0}, "01111111=AAAAAAAA; 1=H; 1=A"),
     ("F foreign chain, no limit at all", {"max_stop_blocks": 0}, f"{NO_CAP}; 0{'1' * 11}={'A' * 12}"),
     ("F limit one", {"max_stop_blocks": 1}, "0=A; 1=H"),
@@ -181,6 +170,18 @@ SCENARIOS: list[Row] = [
         "H the same call starts the host's count anew, and is no progress",
         {"max_stop_blocks": 9},
         f"work 2; calls ls; 0=B; {'calls ls; 1=B; ' * 8}calls ls; 1=R[tripped]",
+    ),
+    (
+        "H on Qwen Code a call does not, and its number is one too many",
+        {"max_stop_blocks": 0},
+        "host qwen; env QWEN_CODE_STOP_HOOK_BLOCK_CAP=3; work 1; tool a; 0=B; tool b; 1=B; tool c; 1=R[host_cap]",
+    ),
+    (
+        "H on Copilot CLI a call does not",
+        {"max_stop_blocks": 0},
+        "host copilot; work 1; "
+        + "; ".join(f"tool c{i}; {int(i > 0)}=B" for i in range(8))
+        + "; tool x; 1=A[host_cap]",
     ),
     ("H a turn that cannot be ended", {}, "host qwen; 01111=AAAAA[stop_loop]; work 2; 111=BBR[host_cap]"),
     (

@@ -13,7 +13,12 @@ TASK = {"dispatch_tools": ["Task"]}
 # knob: what else is configured; a value and a script that shows it; another value and its script; what is no value
 KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[Any]]] = {
     "mode": ({}, ("off", "work 1; 0=A[off]"), ("guard", "work 1; 0=A[allowed]"), ["on", 5, ["off"], "Guard"]),
-    "max_stop_blocks": ({}, (1, "work 1; 01=BR"), (2, "work 1; 011=BBR"), ["x", 1.5, True, [1], "1e1"]),
+    "max_stop_blocks": (
+        {},
+        (1, "work 1; 01=BR"),
+        (2, "work 1; 011=BBR"),
+        ["x", 1.5, True, [1], "1e1", "1_0", "²", "9" * 30, 10**30, None],
+    ),
     "count": ({"max_stop_blocks": 3}, ("attempts", "work 1; 011=BBR"), ("blocks", "work 1; 0111=BBBR"), ["stops", 5]),
     "keepalive_cap": (
         {"mode": "keepalive"},
@@ -33,7 +38,7 @@ KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[An
         {"max_stop_blocks": 1},
         (["remaining"], "work 2 a; 0=B; work 2 b; 1=R"),
         (["heartbeat"], "work 2 a; 0=B; work 1 a; 1=R"),
-        ["speed", 5, ["x"]],
+        ["speed", 5, ["x"], [], ["heartbeat", 5], " heartbeat , "],
     ),
     "action_novelty": (
         {"max_stop_blocks": 1},
@@ -150,13 +155,6 @@ def test_the_environment_counts_where_the_file_cannot_be_read(lab: Lab, knob: st
 )
 def test_the_default_counts_where_no_source_can_be_read(lab: Lab, config: dict[str, Any], script: str) -> None:
     play(lab, config, script)
-
-
-@pytest.mark.parametrize("number", [" 1 ", "1", "01"])
-def test_a_number_of_the_environment_may_have_blanks_around(lab: Lab, number: str) -> None:
-    lab.environment["HOOKCTL_DISPATCH_MAX"] = number
-    lab.config(**TASK, dispatch_max=2)
-    assert lab.attempts("a", 3) == "ADD"
 
 
 def test_a_list_of_the_environment_may_have_blanks_around_its_words(lab: Lab) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from hookctl.packs.programs import load_programs
 
-from .lab import PYTHON, Lab, lay, package_in
+from .lab import PYTHON, TABLE, TEMPLATES, Lab, lay, package_in, spoil
 
 STANDARD = ("json", "hashlib", "_sha256", "_sha2", "_json", "fcntl", "time", "_signal", "posix", "pwd", "os", "re")
 
@@ -41,6 +41,14 @@ def plant(source: Path, code: Path) -> None:
     subprocess.run([PYTHON, "-I", "-c", text, *words], check=True)
 
 
+def plant_evil(marker: Path, *sources: Path) -> None:
+    """Bytecode of somebody else's code for these modules."""
+    code = marker.with_name("evil.py")
+    code.write_text(evil(marker))
+    for source in sources:
+        plant(source, code)
+
+
 def in_project(lab: Lab) -> Path:
     """The guard as it lies at project scope."""
     folder = lab.project / ".hookctl" / "guard" / "claude"
@@ -55,10 +63,7 @@ def caches(folder: Path) -> list[Path]:
 def test_a_planted_bytecode_does_not_run_in_a_project(lab: Lab, marker: Path) -> None:
     folder = in_project(lab)
     lab.task(remaining=2)
-    code = lab.root / "evil.py"
-    code.write_text(evil(marker))
-    for source in package_in(folder).glob("*.py"):
-        plant(source, code)
+    plant_evil(marker, *package_in(folder).glob("*.py"))
     before = sorted(folder.rglob("*"))
     assert lab.stop(folder=folder) == "B"
     assert not marker.exists()
@@ -68,9 +73,7 @@ def test_a_planted_bytecode_does_not_run_in_a_project(lab: Lab, marker: Path) ->
 def test_the_same_bytecode_runs_where_nobody_else_can_write(lab: Lab, marker: Path) -> None:
     """The test before would pass too if what it plants were of no use."""
     lab.task(remaining=2)
-    code = lab.root / "evil.py"
-    code.write_text(evil(marker))
-    plant(package_in(lab.hook.parent) / "stop.py", code)
+    plant_evil(marker, package_in(lab.hook.parent) / "stop.py")
     assert lab.stop() == "B"
     assert marker.exists()
 
@@ -85,12 +88,10 @@ def test_no_bytecode_is_left_in_a_project(lab: Lab) -> None:
 def test_no_bytecode_is_read_or_left_where_python_is_told_so(lab: Lab, marker: Path) -> None:
     """As doctor's self-test does, which writes nothing."""
     lab.task(remaining=2)
-    code = lab.root / "evil.py"
-    code.write_text(evil(marker))
-    plant(package_in(lab.hook.parent) / "stop.py", code)
+    plant_evil(marker, package_in(lab.hook.parent) / "stop.py")
     before = caches(lab.hook.parent)
     call = [PYTHON, "-I", "-S", "-B", *lab.command("stop")[3:]]
-    done = subprocess.run(call, input=json.dumps(lab.payload).encode(), capture_output=True, env=lab.environment)
+    done = lab.run_command(call)
     assert json.loads(done.stdout)["decision"] == "block"
     assert not marker.exists()
     assert caches(lab.hook.parent) == before
@@ -110,9 +111,7 @@ def test_bytecode_is_neither_read_nor_kept_where_somebody_else_can_write(
 ) -> None:
     lab.task(remaining=2)
     package = package_in(lab.hook.parent)
-    code = lab.root / "evil.py"
-    code.write_text(evil(marker))
-    plant(package / "stop.py", code)
+    plant_evil(marker, package / "stop.py")
     before = caches(lab.hook.parent)
     (lab.hook.parent / inner.replace("package", package.name)).chmod(mode)
     assert lab.stop() == "B"
@@ -125,9 +124,7 @@ def test_bytecode_is_neither_read_nor_kept_where_somebody_else_can_write(
 def test_bytecode_of_another_user_is_not_read(lab: Lab, marker: Path, inner: str) -> None:
     lab.task(remaining=2)
     package = package_in(lab.hook.parent)
-    code = lab.root / "evil.py"
-    code.write_text(evil(marker))
-    plant(package / "stop.py", code)
+    plant_evil(marker, package / "stop.py")
     os.chown(lab.hook.parent / inner.replace("package", package.name), 12345, 12345)
     assert lab.stop() == "B"
     assert not marker.exists()
@@ -208,17 +205,12 @@ def test_a_module_that_is_gone_lets_go(lab: Lab, name: str) -> None:
     assert lab.stop() == "A"
 
 
-@pytest.mark.parametrize("how", ["fifo", "device", "folder"])
+@pytest.mark.parametrize("how", ["fifo", "zero", "folder"])
 def test_what_is_no_file_in_a_modules_place_lets_go(lab: Lab, how: str) -> None:
     lab.task(remaining=2)
     module = package_in(lab.hook.parent) / "stop.py"
     module.unlink()
-    if how == "fifo":
-        os.mkfifo(module)
-    elif how == "device":
-        module.symlink_to("/dev/zero")
-    else:
-        module.mkdir()
+    spoil(module, how)
     assert lab.stop() == "A"
 
 
@@ -226,9 +218,7 @@ def test_a_project_is_known_by_the_working_folder_too(lab: Lab) -> None:
     folder = in_project(lab)
     lab.task(remaining=2)
     call = [PYTHON, "-I", "-S", "hook.py", "stop", "--host", "claude"]
-    done = subprocess.run(
-        call, input=json.dumps(lab.payload).encode(), capture_output=True, env=lab.environment, cwd=folder
-    )
+    done = lab.run_command(call, cwd=folder)
     assert json.loads(done.stdout)["decision"] == "block"
     assert caches(folder) == []
 
@@ -257,17 +247,13 @@ def test_a_call_by_a_relative_path_finds_its_package_and_its_configuration(lab: 
     in_project(lab)
     lab.task(remaining=2)
     call = [PYTHON, "-I", "-S", "./.hookctl/guard/claude/hook.py", "stop", "--host", "claude"]
-    done = subprocess.run(
-        call, input=json.dumps(lab.payload).encode(), capture_output=True, env=lab.environment, cwd=lab.project
-    )
+    done = lab.run_command(call, cwd=lab.project)
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["decision"] == "block"
 
 
 def test_the_templates_run_as_they_lie(lab: Lab) -> None:
     """Which is how `hookctl render` has them copied."""
-    from .lab import TABLE, TEMPLATES
-
     folder = lab.root / "copied"
     shutil.copytree(TEMPLATES, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))

@@ -1,7 +1,6 @@
 """Mode guard: never blocks, and ends a chain that another tool's stop hook forces on without progress."""
 
 import json
-import shutil
 from typing import Any
 
 import pytest
@@ -62,10 +61,9 @@ def test_guard_plays_the_scenario(lab: Lab, config: dict[str, Any], script: str)
 def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
     lab.config(**TWO)
     lab.host = host
-    assert lab.stop() == "A"
-    answer = json.loads(lab.call("stop", stop_hook_active=True))
-    assert answer["continue"] is False and answer["stopReason"].strip()
-    assert set(answer) == {"continue", "stopReason"}
+    assert lab.call("stop", stop_hook_active=False) == ""
+    said = "hookctl guard: ended a turn that another stop hook forces on without progress. Send a prompt to go on."
+    assert json.loads(lab.call("stop", stop_hook_active=True)) == {"continue": False, "stopReason": said}
     assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("end", "stop_loop")]
 
 
@@ -88,7 +86,6 @@ def test_nothing_of_the_project_or_the_payload_is_said(lab: Lab) -> None:
 
 def test_a_loop_is_ended_once_by_two_registrations(lab: Lab) -> None:
     lab.config(**TWO)
-    other = lab.root / "other"
-    shutil.copytree(lab.hook.parent, other)
+    other = lab.second()
     assert [(lab.stop(flag), lab.stop(flag, other)) for flag in (False, True)] == [("A", "A"), ("H", "H")]
     assert lab.codes() == ["allowed", "stop_loop"]

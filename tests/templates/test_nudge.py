@@ -1,7 +1,5 @@
 """The nudge: one reminder before the agent leaves without having called a required tool."""
 
-import json
-import shutil
 from collections.abc import Iterable
 from typing import Any
 
@@ -55,7 +53,6 @@ SCENARIOS: list[Row] = [
     ("G9 CONCLUDE", N, f"{SCOPE}; mark CONCLUDE; 0=B[nudged]; 1=A[conclude]"),
     ("G9 CONCLUDE with work", N, f"{SCOPE}; work 2; 0=B[blocked]; mark CONCLUDE; 1=B[nudged]; 1=A[conclude]"),
     ("G9 STOP and CONCLUDE", N, f"{SCOPE}; mark STOP; mark CONCLUDE; 0=A[stop]"),
-    ("G10 two", {**N, "max_nudges": 2}, f"{SCOPE}; 0111=BBAA"),
     ("G10 none", {**N, "max_nudges": 0}, f"{SCOPE}; 01=AA"),
     ("G10 below none", {**N, "max_nudges": -1}, f"{SCOPE}; 01=AA"),
     ("G mode off", {**N, "mode": "off"}, f"{SCOPE}; 0=A[off]"),
@@ -159,36 +156,16 @@ def call_tools(lab: Lab, how: str, session: str, names: Iterable[str]) -> None:
             lab.calls("x", name=name)
 
 
-@pytest.mark.parametrize(("host", "answer"), [("claude", {"decision": "block"}), ("cursor", {})])
-def test_the_nudge_names_the_tools_and_asks_for_nothing_else(lab: Lab, host: str, answer: dict[str, str]) -> None:
-    lab.config(**N)
-    lab.environment["HERMES_KANBAN_TASK"] = "evil-task"
-    lab.host = host
-    said = json.loads(lab.call("stop", last_assistant_message="evil"))
-    text = said.pop("reason", "") or said.pop("followup_message", "")
-    assert said == answer
-    assert "kanban_complete" in text.split(". ")[0] and "kanban_block" in text
-    assert not [word for word in ("evil", "remain", "deliverable", "continue", "None", "-1") if word in text]
-
-
-def test_the_nudge_is_one_line_in_the_log(lab: Lab) -> None:
+def test_the_nudge_is_a_block_in_the_log(lab: Lab) -> None:
     lab.config(**UNSCOPED)
-    lab.environment["HOOKCTL_NOW"] = "1763755200"
     assert lab.stops("01") == "BA"
-    first, second = lab.log()
-    assert (first["event"], first["decision"], first["code"], first["t"]) == ("stop", "block", "nudged", 1763755200)
-    assert set(first) == {"t", "host", "session", "event", "decision", "code", "blocks", "attempts", "progress"}
-    assert (second["decision"], second["code"]) == ("allow", "no_work")
+    assert [(line["decision"], line["code"]) for line in lab.log()] == [("block", "nudged"), ("allow", "no_work")]
 
 
-def test_a_delegated_child_is_exempt_by_each_of_its_signs(lab: Lab) -> None:
-    lab.config(**N, child_env=["KANBAN_CHILD", "OTHER"])
-    lab.environment.update(HERMES_KANBAN_TASK="T7", OTHER="yes")
-    assert (lab.stop(), lab.codes()[-1]) == ("A", "child")
-    lab.environment["OTHER"] = "no"
-    assert (lab.stop(agent_id="a1"), lab.codes()[-1]) == ("A", "subagent")
-    assert (lab.stop(hook_event_name="SubagentStop"), lab.codes()[-1]) == ("A", "subagent")
-    assert lab.call("subagent-stop") == ""
+def test_a_subagent_is_not_reminded(lab: Lab) -> None:
+    lab.config(**UNSCOPED)
+    assert lab.stop(agent_id="a1") + lab.stop(hook_event_name="SubagentStop") == "AA"
+    assert lab.codes() == ["subagent"] * 2
     assert lab.stop() == "B"
 
 
@@ -242,13 +219,6 @@ def test_an_event_without_a_readable_name_is_no_required_tool(lab: Lab, fields: 
     assert lab.stop() == "B"
 
 
-def test_codexs_call_is_found(lab: Lab) -> None:
-    lab.config(**UNSCOPED)
-    lab.host = "codex"
-    lab.append({"type": "function_call", "name": "board.kanban_complete", "arguments": "{}"})
-    assert lab.stop() == "A"
-
-
 def test_codexs_shell_is_found_under_the_name_that_its_hooks_are_told(lab: Lab) -> None:
     lab.config(**{**UNSCOPED, "required_tools": ["Bash"]}, max_nudges=2)
     lab.host = "codex"
@@ -277,8 +247,7 @@ def test_a_nudge_that_cannot_be_counted_is_not_given(lab: Lab) -> None:
 
 def test_two_registrations_give_one_nudge_with_the_same_words(lab: Lab) -> None:
     lab.config(**UNSCOPED)
-    other = lab.root / "other"
-    shutil.copytree(lab.hook.parent, other)
+    other = lab.second()
     assert lab.call("stop") == lab.call("stop", other) != ""
     assert [lab.stop(True), lab.stop(True, other)] == ["A", "A"]
     assert lab.codes() == ["nudged", "no_work"]

@@ -153,32 +153,3 @@ def test_events_without_a_meaning_answer_and_write_nothing(lab: Lab, event: str)
     lab.config(**EVERYTHING)
     assert lab.call(event, tool_name="Bash", tool_input={}) == ""
     assert not lab.state.exists()
-
-
-CAP_OF_4 = {"QWEN_CODE_STOP_HOOK_BLOCK_CAP": "4"}
-
-
-@pytest.mark.parametrize(
-    ("host", "environment", "blocks", "calls"),
-    [
-        ("qwen", {}, 7, False),
-        ("qwen", CAP_OF_4, 3, False),
-        ("qwen", CAP_OF_4, 3, True),
-        ("copilot", {}, 8, True),
-        *((host, {}, 12, False) for host in ("codex", "gemini", "openhands", "droid")),
-    ],
-)
-def test_it_lets_go_before_each_hosts_own_cap(
-    lab: Lab, host: str, environment: dict[str, str], blocks: int, calls: bool
-) -> None:
-    """Qwen honours one block less than its number; there and on Copilot a tool call does not start the count anew."""
-    lab.config(max_stop_blocks=0).task(remaining=1)
-    lab.environment.update(environment)
-    lab.host = host
-    answers = ""
-    for number in range(min(blocks + 1, 12)):
-        if calls:
-            lab.call("post-tool", tool_name="Bash", tool_input={"command": f"{number}"})
-        answers += lab.stop(number > 0)
-    assert answers.rstrip("RA") == "B" * blocks
-    assert lab.codes()[-1] == ("blocked" if blocks == 12 else "host_cap")

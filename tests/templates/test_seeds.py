@@ -35,17 +35,12 @@ def odds(dice: random.Random, chance: float) -> bool:
     return dice.random() < chance
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_has_the_knobs_of_the_documents(name: str) -> None:
+def test_every_published_system_has_a_preset_with_the_knobs_of_the_documents() -> None:
     """Where the documents leave the mode to the user, the preset may name one."""
-    preset = dict(known.PRESETS[name])
-    if "mode" not in PRESETS[name]:
-        assert preset.pop("mode", "breaker") != "off" or name == "rockbot"
-    assert preset == PRESETS[name]
-
-
-def test_there_is_a_preset_for_every_published_system() -> None:
-    assert sorted(known.PRESETS) == sorted(PRESETS)
+    presets = {name: dict(preset) for name, preset in known.PRESETS.items()}
+    for name in presets.keys() & {name for name, wanted in PRESETS.items() if "mode" not in wanted}:
+        assert presets[name].pop("mode", "breaker") != "off" or name == "rockbot"
+    assert presets == PRESETS
 
 
 @several

@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import shutil
 
 import pytest
 
@@ -157,8 +156,8 @@ def test_each_session_and_each_wrapped_hook_has_a_count_of_its_own(lab: Lab) -> 
 
 
 def test_two_copies_for_one_stop_count_once(lab: Lab) -> None:
-    wrapped, other = Wrapped(lab), lab.root / "other"
-    shutil.copytree(lab.hook.parent, other)
+    wrapped = Wrapped(lab)
+    other = lab.second()
     answers = ""
     for number in range(6):
         lab.payload["number"] = number

@@ -1,6 +1,5 @@
 """What wrap.py passes on of another tool's hook: everything, byte for byte, as long as it denies nothing."""
 
-import ast
 import json
 import os
 import resource
@@ -217,7 +216,3 @@ def test_a_host_that_has_gone_gets_no_traceback(lab: Lab) -> None:
     line = shlex.join(wrapped.words())
     done = subprocess.run(["sh", "-c", f"{line} | true"], capture_output=True, env=lab.environment, input=b"{}")
     assert done.stderr == b""
-
-
-def test_the_file_is_one_of_python_3_8(lab: Lab) -> None:
-    ast.parse(Wrapped(lab).file.read_text(), feature_version=(3, 8))

@@ -27,15 +27,7 @@ class Wrapped:
         return json.dumps({**self.lab.payload, **fields}).encode()
 
     def run(self, stdin: bytes | None = None, folder: Path | None = None) -> "subprocess.CompletedProcess[bytes]":
-        return subprocess.run(
-            self.words(folder),
-            input=self.payload() if stdin is None else stdin,
-            capture_output=True,
-            env=self.lab.environment,
-            cwd=self.lab.root,
-            timeout=60,
-            check=False,
-        )
+        return self.lab.run_command(self.words(folder), stdin)
 
     def stop(self, folder: Path | None = None, active: bool | None = None, **fields: Any) -> str:
         """One stop, as a letter: the denial is passed on (B), let go with words (R) or without any (A)."""

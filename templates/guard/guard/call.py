@@ -5,8 +5,14 @@ import posix
 import time
 
 from .dialects import USUAL, find_host
-from .files import KIB, enter, env, read_object
-from .project import default_state_dir, find_project, home_folder
+from .files import KIB, enter, env, is_out_of_reach, read_object
+from .project import (
+    default_state_dir,
+    find_project,
+    home_folder,
+    is_foreign_home,
+    is_foreign_project,
+)
 from .settings import Settings
 from .tools import event_call
 from .values import digest, digest_bytes, dump, first_text, is_true, leading_number, parse
@@ -15,6 +21,8 @@ INPUT_LIMIT = 16 * KIB * KIB
 CEILING = 200  # blocks since the last human prompt, whatever settings and progress say
 ARMED_CEILING = 5000  # the same in keepalive
 LONGEST_LOCK_MS = 8_000  # the host ends a hook after 10 s
+LOCKED = "locked"  # stands for every project: none may move the state of a locked guard
+NOWHERE = "/dev/null"  # a folder that nothing is in
 SPARE_S = 0.9  # seconds for everything but the wait for a lock
 
 
@@ -31,7 +39,6 @@ class Call:
 
     def __init__(self, event):
         self.event = event
-        self.now = read_clock()
         self.start_folder = enter(".")
 
 
@@ -49,9 +56,9 @@ def read_call(event, host, read_input):
     return call
 
 
-def read_clock():
+def read_clock(locked=False):
     """The time in seconds; HOOKCTL_NOW sets it, for tests."""
-    return leading_number(env("HOOKCTL_NOW"), time.time())
+    return time.time() if locked else leading_number(env("HOOKCTL_NOW"), time.time())
 
 
 def read_settings(call):
@@ -59,7 +66,9 @@ def read_settings(call):
     call.beside = launchers_folder(call.start_folder)
     config = read_config(call.beside)
     call.table = None if config is None else config.get("hosts", USUAL)
-    call.settings = Settings(config or {})
+    call.locked = is_locked(config, call.beside)
+    call.now = read_clock(call.locked)
+    call.settings = Settings(config or {}, call.locked)
     call.lock_s = min(max(call.settings.lock_ms, 0), LONGEST_LOCK_MS) / 1000
     call.keepalive = call.settings.mode == "keepalive"
     call.ceiling = ARMED_CEILING if call.keepalive else CEILING
@@ -81,6 +90,13 @@ def read_config(folder):
         return {}
     except (OSError, ValueError):
         return None
+
+
+def is_locked(config, folder):
+    """Does config.json lock the guard, and may its caller not change that?"""
+    if not config or config.get("locked") is not True:
+        return False
+    return is_out_of_reach(folder + "/config.json")
 
 
 def start_timer(seconds):
@@ -145,12 +161,17 @@ def read_attempts(payload, names):
 def find_folders(call):
     """Find the project and its state folder; enter the project, where relative paths start."""
     payload, home = call.payload, home_folder()
-    guard = (call.settings.state_dir or default_state_dir(home)) + "/guard"
+    guard = (call.settings.state_dir or default_state_dir(home, call.locked)) + "/guard"
     call.guard = guard if guard[0] == "/" else call.start_folder + "/" + guard
+    if is_foreign_home(call.guard):  # what root made there, its owner could not use
+        raise PermissionError
     roots = payload.get("workspace_roots", payload.get("workspacePaths"))  # Cursor, Antigravity
     root = roots[0] if type(roots) is list and roots and type(roots[0]) is str else ""
     from_variable = enter(env(call.host.project_variable)) if call.host else ""
     call.named = from_variable or enter(first_text(payload, "cwd", "working_dir") or root)
     call.project = find_project(call.named or call.start_folder, enter(home) or home)
-    call.folder = call.guard + "/" + digest(call.project)
+    call.project_folder = call.guard + "/" + digest(call.project)
+    call.folder = call.guard + "/" + digest(LOCKED) if call.locked else call.project_folder
+    if is_foreign_project(call.project):
+        call.settings.run_dir, call.settings.task_file = NOWHERE, ""
     enter(call.project)

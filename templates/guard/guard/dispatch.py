@@ -2,11 +2,12 @@
 
 from .answers import say
 from .call import read_call, read_clock, read_input
-from .files import KIB, env, save_object
+from .files import KIB, save_object
 from .log import UNCOUNTED, log
+from .policies import is_disabled
 from .state import RING_LIMIT, open_state
 from .tools import event_call
-from .values import digest, dump, is_true
+from .values import digest, dump
 
 MOST_KEYS = 16 * KIB  # whatever dispatch_max_keys says
 FILE_LIMIT = 64 * MOST_KEYS  # dispatch.json
@@ -16,7 +17,7 @@ def on_dispatch(event, host):
     """Refuse a listed tool's call that was made too often; ignore everything else."""
     call = read_call(event, host, read_input)
     name, arguments = event_call(call.payload)
-    if not is_counted(call, name, arguments) or is_true(env("HOOKCTL_DISABLE")):
+    if not is_counted(call, name, arguments) or is_disabled(call.locked):
         return
     if is_refused(call, digest(dump([name, arguments]))):
         say(call.host.refuse, call.settings.dispatch_reason)
@@ -46,7 +47,7 @@ def is_refused(call, key):
     """
     own = digest(call.session) + ".calls" if call.settings.dispatch_scope == "session" else ""
     path, stored = open_state(call, own or "dispatch.json", FILE_LIMIT)
-    call.now = read_clock()  # another process may have begun a window while we waited
+    call.now = read_clock(call.locked)  # another process may have begun a window while we waited
     windows = read_windows(stored)
     start, count = windows.get(key, (call.now, 0))
     if not is_open(start, call):

@@ -6,9 +6,14 @@ from .values import is_true
 LATEST = 2.5e11  # seconds; no time is later
 
 
+def is_disabled(locked):
+    """Does HOOKCTL_DISABLE switch the guard off? Never if it is locked."""
+    return not locked and is_true(env("HOOKCTL_DISABLE"))
+
+
 def reason_to_ignore(call):
     """Why the hook ignores this call, or None."""
-    if is_true(env("HOOKCTL_DISABLE")):
+    if is_disabled(call.locked):
         return "off"
     if not call.readable or not call.session:
         return "no_input"
@@ -16,7 +21,7 @@ def reason_to_ignore(call):
         return "config_error"
     if call.settings.mode == "off":
         return "off"
-    if any(is_true(env(name)) for name in call.settings.child_env):
+    if not call.locked and any(is_true(env(name)) for name in call.settings.child_env):
         return "child"
     if call.subagent:
         return "subagent"
@@ -37,7 +42,7 @@ def reason_to_allow(call):
 
 def is_armed(call):
     """Is a run of this project active (`hookctl run start`), and its time not over?"""
-    text = read_line(call.folder + "/ACTIVE")
+    text = read_line(call.project_folder + "/ACTIVE")
     try:
         return call.now < float(text) < LATEST and text.isascii() and "_" not in text
     except ValueError:

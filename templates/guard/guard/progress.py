@@ -118,6 +118,10 @@ def progress_since(call, state, heartbeat, remaining):
     acted = "action" in settings.progress and state.acts > state.acts_seen
     if state.acts_seen < 0:
         return None  # the first stop is the baseline
+    if (moved or fell) and settings.locked:  # no file of a project ends the watch over chains
+        state.streak = 0 if acted else state.streak
+        state.open = False
+        return "hard"
     if moved or fell:
         state.soft, state.streak, state.open = 0, 0, False
         return "hard"

@@ -3,7 +3,7 @@
 import posix
 import sys
 
-from .files import env, exists
+from .files import env, exists, is_foreign
 
 
 def home_folder():
@@ -15,21 +15,39 @@ def home_folder():
     return getpwuid(posix.getuid()).pw_dir
 
 
-def default_state_dir(home):
-    """The user's state folder, the same as platformdirs gives."""
+def default_state_dir(home, locked=False):
+    """The user's state folder, the same as platformdirs gives; locked, no variable moves it."""
     state = env("XDG_STATE_HOME").strip()
+    if locked:
+        from pwd import getpwuid
+
+        state, home = "", getpwuid(posix.getuid()).pw_dir
     if not state.startswith("/"):
         is_mac = sys.platform == "darwin"
         state = home + ("/Library/Application Support" if is_mac else "/.local/state")
     return state + "/hookctl"
 
 
+def is_foreign_project(folder):
+    """Does a project, or its .hookctl, belong neither to the caller nor to root?"""
+    return is_foreign(folder) or is_foreign(folder + "/.hookctl")
+
+
+def is_foreign_home(path):
+    """Is the caller root, and the folder that a path lies in another user's?"""
+    if posix.geteuid() != 0:
+        return False
+    while path and not exists(path):
+        path = path.rpartition("/")[0]
+    return posix.stat(path or "/").st_uid != 0
+
+
 def find_project(start, home):
-    """The nearest folder of this user with .hookctl or .git, below HOME; else start."""
+    """The nearest folder of this user or root with .hookctl or .git, below HOME; else start."""
     folder = start
     while folder and not (home + "/").startswith(folder + "/"):
         marked = exists(folder + "/.hookctl") or exists(folder + "/.git")
-        if marked and posix.stat(folder).st_uid == posix.geteuid():
+        if marked and not is_foreign(folder):
             return folder
         folder = folder.rpartition("/")[0]
     return start

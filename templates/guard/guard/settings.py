@@ -1,5 +1,6 @@
 """The guard's settings: a variable wins over config.json, and that over the default.
 
+Where the guard is locked, no variable counts.
 Unreadable values are ignored. A new setting also needs an entry in guard-config.schema.json, and
 docs/development.md lists the other steps.
 """
@@ -40,6 +41,7 @@ DEFAULTS = {
     "It was not run. Change the request or finish.",
     "lock_ms": 500,
     "state_dir": "",
+    "locked": False,  # counts only in a config.json that the caller may not change
 }
 # Settings that hold one, or some, of a few words.
 WORDS = {
@@ -55,14 +57,15 @@ VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and t
 class Settings:
     """Every setting under its name."""
 
-    def __init__(self, config):
+    def __init__(self, config, locked=False):
         for name, default in DEFAULTS.items():
-            setattr(self, name, read_setting(name, default, config))
+            setattr(self, name, read_setting(name, default, config, locked))
+        self.locked = locked
 
 
-def read_setting(name, default, config):
+def read_setting(name, default, config, locked=False):
     """The value of a setting: the first valid one of variable, config.json and default."""
-    text = env(VARIABLES.get(name) or "HOOKCTL_" + name.upper())
+    text = "" if locked else env(VARIABLES.get(name) or "HOOKCTL_" + name.upper())
     for value in (parse_text(type(default), text), config.get(name)):
         if fits(name, value, default):
             return value

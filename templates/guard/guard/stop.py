@@ -96,7 +96,7 @@ def leave_breadcrumb(call, code):
     """Write RESPAWN_REQUESTED while the guard keeps the agent going, so a supervisor knows."""
     if not call.keepalive or code in NOT_OURS:
         return
-    path = call.folder + "/RESPAWN_REQUESTED"
+    path = call.project_folder + "/RESPAWN_REQUESTED"
     try:
         if code == "blocked" and call.active:
             text = str(int(call.now)) + " " + digest(call.session) + "\n"

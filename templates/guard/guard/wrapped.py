@@ -13,13 +13,14 @@ import signal
 
 from . import other_hook
 from .answers import say
-from .call import INPUT_LIMIT, Expired, launchers_folder, read_call, read_config
+from .call import INPUT_LIMIT, Expired, is_locked, launchers_folder, read_call, read_config
 from .denials import Judgement, is_denial, judge
 from .dialects import Host
-from .files import enter, env
+from .files import enter
 from .log import log
+from .policies import is_disabled
 from .start import report_error
-from .values import is_true, parse
+from .values import parse
 
 LET_GO = "hookctl guard: let go of the agent %s. Send a prompt to go on."
 WHY = {
@@ -51,7 +52,8 @@ def prepare(words):
 
 def run_other(event, host, command):
     """Run the other hook; pass on its output unless a limit is reached; the exit status."""
-    if is_true(env("HOOKCTL_DISABLE")):
+    beside = launchers_folder(enter("."))
+    if is_disabled(is_locked(read_config(beside), beside)):
         other_hook.become(command)
     outcome = other_hook.run(command)
     denied = is_denial(read_denial_marks(host), outcome)

@@ -1,5 +1,6 @@
 """What the model server asks of a model API: a dialect is a module with these functions."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -28,6 +29,10 @@ class Answer(NamedTuple):
     status: int
     kind: str
     body: bytes
+
+
+def json_answer(status: int, value: dict[str, Any]) -> Answer:
+    return Answer(status, "application/json", json.dumps(value).encode())
 
 
 class Dialect(Protocol):

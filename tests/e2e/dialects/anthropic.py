@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from . import Answer, Call, Reply, Request
+from . import Answer, Call, Reply, Request, json_answer
 
 _USAGE = {
     "input_tokens": 10,
@@ -25,22 +25,22 @@ def opening(request: Request) -> str:
 def play(request: Request, reply: Reply, number: int) -> Answer:
     message = _message(request, reply, number)
     if not request.body.get("stream"):
-        return _json(200, message)
+        return json_answer(200, message)
     return Answer(200, "text/event-stream", b"".join(_events(message)))
 
 
 def play_beside(request: Request) -> Answer:
     if request.method != "POST":
-        return _json(404, _error("not_found_error", "not found"))
+        return json_answer(404, _error("not_found_error", "not found"))
     if request.path == "/v1/messages/count_tokens":
-        return _json(200, {"input_tokens": 10})
+        return json_answer(200, {"input_tokens": 10})
     if request.path == "/v1/messages":
         return play(request, "a title", 0)
-    return _json(200, {})
+    return json_answer(200, {})
 
 
 def refuse(message: str) -> Answer:
-    return _json(400, _error("invalid_request_error", message))
+    return json_answer(400, _error("invalid_request_error", message))
 
 
 def _message(request: Request, reply: Reply, number: int) -> dict[str, Any]:
@@ -96,7 +96,3 @@ def _event(name: str, **fields: Any) -> bytes:
 
 def _error(kind: str, message: str) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "message": message}}
-
-
-def _json(status: int, value: dict[str, Any]) -> Answer:
-    return Answer(status, "application/json", json.dumps(value).encode())

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from . import Answer, Call, Reply, Request
+from . import Answer, Call, Reply, Request, json_answer
 
 _USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
@@ -23,7 +23,7 @@ def play(request: Request, reply: Reply, number: int) -> Answer:
     message, end = _message(request, reply, number)
     if not request.body.get("stream"):
         choice = {"index": 0, "message": message, "finish_reason": end}
-        return _json(200, _object("chat.completion", model, number, choices=[choice], usage=_USAGE))
+        return json_answer(200, _object("chat.completion", model, number, choices=[choice], usage=_USAGE))
     chunks = (
         {"choices": [{"index": 0, "delta": message, "finish_reason": None}]},
         {"choices": [{"index": 0, "delta": {}, "finish_reason": end}]},
@@ -37,12 +37,12 @@ def play_beside(request: Request) -> Answer:
     if request.path.endswith("/chat/completions"):
         return play(request, "{}", 0)
     if request.path.endswith("/models"):
-        return _json(200, {"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "tests"}]})
-    return _json(404, _error("not found")) if request.method != "POST" else _json(200, {})
+        return json_answer(200, {"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "tests"}]})
+    return json_answer(404, _error("not found")) if request.method != "POST" else json_answer(200, {})
 
 
 def refuse(message: str) -> Answer:
-    return _json(400, _error(message))
+    return json_answer(400, _error(message))
 
 
 def _message(request: Request, reply: Reply, number: int) -> tuple[dict[str, Any], str]:
@@ -68,7 +68,3 @@ def _object(kind: str, model: str, number: int, **fields: Any) -> dict[str, Any]
 
 def _error(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "invalid_request_error", "code": None}}
-
-
-def _json(status: int, value: dict[str, Any]) -> Answer:
-    return Answer(status, "application/json", json.dumps(value).encode())

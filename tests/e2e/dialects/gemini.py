@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from . import Answer, Call, Reply, Request
+from . import Answer, Call, Reply, Request, json_answer
 
 _USAGE = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
 _SCHEMAS = ("responseJsonSchema", "responseSchema")
@@ -34,24 +34,20 @@ def play(request: Request, reply: Reply, number: int) -> Answer:
     value = {"candidates": [candidate], "usageMetadata": _USAGE, "modelVersion": "mock"}
     if request.path.endswith(":streamGenerateContent"):
         return Answer(200, "text/event-stream", f"data: {json.dumps(value)}\n\n".encode())
-    return _json(200, value)
+    return json_answer(200, value)
 
 
 def play_beside(request: Request) -> Answer:
     if request.path.endswith(":countTokens"):
-        return _json(200, {"totalTokens": 10})
+        return json_answer(200, {"totalTokens": 10})
     if request.path.endswith("enerateContent"):
         return play(request, json.dumps(_OPINION), 0)
-    return _json(200, {}) if request.method == "POST" else _json(404, _error(404, "not found", "NOT_FOUND"))
+    return json_answer(200, {}) if request.method == "POST" else json_answer(404, _error(404, "not found", "NOT_FOUND"))
 
 
 def refuse(message: str) -> Answer:
-    return _json(400, _error(400, message, "INVALID_ARGUMENT"))
+    return json_answer(400, _error(400, message, "INVALID_ARGUMENT"))
 
 
 def _error(code: int, message: str, status: str) -> dict[str, Any]:
     return {"error": {"code": code, "message": message, "status": status}}
-
-
-def _json(status: int, value: dict[str, Any]) -> Answer:
-    return Answer(status, "application/json", json.dumps(value).encode())

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from . import Answer, Call, Reply, Request
+from . import Answer, Call, Reply, Request, json_answer
 
 _USAGE = {
     "input_tokens": 10,
@@ -37,12 +37,12 @@ def play(request: Request, reply: Reply, number: int) -> Answer:
 
 def play_beside(request: Request) -> Answer:
     if request.path.endswith("/models"):
-        return _json(200, {"object": "list", "data": [], "models": []})
-    return _json(200, {}) if request.method == "POST" else _json(404, _error("not found"))
+        return json_answer(200, {"object": "list", "data": [], "models": []})
+    return json_answer(200, {}) if request.method == "POST" else json_answer(404, _error("not found"))
 
 
 def refuse(message: str) -> Answer:
-    return _json(400, _error(message))
+    return json_answer(400, _error(message))
 
 
 def _items(request: Request, reply: Reply, number: int) -> list[dict[str, Any]]:
@@ -79,7 +79,3 @@ def _event(name: str, **fields: Any) -> bytes:
 
 def _error(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "invalid_request_error", "code": "invalid_request"}}
-
-
-def _json(status: int, value: dict[str, Any]) -> Answer:
-    return Answer(status, "application/json", json.dumps(value).encode())

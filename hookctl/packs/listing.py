@@ -1,0 +1,118 @@
+"""Everything that a pack brings, in full: what a person reads before they agree to it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hookctl.masking import OwnText
+from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.risks import is_risky
+from hookctl.system import files
+
+LONGEST_TEXT = 64 * 1024  # bytes of a file that is shown in full; of a longer one only its name
+
+Contents = Mapping[str, tuple[bytes, bool]]  # by name: bytes, and whether it is executable
+
+
+def lines(pack: Pack, contents: Contents, digest: str) -> list[str]:
+    """The commands, variables and files of a pack, for people; never masked."""
+    shown = [f"{pack.name} {pack.version} is not built into hookctl. {pack.source} brings:"]
+    shown += [_command_line(hook, host) for host, hook in _hooks(pack)]
+    shown += [_env_line(name, value, host) for host, name, value in _env(pack)]
+    for name, (data, _) in contents.items():
+        shown += _file_lines(name, data)
+    shown.append(f"  sha256   {digest} (all of the above)")
+    return [OwnText(line) for line in shown]
+
+
+def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
+    """The same for machines."""
+    commands = []
+    for host, hook in _hooks(pack):
+        command = {"id": hook.id, "event": hook.event, "command": OwnText(hook.command)}
+        commands.append({**command, "hosts": [host] if host else list(hook.hosts)})
+    env = []
+    for host, name, value in _env(pack):
+        hosts = [host] if host else []
+        env.append({"name": name, "value": OwnText(value), "hosts": hosts, "risky": is_risky(name)})
+    listed = []
+    for name, (content, is_executable) in contents.items():
+        text = _text(content)
+        listed.append(
+            {
+                "name": name,
+                "bytes": len(content),
+                "sha256": files.digest(content),
+                "executable": is_executable,
+                "text": None if text is None else OwnText(text),
+            }
+        )
+    return {
+        "name": pack.name,
+        "version": pack.version,
+        "source": OwnText(pack.source),
+        "digest": digest,
+        "commands": commands,
+        "env": env,
+        "files": listed,
+    }
+
+
+def file_changes(old: bytes, new: bytes) -> list[str]:
+    """The difference between two versions of a file, line by line where both are texts."""
+    old_text, new_text = _text(old), _text(new)
+    if old_text is None or new_text is None:
+        return []
+    diff = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=1)
+    return [f"  | {line}" for line in list(diff)[2:]]
+
+
+def _hooks(pack: Pack) -> Iterator[tuple[str, PackHook]]:
+    """Every hook, with the host whose own it is, or ''."""
+    for hook in pack.hooks:
+        yield "", hook
+    for host, part in pack.hosts.items():
+        for hook in part.hooks:
+            yield host, hook
+
+
+def _env(pack: Pack) -> Iterator[tuple[str, str, str]]:
+    """Every variable and its value, after the host whose own it is, or ''."""
+    for name, claim in pack.env.items():
+        yield "", name, claim.value
+    for host, part in pack.hosts.items():
+        for name, claim in part.env.items():
+            yield host, name, claim.value
+
+
+def _command_line(hook: PackHook, host: str) -> str:
+    where = host or ", ".join(hook.hosts)
+    only = f" on {where}" if where else ""
+    id = "" if hook.id == hook.event else f" ({hook.id})"
+    return f"  command  {hook.event}{id}{only}: {hook.command}"
+
+
+def _env_line(name: str, value: str, host: str) -> str:
+    only = f" on {host}" if host else ""
+    needed = f"  (needs --allow-env {name})" if is_risky(name) else ""
+    return f"  env      {name}={value}{only}{needed}"
+
+
+def _file_lines(name: str, data: bytes) -> list[str]:
+    shown = [f"  file     {name} ({len(data)} bytes, sha256 {files.digest(data)})"]
+    text = _text(data)
+    if text is None:
+        return [*shown, "  | (not shown: no text, or longer than 64 KiB; read it yourself)"]
+    return shown + [f"  | {line}" for line in text.split("\n")]
+
+
+def _text(data: bytes) -> str | None:
+    """The text of a file; None where it is none, or too long to be read at a terminal."""
+    if len(data) > LONGEST_TEXT or b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,123 @@
+"""The guard's programs that hookctl released, known by their digests (released.json).
+
+A record says which version wrote a program, but a record can come with a repository. These digests
+come with hookctl. `python -m tests.digests_of_programs` writes those of this version.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+
+from hookctl import __version__
+from hookctl.errors import HookctlError
+from hookctl.ledger.digests import content_digest
+from hookctl.model import PackRecord
+from hookctl.packs.model import MISSING, NEWER, RELEASED, UNKNOWN, Origin
+from hookctl.packs.programs import HOOK, is_package, load_programs
+from hookctl.packs.wrapping import PROGRAM as WRAPPER
+from hookctl.system import files
+
+TABLE = os.path.join(os.path.dirname(__file__), "released.json")
+_PACKAGE = re.compile(rb'^PACKAGE = "([^"\n]+)"', re.MULTILINE)
+
+
+def find_origin(
+    pack_record: PackRecord,
+    *,
+    wraps: bool = False,
+    read: Callable[[str], files.Snapshot] = files.read,
+) -> Origin:
+    """Where the programs come from that a guard's hooks run; `wraps` adds the wrapping one."""
+    folder = pack_record.folder
+    try:
+        programs = _read_programs(folder, read)
+        wrapper = _read(folder, WRAPPER, read) if wraps else None
+    except HookctlError:
+        return Origin(UNKNOWN, path=os.path.join(folder, HOOK))
+    if HOOK not in programs:
+        return Origin(MISSING)
+    version = _find_version("hook", content_digest(b"", programs))
+    path = HOOK
+    if version and wrapper is not None and not _find_version("wrap", files.digest(wrapper)):
+        version, path = "", WRAPPER
+    if version:
+        return Origin(RELEASED, version)
+    if _is_newer(pack_record.version) and _is_recorded(pack_record, programs):
+        return Origin(NEWER, pack_record.version)
+    return Origin(UNKNOWN, path=os.path.join(folder, path))
+
+
+def digests_of_this_version() -> dict[str, str]:
+    """The digests of the programs that this hookctl installs."""
+    programs = load_programs(wrapper=True).all
+    wrapper = programs[WRAPPER]
+    others = {name: data for name, data in programs.items() if name != WRAPPER}
+    return {"hook": content_digest(b"", others), "wrap": files.digest(wrapper)}
+
+
+def table() -> dict[str, dict[str, str]]:
+    """The digests of every release, by version: of the hook with its package, and of wrap.py."""
+    with open(TABLE, encoding="ascii") as stream:
+        return dict(json.load(stream))
+
+
+def _find_version(name: str, digest: str) -> str:
+    """The first version that released a program, or ''."""
+    for version, digests in _known().items():
+        if digests.get(name) == digest:
+            return version
+    return ""
+
+
+@functools.cache
+def _known() -> dict[str, dict[str, str]]:
+    """Every release, and the programs that this hookctl brings, whatever the table says."""
+    return {**table(), __version__: digests_of_this_version()}
+
+
+def _read_programs(folder: str, read: Callable[[str], files.Snapshot]) -> dict[str, bytes]:
+    """The launcher, and every file of the package that it starts, but not Python's bytecode."""
+    launcher = _read(folder, HOOK, read)
+    if launcher is None:
+        return {}
+    programs = {HOOK: launcher}
+    match = _PACKAGE.search(launcher)
+    package = match[1].decode("ascii", "replace") if match else ""
+    if is_package(package):
+        for name in _list_files(os.path.join(folder, package)):
+            data = _read(folder, f"{package}/{name}", read)
+            if data is not None:
+                programs[f"{package}/{name}"] = data
+    return programs
+
+
+def _list_files(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name != "__pycache__")
+    except OSError:
+        return []
+
+
+def _read(folder: str, name: str, read: Callable[[str], files.Snapshot]) -> bytes | None:
+    return read(os.path.join(folder, name)).data
+
+
+def _is_recorded(pack_record: PackRecord, programs: Mapping[str, bytes]) -> bool:
+    recorded = {name: pack_record.files.get(name) for name in programs}
+    return recorded == {name: files.digest(data) for name, data in programs.items()}
+
+
+def _is_newer(version: str) -> bool:
+    numbers, own = _numbers(version), _numbers(__version__)
+    return bool(numbers) and numbers > own
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """A version as numbers; none where it is no plain one."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version):
+        return ()
+    return tuple(map(int, version.split(".")))

@@ -1,0 +1,263 @@
+"""Consent to a pack that is not built in: what a person sees, and agrees to, before it is written.
+
+What was agreed to is the digest of the pack's file and its files, on record on this machine. A
+committed ledger is a stranger's, so nothing in it counts as consent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from hookctl.errors import USAGE, HookctlError
+from hookctl.ledger import store
+from hookctl.ledger.digests import content_digest
+from hookctl.masking import OwnText
+from hookctl.model import Consent, Entry, Record
+from hookctl.packs import listing
+from hookctl.packs.model import Pack
+from hookctl.packs.pack import read_files
+from hookctl.packs.risks import risky_env
+from hookctl.planner.plan import FilePlan, Plan
+from hookctl.system import files
+from hookctl.system.folders import Folders
+
+Entries = tuple[Entry, ...]
+
+
+class Permission(NamedTuple):
+    """What the command line permits."""
+
+    yes: bool = False
+    accept_changed: bool = False
+    show: Callable[[str], None] | None = None  # shows what the pack brings
+    confirm: Callable[[str], bool] | None = None  # asks at a terminal; None: nobody is asked
+
+
+class Review(NamedTuple):
+    """What a pack brings, and what of it nobody has agreed to yet."""
+
+    pack: Pack
+    contents: listing.Contents
+    digest: str
+    is_agreed: bool  # somebody on this machine agreed to this very content
+    replaces: bool  # other content than was installed under the same version
+    refused_env: tuple[str, ...]  # the variables that --allow-env has not let in
+    changes: tuple[str, ...]  # what was, and what is to be
+
+    @property
+    def text(self) -> list[str]:
+        """What a person has to read; nothing where all of it was agreed to."""
+        if self.is_agreed:
+            return []
+        lines = listing.lines(self.pack, self.contents, self.digest)
+        if self.changes:
+            lines.append(f"what changes in {self.pack.name}:")
+            lines += map(OwnText, self.changes)
+        return lines
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What an install would refuse of it."""
+        return (str(_refused(self)),) if self.refused_env else ()
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same for machines."""
+        return {
+            **listing.data(self.pack, self.contents, self.digest),
+            "refused_env": list(self.refused_env),
+            "changes": [OwnText(line) for line in self.changes],
+        }
+
+
+def review(folders: Folders, pack: Pack, plan: Plan) -> Review:
+    """What this plan would install of a pack, against what is on record."""
+    contents = read_files(pack)
+    digest = content_digest(pack.manifest, {name: data for name, (data, _) in contents.items()})
+    require_digest(plan, pack.name, digest)
+    is_agreed = _is_known(folders, pack.name, digest)
+    changes: dict[str, None] = {}
+    replaces = False
+    for file in plan.files:
+        lines = _describe_changes(file, pack.name, contents)
+        changes.update(dict.fromkeys(lines))
+        replaces = replaces or _is_replaced(file, pack, digest, lines)
+    return Review(
+        pack=pack,
+        contents=contents,
+        digest=digest,
+        is_agreed=is_agreed,
+        replaces=replaces and not is_agreed,
+        refused_env=_find_refused_env(plan, pack),
+        changes=tuple(changes),
+    )
+
+
+def require_consent(review: Review, permission: Permission, command: str) -> None:
+    """Show the pack and ask; a usage error where nobody may be asked and --yes was not given."""
+    pack = review.pack
+    if review.text and permission.show is not None:
+        permission.show(OwnText("\n".join(review.text)))
+    if review.refused_env:
+        raise _refused(review)
+    if review.is_agreed:
+        return
+    if review.replaces and not permission.accept_changed:
+        message = (
+            f"{pack.name} {pack.version} has other content than was installed as {pack.version}"
+        )
+        hint = "Read what changes, then add --accept-changed. Nothing was written."
+        raise HookctlError("pack_changed", message, path=pack.source, hint=hint, exit_code=USAGE)
+    if permission.yes:
+        return
+    if permission.confirm is not None and permission.confirm(f"Install {pack.name}?"):
+        return
+    message = f"{pack.name} is not built into hookctl: somebody has to agree to what it runs"
+    hint = f"Read what `{command}` shows, then install with --yes. Nothing was written."
+    raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
+
+
+def require_digest(plan: Plan, name: str, digest: str) -> None:
+    """Refuse a plan that would install other content than was read before."""
+    for file in plan.files:
+        consent = _consent_of(file.record, name)
+        if not file.decision.conflicts and consent.digest not in ("", digest):
+            message = f"the files of {name} changed while they were read"
+            raise HookctlError("pack_changed", message, hint="Run the command again.")
+
+
+def _refused(review: Review) -> HookctlError:
+    pack, names = review.pack, review.refused_env
+    them = "it" if len(names) == 1 else "them"
+    message = (
+        f"{pack.name} sets {', '.join(names)}: "
+        "this can change which programs run, or where the host sends your data"
+    )
+    options = " ".join(f"--allow-env {name}" for name in names)
+    hint = f"If you want {them}, add {options}. Nothing was written."
+    return HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
+
+
+def _is_known(folders: Folders, name: str, digest: str) -> bool:
+    """Whether this content is on record, at any target, as agreed to on this machine."""
+    records = store.load(folders.ledger).values()
+    return any(_consent_of(record, name).digest == digest for record in records)
+
+
+def _consent_of(record: Record | None, name: str) -> Consent:
+    if record is None or name not in record.packs:
+        return Consent()
+    return record.packs[name].consent
+
+
+def _find_refused_env(plan: Plan, pack: Pack) -> tuple[str, ...]:
+    """The risky variables that were not let in at every target."""
+    refused = []
+    for name in risky_env(pack):
+        for file in plan.files:
+            is_target = file.record is not None and pack.name in file.record.packs
+            if is_target and name not in _consent_of(file.record, pack.name).env:
+                refused.append(name)
+                break
+    return tuple(refused)
+
+
+def _is_replaced(file: FilePlan, pack: Pack, digest: str, changes: list[str]) -> bool:
+    """Whether the same version was installed there with another content."""
+    known = file.known.packs.get(pack.name) if file.known else None
+    if known is None or known.version != pack.version:
+        return False
+    return bool(changes) or known.consent.digest not in ("", digest)
+
+
+# What was, and what is to be
+
+
+def _describe_changes(file: FilePlan, name: str, contents: listing.Contents) -> list[str]:
+    """The commands, values and files of a pack that an install changes, old and new."""
+    if file.known is None or name not in file.known.packs or file.record is None:
+        return []
+    lines = changed_claims(file.known.entries, file.record.entries, name)
+    old, new = file.known.packs[name], file.record.packs[name]
+    for file_name in sorted(old.files.keys() | new.files.keys()):
+        before, after = old.files.get(file_name), new.files.get(file_name)
+        data = contents[file_name][0] if file_name in contents else None
+        if after is not None and data is not None:
+            after = files.digest(data)
+        if before == after:
+            continue
+        lines += _digest_lines(file_name, before, after)
+        lines += _diff(os.path.join(old.folder, file_name), before, data)
+    return lines
+
+
+def changed_claims(old: Entries, new: Entries, name: str) -> list[str]:
+    """The commands and values of a pack that differ between two records, old and new."""
+    before, after = _claims(old, name), _claims(new, name)
+    lines = []
+    for key in dict.fromkeys([*before, *after]):
+        if before.get(key) != after.get(key):
+            lines.append(f"  {key}")
+            lines.append(f"    was {before.get(key, 'not there')}")
+            lines.append(f"    now {after.get(key, 'not there')}")
+    return lines
+
+
+def _claims(entries: Entries, name: str) -> dict[str, str]:
+    """What a pack wants, as text, by the id of the hook or the name of the key."""
+    claims = {}
+    for entry in entries:
+        if entry.kind == "container" or name not in entry.owners:
+            continue
+        value = entry.owners[name].value
+        if entry.kind == "element":
+            claims[entry.id] = _hook_text(value)
+        else:
+            claims[str(entry.path[-1])] = value if isinstance(value, str) else json.dumps(value)
+    return claims
+
+
+def _hook_text(fields: dict[str, Any]) -> str:
+    """A hook's command, and its other fields where it has any."""
+    others = {key: value for key, value in fields.items() if key not in ("type", "command")}
+    text = str(fields["command"])
+    return f"{text}  {json.dumps(others, ensure_ascii=False)}" if others else text
+
+
+def changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """The files whose digests differ between two records of a pack, old and new."""
+    lines = []
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            lines += _digest_lines(name, old.get(name), new.get(name))
+    return lines
+
+
+def _digest_lines(name: str, before: str | None, after: str | None) -> list[str]:
+    return [
+        f"  file {name}",
+        f"    was {_digest_text(before)}",
+        f"    now {_digest_text(after)}",
+    ]
+
+
+def _digest_text(sha: str | None) -> str:
+    if sha is None:
+        return "not there"
+    return f"sha256 {sha}" if sha else "not known on this machine"
+
+
+def _diff(path: str, sha: str | None, new: bytes | None) -> list[str]:
+    """The lines that change in a file whose installed copy is as it was recorded."""
+    if not sha or new is None:
+        return []
+    try:
+        old = files.read(path)
+    except HookctlError:
+        return []
+    if old.data is None or old.sha != sha:
+        return []
+    return listing.file_changes(old.data, new)

@@ -1,0 +1,117 @@
+"""Owner, group, mode and access list of a file that is replaced: nobody is let in or loses access.
+
+A rename puts another file in place of the old one, made by whoever runs hookctl. Where that person
+cannot give it the old owner, group or access list, it may take the old one's place only if nobody's
+rights depend on the difference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import stat
+
+from hookctl.errors import FAILED, HookctlError
+
+ACCESS_LIST = "system.posix_acl_access"
+_ROOT = 0  # it may read and write every file, whatever the mode says
+
+
+def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
+    """Give the file of a handle what the file at a path has; the mode comes last, or is `chmod`.
+
+    Raises `owner_would_change` (exit 1) where somebody would lose access or be let in.
+    """
+    old = os.stat(path)
+    mode = stat.S_IMODE(old.st_mode)
+    if chmod is not None:
+        mode = chmod
+    with contextlib.suppress(OSError):
+        os.fchown(handle, -1, old.st_gid)
+    with contextlib.suppress(OSError):
+        os.fchown(handle, old.st_uid, -1)
+    _require_same_access(path, old, os.fstat(handle), mode)
+    if hasattr(os, "listxattr"):
+        _copy_extended(path, handle)
+    os.fchmod(handle, mode)
+
+
+def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mode: int) -> None:
+    """Refuse another owner or group where somebody's rights would change."""
+    if (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
+        return
+    if _has_access_list(path):
+        raise _refuse(path, old, "its access list names rights of the owner and the group")
+    if old.st_gid != new.st_gid and _rights_of_group(mode) != _rights_of_others(mode):
+        raise _refuse(path, old, f"group {old.st_gid} would lose its rights to it")
+    if old.st_uid not in (new.st_uid, _ROOT) and _loses_rights(old, mode):
+        raise _refuse(path, old, f"user {old.st_uid}, its owner, would lose rights to it")
+
+
+def _loses_rights(old: os.stat_result, mode: int) -> bool:
+    """Whether the old owner has fewer rights once somebody else is the owner."""
+    rights = _rights_of_others(mode)
+    if _is_member(old.st_uid, old.st_gid):
+        rights = _rights_of_group(mode)
+    return bool(_rights_of_owner(mode) & ~rights)
+
+
+def _is_member(user: int, group: int) -> bool:
+    """Whether the system's tables have a user in a group."""
+    import pwd
+
+    try:
+        entry = pwd.getpwuid(user)
+        return group in os.getgrouplist(entry.pw_name, entry.pw_gid)
+    except (KeyError, OSError):
+        return False
+
+
+def _rights_of_owner(mode: int) -> int:
+    return mode >> 6 & 7
+
+
+def _rights_of_group(mode: int) -> int:
+    return mode >> 3 & 7
+
+
+def _rights_of_others(mode: int) -> int:
+    return mode & 7
+
+
+def _has_access_list(path: str) -> bool:
+    return hasattr(os, "listxattr") and ACCESS_LIST in _list_extended(path)
+
+
+def _copy_extended(path: str, handle: int) -> None:
+    """Copy the extended attributes; an access list that only the folder gave is removed."""
+    names = _list_extended(path)
+    for name in names:
+        try:
+            os.setxattr(handle, name, os.getxattr(path, name))
+        except OSError as error:
+            if name == ACCESS_LIST:
+                reason = f"its access list cannot be copied ({error.strerror})"
+                raise _refuse(path, os.stat(path), reason) from None
+    if ACCESS_LIST in names or ACCESS_LIST not in _list_extended(handle):
+        return
+    try:
+        os.removexattr(handle, ACCESS_LIST)
+    except OSError as error:
+        reason = f"the access list of its folder would count for it ({error.strerror})"
+        raise _refuse(path, os.stat(path), reason) from None
+
+
+def _list_extended(file: str | int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return os.listxattr(file)
+    return []
+
+
+def _refuse(path: str, old: os.stat_result, reason: str) -> HookctlError:
+    message = f"replacing this file would change who has access to it: {reason}"
+    hint = f"Run the command as the file's owner: `sudo -u '#{old.st_uid}' hookctl ...`."
+    if old.st_uid == os.geteuid():
+        hint = f'Give the file a group of yours: `chgrp "$(id -gn)" {shlex.quote(path)}`.'
+    return HookctlError("owner_would_change", message, path=path, hint=hint, exit_code=FAILED)

@@ -1,0 +1,189 @@
+"""Whose a path is: who could change it, and with it what runs as the caller.
+
+As ssh's StrictModes: a path, each folder and link on the way and what it resolves to belong to the
+caller or to root and are writable for nobody else. A group without other members is the caller's
+own, and a sticky folder passes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from typing import NamedTuple
+
+from hookctl.errors import FAILED, HookctlError
+
+_ROOT = 0
+_MOST_LINKS = 40
+_ACL = "system.posix_acl_access"
+_ACL_USER, _ACL_GROUP = 0x02, 0x08  # the tags of a named user and a named group
+_ACL_WRITE = 0x02
+
+
+class Fault(NamedTuple):
+    """The first part of a path that somebody else could change, why, and the command against it."""
+
+    path: str
+    reason: str
+    fix: str
+
+
+def find_fault(path: str) -> Fault | None:
+    """The first part on the way to a path that somebody else could change; None if there is none.
+
+    What does not exist yet is passed over: the folder above decides.
+    """
+    return _find_fault(path, whole=True)
+
+
+def _find_fault(path: str, *, whole: bool) -> Fault | None:
+    """The same; unless `whole`, without the file itself."""
+    waiting = _split(path)
+    folder, links = "/", 0
+    fault = _find_fault_of("/")
+    while waiting and not fault:
+        name = waiting.pop(0)
+        if name == "..":
+            folder = os.path.dirname(folder)
+            continue
+        part = os.path.join(folder, name)
+        is_link = os.path.islink(part)
+        if whole or waiting or is_link:
+            fault = _find_fault_of(part)
+        if not is_link:
+            folder = part
+            continue
+        target = os.readlink(part)
+        links += 1
+        if links > _MOST_LINKS:
+            return Fault(part, "symbolic link loop", f"rm {shlex.quote(part)}")
+        waiting = _split(target) + waiting
+        if os.path.isabs(target):
+            folder = "/"
+    return fault
+
+
+def _split(path: str) -> list[str]:
+    return [name for name in path.split("/") if name not in ("", ".")]
+
+
+def _find_fault_of(part: str) -> Fault | None:
+    """The fault of one file, folder or link, links not followed."""
+    try:
+        status = os.lstat(part)
+    except OSError:
+        return None
+    if is_foreign(status):
+        name = f"chown {os.geteuid()} {shlex.quote(part)}"
+        return Fault(part, f"belongs to another user ({user_name(status.st_uid)})", f"sudo {name}")
+    if stat.S_ISLNK(status.st_mode):
+        return None  # its folder decides who may replace it
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
+        return None
+    if status.st_mode & stat.S_IWOTH:
+        return Fault(part, "is writable by everybody", f"chmod o-w {shlex.quote(part)}")
+    if not status.st_mode & stat.S_IWGRP:
+        return None  # with an ACL, these bits are its mask
+    if not _is_own_group(status.st_gid):
+        reason = f"is writable by the group {_group_name(status.st_gid)}"
+        return Fault(part, reason, f"chmod g-w {shlex.quote(part)}")
+    if _has_foreign_acl(part):
+        return Fault(part, "is writable by others (ACL)", f"setfacl -b {shlex.quote(part)}")
+    return None
+
+
+def is_foreign(status: os.stat_result) -> bool:
+    """Whether a file belongs neither to the caller nor to root."""
+    return status.st_uid not in (_ROOT, os.geteuid())
+
+
+def _is_own_group(gid: int) -> bool:
+    """Whether a group is root's, or has no member but the caller; one without a name may have."""
+    if gid == _ROOT:
+        return True
+    import grp
+    import pwd
+
+    try:
+        members = {*grp.getgrgid(gid).gr_mem}
+    except KeyError:
+        return False
+    members |= {user.pw_name for user in pwd.getpwall() if user.pw_gid == gid}
+    return members <= {"root", user_name(os.geteuid())}
+
+
+def _has_foreign_acl(part: str) -> bool:
+    """Whether an access control list lets another user or group write."""
+    try:
+        entries = os.getxattr(part, _ACL)[4:]
+    except (OSError, AttributeError):
+        return False
+    for start in range(0, len(entries), 8):
+        tag, rights, number = (
+            int.from_bytes(entries[start + low : start + high], "little")
+            for low, high in ((0, 2), (2, 4), (4, 8))
+        )
+        if not rights & _ACL_WRITE:
+            continue
+        if tag == _ACL_USER and number not in (_ROOT, os.geteuid()):
+            return True
+        if tag == _ACL_GROUP and not _is_own_group(number):
+            return True
+    return False
+
+
+def user_name(uid: int) -> str:
+    """The name of a user; the number where there is no name."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _group_name(gid: int) -> str:
+    import grp
+
+    try:
+        return grp.getgrgid(gid).gr_name
+    except KeyError:
+        return str(gid)
+
+
+def require_safe(path: str, *, whole: bool = True) -> None:
+    """Refuse a path that somebody else could change; unless `whole`, only the way to the file."""
+    fault = _find_fault(path, whole=whole)
+    if fault:
+        message = f"this {fault.reason}, so somebody else could run commands as you"
+        hint = f"It leads to {path}. Nothing was written.\n  fix: {fault.fix}"
+        raise HookctlError("unsafe_path", message, path=fault.path, hint=hint, exit_code=FAILED)
+
+
+def require_own_home(*paths: str) -> None:
+    """Refuse, as root, to write into the home or folders of another user."""
+    if os.geteuid() != _ROOT:
+        return
+    for path in paths:
+        status = _stat_nearest(path)
+        if status.st_uid == _ROOT:
+            continue
+        user = user_name(status.st_uid)
+        message = f"this is {user}'s, and you are root: what root makes there, {user} cannot use"
+        if not user.isdecimal():
+            hint = f"Nothing was written. Run it as {user}: `sudo -u {user} -H hookctl ...`."
+        else:
+            hint = f"Nothing was written. Run it as that user: `sudo -u '#{user}' hookctl ...`."
+        raise HookctlError("other_user", message, path=path, hint=hint, exit_code=FAILED)
+
+
+def _stat_nearest(path: str) -> os.stat_result:
+    """The status of a path, or of the nearest folder above that exists."""
+    while True:
+        try:
+            return os.stat(path)
+        except OSError:
+            if path == os.path.dirname(path):
+                raise
+            path = os.path.dirname(path)

@@ -1,0 +1,252 @@
+"""Owner, group, mode and access list of a settings file: nobody is let in, and nobody loses access."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import subprocess
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookctl.__main__ import run
+from hookctl.system import files
+from tests.conftest import Hookctl, put
+from tests.disk import quiet
+
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+OWNER, CALLER, SHARED, STRANGER = 41001, 41002, 42000, 44321
+ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+INSTALL = ("install", "--host", "claude")
+THEIRS = '{"model": "opus"}\n'
+
+
+def as_user(user: int, groups: list[int], action: Callable[[], int]) -> int:
+    """The exit code of an action, in a child that belongs to this user and to these groups."""
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            os.setgroups(groups)
+            os.setgid(user)
+            os.setuid(user)
+            code = action()
+        except BaseException:
+            traceback.print_exc()
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def install_guard() -> int:
+    return run(list(INSTALL))
+
+
+def access_list(named: dict[int, int], owner: int = 7, group: int = 5, mask: int = 7) -> bytes:
+    """A POSIX access list: the owner, these users, the group, the mask and the others."""
+    nobody = 0xFFFFFFFF
+    rows = [(1, owner, nobody), *((2, rights, user) for user, rights in named.items())]
+    rows += [(4, group, nobody), (16, mask, nobody), (32, 0, nobody)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in rows)
+
+
+def set_list(path: Path, name: str, data: bytes) -> None:
+    try:
+        os.setxattr(path, name, data)
+    except OSError as error:
+        pytest.skip(f"no access lists here: {error}")
+
+
+def owner_and_mode(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)
+
+
+@pytest.fixture
+def open_to_others(tmp_path_factory: pytest.TempPathFactory, isolated: Path) -> Path:
+    """The folder of the test, with every folder above it open to other users."""
+    for folder in (isolated, *isolated.parents):
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    return isolated
+
+
+@pytest.fixture
+def loaded(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every module that an install imports, since another user may not be able to read them."""
+    with monkeypatch.context() as patch:
+        for name in ("HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("other")))
+        assert quiet(*INSTALL) == 0
+        assert quiet("uninstall") == 0
+
+
+@pytest.fixture
+def shared_file(loaded: None, open_to_others: Path, settings: Path) -> Path:
+    """A settings file of OWNER and the group SHARED, in a folder that CALLER may write too."""
+    put(settings, THEIRS)
+    for path, group, mode in ((settings.parent, SHARED, 0o775), (settings, SHARED, 0o660)):
+        os.chown(path, CALLER if path != settings else OWNER, group)
+        path.chmod(mode)
+    for folder in (open_to_others, open_to_others / "home", open_to_others / "work"):
+        os.chown(folder, CALLER, CALLER)
+    return settings
+
+
+@ROOT
+@pytest.mark.usefixtures("fixed_python")
+def test_a_file_whose_owner_would_lose_it_is_refused(shared_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = owner_and_mode(shared_file)
+    assert as_user(CALLER, [SHARED], install_guard) == 1
+    said = capfd.readouterr().err
+    assert f"user {OWNER}" in said and str(shared_file) in said.replace("~", str(shared_file.parents[1]))
+    assert (owner_and_mode(shared_file), shared_file.read_text()) == (before, THEIRS)
+    assert [path.name for path in shared_file.parent.iterdir()] == ["settings.json"]
+
+
+@ROOT
+@pytest.mark.usefixtures("fixed_python")
+def test_the_group_stays_where_only_the_owner_changes(shared_file: Path) -> None:
+    """Root can read every file, so it loses nothing."""
+    os.chown(shared_file, 0, SHARED)
+    shared_file.chmod(0o660)
+    assert as_user(CALLER, [SHARED], install_guard) == 0
+    assert owner_and_mode(shared_file) == (CALLER, SHARED, 0o660)
+    assert as_user(CALLER, [SHARED], lambda: quiet("uninstall")) == 0
+    assert owner_and_mode(shared_file) == (CALLER, SHARED, 0o660)
+    assert shared_file.read_text() == THEIRS
+
+
+@ROOT
+@pytest.mark.usefixtures("fixed_python")
+def test_a_file_that_everybody_may_write_may_change_its_owner(shared_file: Path) -> None:
+    shared_file.chmod(0o666)
+    assert as_user(CALLER, [SHARED], install_guard) == 0
+    assert owner_and_mode(shared_file) == (CALLER, SHARED, 0o666)
+
+
+@ROOT
+@pytest.mark.usefixtures("fixed_python")
+def test_a_group_that_cannot_be_kept_is_refused(shared_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The caller owns the file, but is not in its group: their own group would be let in."""
+    os.chown(shared_file, CALLER, SHARED)
+    assert as_user(CALLER, [], install_guard) == 1
+    assert f"group {SHARED}" in capfd.readouterr().err
+    assert (owner_and_mode(shared_file), shared_file.read_text()) == ((CALLER, SHARED, 0o660), THEIRS)
+
+
+@ROOT
+@pytest.mark.usefixtures("fixed_python")
+def test_a_group_without_rights_of_its_own_may_change(shared_file: Path) -> None:
+    os.chown(shared_file, CALLER, SHARED)
+    shared_file.chmod(0o600)
+    assert as_user(CALLER, [], install_guard) == 0
+    assert owner_and_mode(shared_file)[2] == 0o600
+
+
+@pytest.mark.usefixtures("fixed_python")
+def test_a_file_gets_no_access_list_from_its_folder(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, THEIRS).chmod(0o640)
+    set_list(settings.parent, DEFAULT, access_list({STRANGER: 7}))
+    assert hookctl(*INSTALL).code == 0
+    assert (ACCESS in os.listxattr(settings), stat.S_IMODE(settings.stat().st_mode)) == (False, 0o640)
+    assert hookctl("uninstall").code == 0
+    assert (ACCESS in os.listxattr(settings), stat.S_IMODE(settings.stat().st_mode)) == (False, 0o640)
+
+
+@pytest.mark.usefixtures("fixed_python")
+def test_a_file_keeps_the_access_list_that_it_has(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, THEIRS)
+    set_list(settings, ACCESS, access_list({STRANGER: 4}, owner=6, group=0, mask=4))
+    set_list(settings.parent, DEFAULT, access_list({STRANGER: 7}))
+    kept = os.getxattr(settings, ACCESS), settings.stat().st_mode
+    assert hookctl(*INSTALL).code == 0
+    assert (os.getxattr(settings, ACCESS), settings.stat().st_mode) == kept
+    assert hookctl("uninstall").code == 0
+    assert (os.getxattr(settings, ACCESS), settings.stat().st_mode) == kept
+
+
+@pytest.mark.usefixtures("fixed_python")
+def test_a_new_file_lets_in_nobody_by_an_access_list(settings: Path, hookctl: Hookctl) -> None:
+    """The rights of a list end at the mode's group bits, which a private file has none of."""
+    settings.parent.mkdir()
+    set_list(settings.parent, DEFAULT, access_list({STRANGER: 7}))
+    assert hookctl(*INSTALL).code == 0
+    assert stat.S_IMODE(settings.stat().st_mode) == 0o600
+
+
+@pytest.mark.usefixtures("fixed_python")
+def test_an_access_list_that_cannot_be_kept_is_refused(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, the group would have the rights of its mask."""
+    put(settings, THEIRS)
+    set_list(settings, ACCESS, access_list({STRANGER: 6}, owner=6, group=0, mask=6))
+
+    def fail(*arguments: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "setxattr", fail)
+    outcome = hookctl(*INSTALL)
+    assert (outcome.code, "access list" in outcome.err, settings.read_text()) == (1, True, THEIRS)
+
+
+# What is said where a file cannot be written: the call that failed, and its reason
+
+
+@ROOT
+@pytest.mark.usefixtures("fixed_python")
+def test_an_append_only_file_is_named(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, THEIRS)
+    if subprocess.run(["chattr", "+a", settings], capture_output=True).returncode:
+        pytest.skip("no append-only files here")
+    try:
+        outcome = hookctl(*INSTALL)
+        left = [path.name for path in settings.parent.iterdir()]
+    finally:
+        subprocess.run(["chattr", "-a", settings], check=True)
+    assert outcome.code == 1 and "settings.json: " in outcome.err
+    assert "rename" in outcome.err and "Operation not permitted" in outcome.err
+    assert ("no file can be made" in outcome.err, left) == (False, ["settings.json"])
+
+
+@ROOT
+@pytest.mark.usefixtures("fixed_python")
+def test_a_sticky_folder_is_named(shared_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    os.chown(shared_file.parent, OWNER, SHARED)
+    os.chown(shared_file, 0, SHARED)
+    shared_file.parent.chmod(0o1777)
+    assert as_user(CALLER, [SHARED], install_guard) == 1
+    said = capfd.readouterr().err
+    assert "rename" in said and "Operation not permitted" in said and "no file can be made" not in said
+    assert shared_file.read_text() == THEIRS and len(list(shared_file.parent.iterdir())) == 1
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "雪"])
+@pytest.mark.usefixtures("fixed_python")
+def test_a_long_name_behind_a_link_is_no_obstacle(letter: str, settings: Path, hookctl: Hookctl) -> None:
+    target = put(settings.parents[1] / "dotfiles" / (letter * (255 // len(letter.encode()))), THEIRS)
+    settings.parent.mkdir()
+    settings.symlink_to(target)
+    assert hookctl(*INSTALL).code == 0
+    assert "hookctl" in target.read_text()
+    assert hookctl("uninstall").code == 0
+    assert target.read_text() == THEIRS
+
+
+@pytest.mark.usefixtures("fixed_python")
+def test_a_name_that_is_too_long_is_said(settings: Path, hookctl: Hookctl) -> None:
+    settings.parent.mkdir()
+    settings.symlink_to("x" * 256)
+    outcome = hookctl(*INSTALL)
+    assert (outcome.code, "File name too long" in outcome.err) == (4, True), outcome
+
+
+def test_the_failed_call_is_in_the_message() -> None:
+    error = OSError(1, "Operation not permitted", "/f/.a.m.1.r.hookctl", None, "/f/a")
+    assert "rename" in files.cannot_write("/f/a", error).message
+    error = OSError(1, "Operation not permitted", "/f/.a.m.1.r.hookctl")
+    refused = files.cannot_write("/f/a", error)
+    assert (refused.path, "no file can be made in this folder" in refused.message) == ("/f", True)

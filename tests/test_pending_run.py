@@ -1,0 +1,221 @@
+"""A run that was killed: reading verbs name it and show its end, writing verbs carry it there before they look."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.ledger import store
+from hookctl.planner.run import unfinished
+from hookctl.system import folders
+from tests.conftest import Hookctl, put
+from tests.disk import PROJECT, Tree, quiet, tree
+from tests.test_crash import killed
+
+THEIRS = '{\n   "model": "m"\n}\n'
+GUARD = ("install", "--host", "claude")
+PACK = """
+[pack]
+name = "pk"
+version = "1"
+
+[files]
+include = ["pk.sh"]
+
+[env]
+PK = "1"
+
+[[hooks]]
+event = "stop"
+command = "sh {files}/pk.sh"
+"""
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+
+@pytest.fixture
+def pack(isolated: Path) -> str:
+    put(isolated / "packs" / "pk.sh", "true\n")
+    return str(put(isolated / "packs" / "pk.toml", PACK))
+
+
+def journal() -> dict[str, Any]:
+    path = Path(folders.here().journal)
+    return json.loads(path.read_bytes()) if path.exists() else {}
+
+
+def killed_midway(command: tuple[str, ...]) -> Iterator[int]:
+    """The command, killed at several points where its journal tells what it was about to do."""
+    seen, at = set[str](), 1
+    while killed(command, at):
+        steps = journal().get("steps", [])
+        # One point for each state of the disk that matters: which of the files are written by then.
+        done = str([Path(step["path"]).exists() for step in steps])
+        if steps and done not in seen:
+            seen.add(done)
+            yield at
+            undo_everything()
+        elif steps:
+            undo_everything()
+        at += 29
+    assert seen
+
+
+def undo_everything() -> None:
+    assert quiet("doctor", "--fix") in (0, 1)
+    assert quiet("uninstall", "--all", "--yes") == 0
+
+
+def left(isolated: Path) -> list[str]:
+    """What of ours is left outside the state folder, where backups and the log stay."""
+    found = [path for top in ("home", "work", "data") for path in (isolated / top).rglob("*")]
+    return [str(path) for path in found if path.is_file()]
+
+
+# Reading verbs
+
+
+READING = [
+    ("status",),
+    ("plan", "--host", "claude", "--set", "MAX_STOP_BLOCKS=7"),
+    ("uninstall", "--host", "claude", "--dry-run"),
+    ("uninstall", "--all", "--dry-run"),
+    ("install", "--host", "claude", "--host", "qwen", "--dry-run"),
+]
+
+
+@pytest.mark.parametrize("verb", READING, ids=" ".join)
+def test_a_reading_verb_shows_the_end_of_the_run(verb: tuple[str, ...], isolated: Path, hookctl: Hookctl) -> None:
+    for at in killed_midway(GUARD):
+        before = tree(isolated)
+        shown = hookctl(*verb, "--json")
+        assert (at, "interrupted" in shown.err) == (at, True)
+        assert tree(isolated) == before  # nothing was written
+        assert quiet(*GUARD) == 0
+        after = hookctl(*verb, "--json")
+        assert (at, without_pending(shown.data)) == (at, without_pending(after.data))
+
+
+def without_pending(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name != "pending"}
+
+
+def test_status_names_the_files_of_the_run(settings: Path, hookctl: Hookctl) -> None:
+    for _ in killed_midway(GUARD):
+        outcome = hookctl("status", "--json")
+        assert settings.exists() or str(settings) in outcome.data["pending"]
+        said = hookctl("status")
+        assert settings.exists() or str(settings) in said.err
+        assert "doctor --fix" in said.err
+        assert "nothing is installed" not in said.out
+    assert hookctl("status", "--json").data["pending"] == []
+
+
+def test_status_leaves_out_what_another_program_wrote_since(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, THEIRS)
+    for _ in killed_midway(GUARD):
+        if settings.read_text() != THEIRS:
+            continue
+        settings.write_text('{"mine": 1}')
+        assert hookctl("status", "--json").data["files"] == []
+        settings.write_text(THEIRS)
+
+
+def test_a_journal_that_cannot_be_read_hides_nothing_else(settings: Path, hookctl: Hookctl) -> None:
+    assert quiet(*GUARD) == 0
+    Path(folders.here().journal).write_text("{")
+    outcome = hookctl("status", "--json")
+    assert (outcome.code, len(outcome.data["files"])) == (4, 1)
+    assert [error["code"] for error in outcome.result["errors"]] == ["ledger_unreadable"]
+
+
+# Writing verbs
+
+
+def test_a_pack_whose_install_was_killed_can_be_uninstalled(pack: str, isolated: Path, hookctl: Hookctl) -> None:
+    for at in killed_midway(("install", pack, "--host", "claude")):
+        done = hookctl("uninstall", "pk")
+        assert (at, done.code, left(isolated)) == (at, 0, []), done
+        assert not unfinished(folders.here())
+
+
+def test_all_of_a_pack_whose_install_was_killed(pack: str, isolated: Path, hookctl: Hookctl) -> None:
+    for at in killed_midway(("install", pack, "--host", "claude")):
+        done = hookctl("uninstall", "pk", "--all", "--yes")
+        assert (at, done.code, left(isolated)) == (at, 0, []), done
+
+
+COMMANDS = {
+    "opencode": ("install", "--host", "opencode"),
+    "project": (*GUARD, *PROJECT),
+    "local": (*GUARD, "--scope", "local"),
+    "codex, trusted": ("install", "--host", "codex", "--trust"),
+    "several, trusted": ("install", "--host", "codex", "--host", "claude", "--host", "gemini", "--trust"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("how", ["all", "scope"])
+def test_uninstall_after_a_killed_install_leaves_nothing(name: str, how: str, isolated: Path, hookctl: Hookctl) -> None:
+    command = COMMANDS[name]
+    back = ("uninstall", "--all", "--yes")
+    if how == "scope":
+        back = ("uninstall", *(command[command.index("--scope") :] if "--scope" in command else ()))
+    for at in killed_midway(command):
+        done = hookctl(*back)
+        assert (at, done.code, left(isolated)) == (at, 0, []), done
+
+
+@pytest.mark.parametrize("verb", ["install", "restore", "doctor --fix", "run"])
+def test_every_writing_verb_ends_the_run_first(verb: str, settings: Path, isolated: Path, hookctl: Hookctl) -> None:
+    put(settings, THEIRS)
+    arguments = {
+        "install": ["install", "--host", "claude"],
+        "restore": ["restore", str(settings)],
+        "doctor --fix": ["doctor", "--fix"],
+        "run": ["run", "remaining", "1", "--project", str(isolated / "work")],
+    }[verb]
+    for at in killed_midway(GUARD):
+        done = hookctl(*arguments)
+        assert (at, unfinished(folders.here())) == (at, False)
+        assert "interrupted run" in done.err
+        assert "knows of no guard" not in done.out + done.err
+        if verb == "restore":
+            assert (done.code, settings.read_text()) == (0, THEIRS), done
+
+
+def test_a_run_verb_goes_on_where_the_journal_cannot_be_read(isolated: Path, hookctl: Hookctl) -> None:
+    """To stop an agent must always be possible."""
+    put(Path(folders.here().journal), "{")
+    outcome = hookctl("run", "stop")
+    assert (outcome.code, (isolated / "work" / ".hookctl" / "run" / "STOP").exists()) == (0, True), outcome
+    assert "journal" in outcome.err
+
+
+def test_a_run_that_was_killed_just_now_starts_the_command_again(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another hookctl is killed after this one has looked: what this one knew does not count any more."""
+    from hookctl.verbs import uninstall as verb
+
+    plan_uninstall, kept = verb.plan_uninstall, list[Tree]()
+
+    def plan_then_kill(*arguments: Any) -> Any:
+        plan = plan_uninstall(*arguments)
+        if not kept:
+            kept.append(tree(settings.parents[2]))
+            for at in range(20, 400, 9):
+                assert killed(GUARD, at)
+                if journal().get("steps"):
+                    break
+        return plan
+
+    assert quiet("install", "--host", "qwen") == 0
+    monkeypatch.setattr(verb, "plan_uninstall", plan_then_kill)
+    assert hookctl("uninstall").code == 0
+    assert kept and store.load(folders.here().ledger) == {}
+    assert not settings.exists()

@@ -1,0 +1,113 @@
+"""Where hookctl and what it needs come from: advice names a source that is ours, dependencies have no known holes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.system import source
+from tests.conftest import Hookctl
+
+ROOT = Path(__file__).parents[1]
+PYTHON = shlex.quote(sys.executable)
+
+
+@pytest.mark.parametrize(
+    "noted, words",
+    [
+        ({"url": "file:///src/my%20hookctl", "dir_info": {}}, "'/src/my hookctl[yaml]'"),
+        ({"url": "file:///src/hookctl", "dir_info": {"editable": True}}, "-e '/src/hookctl[yaml]'"),
+        (
+            {"url": "https://git.example/h.git", "vcs_info": {"vcs": "git", "commit_id": "0123abc"}},
+            "'hookctl[yaml] @ git+https://git.example/h.git@0123abc'",
+        ),
+        (
+            {"url": "https://files.example/hookctl-1.whl", "archive_info": {}},
+            "'hookctl[yaml] @ https://files.example/hookctl-1.whl'",
+        ),
+        ({"url": "https://x.example/;rm x", "archive_info": {}}, "'hookctl[yaml] @ https://x.example/;rm x'"),
+        ({}, "PyYAML"), ({"url": ""}, "PyYAML"), ({"url": 3}, "PyYAML"),
+    ],
+)  # fmt: skip
+def test_the_advice_names_the_source_that_hookctl_came_from(
+    noted: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "_direct_url", lambda: noted)
+    assert source.install_command("yaml", "PyYAML") == f"{PYTHON} -m pip install {words}"
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", "null", json.dumps({"url": "file:///x", "dir_info": {}})])
+def test_what_the_installer_noted_may_be_anything(text: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Distribution:
+        def read_text(self, name: str) -> str | None:
+            return text
+
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Distribution())
+    advice = source.install_command("yaml", "PyYAML")
+    assert advice.endswith("'/x[yaml]'" if text and "file:" in text else " PyYAML")
+
+
+def test_nothing_advises_a_name_that_nobody_owns_on_the_index() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("hookctl/**/*.py")]
+    for page in pages:
+        for word in ("install hookctl", "install 'hookctl", "install \"hookctl", "pipx run hookctl", "uvx hookctl"):
+            assert word not in page.read_text(), page
+
+
+@pytest.mark.parametrize("time", ["7d", "168h", "12h"])
+def test_a_run_may_last_seven_days(hookctl: Hookctl, time: str) -> None:
+    assert hookctl("run", "start", "--for", time).code == 0
+
+
+@pytest.mark.parametrize("time", ["8d", "8760h", "604801s"])
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_a_run_may_last_no_longer(hookctl: Hookctl, isolated: Path, time: str, flags: tuple[str, ...]) -> None:
+    done = hookctl("run", "start", "--for", time, *flags)
+    assert (done.code, "7 days" in done.out + done.err) == (2, True)
+    assert not list(isolated.rglob("ACTIVE"))
+
+
+LOCKED = ROOT / "requirements" / "locked.txt"
+
+
+def locked() -> dict[str, str]:
+    """The locked packages, and their versions."""
+    pins = re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", LOCKED.read_text())
+    return dict(pins)
+
+
+def test_the_locked_list_has_versions_and_hashes_and_nothing_else() -> None:
+    for line in LOCKED.read_text().splitlines():
+        pin = r"[a-z0-9-]+==[0-9][0-9A-Za-z.]*( ; [a-z_]+ [<>=]+ '[a-z0-9.]+')? \\"
+        assert re.fullmatch(rf"{pin}|    --hash=sha256:[0-9a-f]{{64}}( \\)?", line), line
+    for block in re.split(r"(?m)^(?=\S)", LOCKED.read_text())[1:]:
+        assert "--hash=" in block, block
+
+
+def test_the_locked_list_has_every_dependency_in_its_range() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["yaml"]]
+    for text in wanted:
+        name, bounds = re.match(r"([A-Za-z0-9-]+)(.*)", text).groups()  # type: ignore[union-attr]
+        version = numbers(locked()[name.lower()])
+        for sign, bound in re.findall(r"(>=|<)([0-9.]+)", bounds):
+            assert version >= numbers(bound) if sign == ">=" else version < numbers(bound), text
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def test_no_floor_admits_a_known_hole() -> None:
+    """filelock: CVE-2025-68146 and CVE-2026-22701. PyYAML: CVE-2020-14343."""
+    text = (ROOT / "pyproject.toml").read_text()
+    for package, fixed in (("filelock", "3.20.3"), ("PyYAML", "5.4")):
+        floor = re.search(rf'"{package}>=([0-9.]+)', text)
+        assert floor and numbers(floor[1]) >= numbers(fixed), package
