@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
 # Patterns are compiled where they are used: most calls use none, and compiling takes long.
-_CONTROL = (
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-)
+_CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 
 
 def show(command: str, result: Result, *, as_json: bool) -> None:
