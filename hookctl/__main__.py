@@ -106,10 +106,12 @@ def _write_log(text: bytes) -> str:
     """The path of the new log: in the state folder, or a temporary file if that fails."""
     import tempfile
 
-    from hookctl.system import files, folders
+    from hookctl.system import files, folders, owners
 
     try:
-        log = os.path.join(folders.here().state, "error.log")
+        place = folders.here()
+        owners.require_own_home(place.home, place.state)
+        log = os.path.join(place.state, "error.log")
         files.write_own(log, text)
         return log
     except Exception:
