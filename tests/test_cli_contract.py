@@ -568,7 +568,6 @@ def options_of(command: str) -> set[str]:
     return {name for parameter in group.commands[command].params for name in parameter.opts if name.startswith("--")}
 
 
-CONSENT = {"--yes", "--allow-env", "--accept-changed"}
 GUARDS = {"--mode", "--preset", "--set", "--nudge", "--nudge-env", "--dispatch"}
 CONSENT = {"--yes", "--allow-env", "--accept-changed"}
 INSTALL = {*GUARDS, *CONSENT, "--wrap"}
