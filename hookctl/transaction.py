@@ -18,7 +18,8 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store, version1
 from hookctl.ledger.codec import from_json, to_json
-from hookctl.model import Change, Entry, Record
+from hookctl.ledger.evidence import read_or_none
+from hookctl.model import Change, Entry, Ledger, Record
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
@@ -148,7 +149,7 @@ def _follow_home(folders: Folders, journal: Journal) -> Journal:
 
 def _is_in_place(step: Step) -> bool:
     """Whether a step's file is as it was before the step or is after it."""
-    digest = files.digest(store.read_or_none(step.path))
+    digest = files.digest(read_or_none(step.path))
     return bool(digest) and digest in (step.sha_before, step.sha_after)
 
 
@@ -488,7 +489,7 @@ def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> Non
 
 
 def _join_records(
-    folders: Folders, ledger: store.Ledger, records: Mapping[str, Record | None]
+    folders: Folders, ledger: Ledger, records: Mapping[str, Record | None]
 ) -> dict[str, Record]:
     """The records of the state folder's ledger after a run."""
     saved = dict(ledger.files)
@@ -505,7 +506,7 @@ def _join_records(
     return saved
 
 
-def _dump_ledger(folders: Folders, ledger: store.Ledger, saved: Mapping[str, Record]) -> bytes:
+def _dump_ledger(folders: Folders, ledger: Ledger, saved: Mapping[str, Record]) -> bytes:
     home = _ledger_home(folders, ledger, saved)
     former = []
     for old_home in ledger.former:
@@ -514,7 +515,7 @@ def _dump_ledger(folders: Folders, ledger: store.Ledger, saved: Mapping[str, Rec
     return store.dump(saved, home, tuple(former))
 
 
-def _ledger_home(folders: Folders, ledger: store.Ledger, saved: Mapping[str, Record]) -> str:
+def _ledger_home(folders: Folders, ledger: Ledger, saved: Mapping[str, Record]) -> str:
     """The HOME that the ledger belongs to: the old one, as long as records of it are left."""
     if not ledger.files or not ledger.home:
         return folders.home

@@ -22,7 +22,7 @@ from hookctl.hosts.shapes import head, is_event_path
 from hookctl.ledger import store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Entry, PackRecord, Path, Record
+from hookctl.model import Entry, Ledger, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -136,7 +136,7 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
     return _sort_out(store.read(folders.ledger, folders.home))
 
 
-def _sort_out(ledger: store.Ledger) -> tuple[dict[str, Record], dict[str, Record]]:
+def _sort_out(ledger: Ledger) -> tuple[dict[str, Record], dict[str, Record]]:
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
     for key, record in ledger.files.items():

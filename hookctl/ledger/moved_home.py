@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hookctl.hosts.codex import APPROVALS
-from hookctl.ledger import store
-from hookctl.ledger.store import Ledger
-from hookctl.model import PackRecord, Record
+from hookctl.ledger.evidence import has_our_command, read_or_none
+from hookctl.model import Ledger, PackRecord, Record
 from hookctl.system import files
 
 
@@ -100,10 +99,10 @@ def _has_moved(move: Move, key: str, record: Record) -> bool:
     path = move.path(key)
     if record.scope == "project":
         return os.path.lexists(path)
-    data = store.read_or_none(path)
+    data = read_or_none(path)
     if record.sha256_after and files.digest(data) == record.sha256_after:
         return True
     for entry in record.entries:
         if entry.path[:2] == APPROVALS and str(entry.written).encode() in (data or b""):
             return True
-    return store.has_our_command(path, record)
+    return has_our_command(path, record)

@@ -12,12 +12,13 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.errors import HookctlError
 from hookctl.ledger import version1
 from hookctl.ledger.codec import from_json, to_json
-from hookctl.model import Entry, PackRecord, Record
+from hookctl.ledger.evidence import has_our_command
+from hookctl.model import Entry, Ledger, PackRecord, Record
 from hookctl.system import files, project
 
 VERSION = 2
@@ -27,14 +28,6 @@ MOVE_AWAY = (
 )
 _MERGE_RULES = ("", "max", "min", "first")
 _WRONG_TYPE = re.compile(r"object|indices|argument|must be|invalid literal|conversion")
-
-
-class Ledger(NamedTuple):
-    """The ledger of the state folder."""
-
-    home: str  # the HOME that it was written under; empty where that is not known
-    files: dict[str, Record]  # by the real path of the settings file
-    former: tuple[str, ...] = ()  # the HOMEs before, which entries may still name
 
 
 def load(path: str, home: str = "") -> dict[str, Record]:
@@ -163,7 +156,7 @@ def away(ledger: Ledger, records: Mapping[str, Record]) -> dict[str, str]:
     for key, record in records.items():
         if record.project and project.is_away(record.project):
             found[key] = record.project
-        elif key.startswith(f"{ledger.home}/") and not os.path.isdir(ledger.home):
+        elif ledger.home and key.startswith(f"{ledger.home}/") and not os.path.isdir(ledger.home):
             found[key] = ledger.home
     return found
 
@@ -187,26 +180,6 @@ def current_path(records: Mapping[str, Record], key: str) -> str:
     if known and find_record(records, known)[0] == key:
         return known
     return key
-
-
-def has_our_command(path: str, record: Record) -> bool:
-    """Whether a file has a command of the record, word for word."""
-    text = (read_or_none(path) or b"").decode("utf-8", "replace")
-    for entry in record.entries:
-        if entry.kind != "element":
-            continue
-        for ascii_only in (True, False):
-            if json.dumps(entry.written["command"], ensure_ascii=ascii_only)[1:-1] in text:
-                return True
-    return False
-
-
-def read_or_none(path: str) -> bytes | None:
-    """The bytes of a file; None where it cannot be read."""
-    try:
-        return files.read(path).data
-    except HookctlError:
-        return None
 
 
 def real_path(path: str) -> str:

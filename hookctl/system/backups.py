@@ -163,9 +163,10 @@ def follow_home(state: str, old: str, new: str, installed: Container[str]) -> No
             target = backup_folder(state, moved)
             files.write_own(os.path.join(target, _PATH_FILE), os.fsencode(moved) + b"\n")
             for name in os.listdir(folder):
-                if name != _PATH_FILE:
-                    os.rename(os.path.join(folder, name), os.path.join(target, name))
-            _remove_files(folder, [_PATH_FILE])
+                data = files.read(os.path.join(folder, name)).data
+                if name != _PATH_FILE and data is not None:
+                    files.write_own(os.path.join(target, name), data)
+            _remove_files(folder, os.listdir(folder))
             os.rmdir(folder)
 
 
