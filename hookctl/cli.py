@@ -802,7 +802,7 @@ def _find_targets(
     if project:
         from hookctl.ledger import store
 
-        records = store.load(folders.ledger) if recorded else {}
+        records = store.load(folders.ledger, folders.home) if recorded else {}
         root = named(project, {record.project for record in records.values()})
     if project and scope == "user":
         from hookctl.report import say

@@ -228,7 +228,7 @@ def _misses_any(config: Draft, needed: Mapping[Path, str]) -> bool:
 
 def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Entry]:
     """Our entries that approve a pack's hooks in one settings file."""
-    names = {draft.target.path, draft.snapshot.path, draft.key}
+    names = {draft.target.path, draft.snapshot.path, draft.key, *draft.former_paths}
     if draft.record:
         names.add(draft.record.known_as)
     prefixes = tuple(f"{name}:" for name in names - {""})
