@@ -1,0 +1,451 @@
+"""The doors that bytes of others come in by, and what must hold for any bytes: one function a door."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hookctl.documents import MISSING, Document, formats
+from hookctl.documents.redaction import redacted
+from hookctl.errors import HookctlError
+from hookctl.ledger import committed, store
+from hookctl.model import Path as Keys
+from hookctl.packs import pack
+from hookctl.system import folders
+from hookctl.transaction import pending
+from tests.fuzz.hook import DEFAULTS, HANDLERS, HOSTS, Hook
+from tests.fuzz.world import World
+from tests.hostfiles import BY_NAME, CORPUS
+from tests.templates.modules import module
+
+TESTS = Path(__file__).parents[1]
+SECONDS, SECONDS_A_KIB = 1.5, 0.05  # of CPU time, on a busy machine and with the fuzzer's own counting
+LIMIT = 5  # blocks in a row, as the guard has it by default
+Seeds = Iterator[bytes]
+
+
+class Door(NamedTuple):
+    """What is tried with any bytes; an exception or a failed assertion is a find."""
+
+    name: str
+    check: Callable[[World, bytes], None]
+    seeds: Callable[[], Seeds]
+    prepare: Callable[[World], None] = lambda world: None
+
+
+def knock(door: Door, world: World, data: bytes) -> None:
+    """Try these bytes, in bounded time."""
+    start = time.process_time()
+    door.check(world, data)
+    spent, allowed = time.process_time() - start, SECONDS + SECONDS_A_KIB * len(data) / 1024
+    assert spent < allowed, f"{spent:.1f} s for {len(data)} bytes"
+
+
+def require_position(error: HookctlError) -> None:
+    assert error.exit_code == 4, f"{error.code} ends with {error.exit_code}"
+    assert error.line > 0 and error.column > 0, f"{error.code} names no position"
+
+
+# Documents
+
+OURS: dict[str, Any] = {"hooks": [{"type": "command", "command": ": hookctl=guard/stop; true", "timeout": 10}]}
+EDITS: list[tuple[str, Keys, Any]] = [
+    ("set", ("env", "MAX_STOP_BLOCKS"), "5"),
+    ("append", ("hooks", "Stop"), OURS),
+    ("set", ("version",), 1),
+    ("remove", ("env",), None),
+    ("remove", ("hooks", "Stop", 0), None),
+]
+
+
+def check_document(format: str, data: bytes) -> None:
+    """A document is refused with its position, or every edit changes what it says and no more."""
+    try:
+        document = formats.parse.__wrapped__(format, data, where="settings")
+    except HookctlError as error:
+        require_position(error)
+        return
+    assert document.data == data
+    assert document.fault is None or min(document.fault[1:]) > 0
+    for verb, path, value in EDITS:
+        check_edit(document, verb, path, value)
+
+
+def check_edit(document: Document, verb: str, path: Keys, value: Any) -> None:
+    try:
+        document.check_path(path)
+        changed = document.remove(path) if verb == "remove" else getattr(document, verb)(path, value)
+    except HookctlError as error:
+        require_position(error)
+        return
+    expected = edited(document.value, verb, path, value)
+    assert same(changed.value, expected), f"{verb} {path}: {changed.data!r}"
+
+
+def edited(root: Any, verb: str, path: Keys, value: Any) -> Any:
+    """What a value is after an edit, by the plainest means."""
+    root = {} if root is MISSING or root is None else copy.deepcopy(root)
+    holder, keys = root, path if verb == "append" else path[:-1]
+    for key in keys:
+        inner = holder.get(key) if isinstance(holder, dict) else None
+        if inner is None:
+            if verb == "remove":
+                return root
+            inner = holder[key] = [] if verb == "append" and key == path[-1] else {}
+        holder = inner
+    if verb == "append":
+        holder.append(value)
+    elif verb == "set":
+        holder[path[-1]] = value
+    elif isinstance(holder, dict):
+        holder.pop(path[-1], None)
+    elif isinstance(holder, list) and isinstance(path[-1], int):
+        del holder[path[-1] : path[-1] + 1]
+    return root
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equal, and written alike: true is not 1, a missing root is an empty one, NaN equals itself."""
+    left, right = ({} if one is MISSING or one is None else one for one in (left, right))
+    return repr(in_order(left)) == repr(in_order(right))
+
+
+def in_order(value: Any) -> Any:
+    """The value with its members sorted: TOML's tables stand behind its plain keys."""
+    if isinstance(value, dict):
+        return sorted(((str(key), in_order(inner)) for key, inner in value.items()), key=lambda pair: pair[0])
+    return [in_order(inner) for inner in value] if isinstance(value, list) else value
+
+
+def document_door(format: str, kinds: tuple[str, ...]) -> Door:
+    def seeds() -> Seeds:
+        if format == "plugin":
+            yield formats.parse(format, b"").append(("hooks", "session.idle"), OURS["hooks"][0]).data
+        for kind in kinds:
+            for path in BY_NAME[kind].corpus():
+                yield path.read_bytes()
+
+    return Door(format, lambda _, data: check_document(format, data), seeds)
+
+
+JSON_KINDS = ("claude", "gemini", "droid", "openhands", "cursor")
+
+
+# Settings files, through the command line
+
+KINDS = ("claude", "gemini", "codex", "hermes", "opencode", "openhands")
+
+
+def check_settings(world: World, data: bytes) -> None:
+    """An install is refused and leaves everything, or uninstall gives the very bytes back."""
+    kind = BY_NAME[KINDS[data[0] % len(KINDS)]] if data else BY_NAME["claude"]
+    world.reset()
+    path = kind.path(world.top, "user")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data[1:])
+    before = world.now()
+    said = world.hookctl("install", "--host", kind.host, "--json")
+    assert said.code in (0, 1, 4), said
+    if said.code:
+        assert world.now() == before, "something was written all the same"
+        assert json.loads(said.out)["errors"], said
+    else:
+        world.hookctl("status", "--json")
+        assert world.hookctl("uninstall", "--host", kind.host, "--json").code == 0
+        assert path.read_bytes() == data[1:], "uninstall does not give the bytes back"
+
+
+def settings_seeds() -> Seeds:
+    for number, kind in enumerate(KINDS):
+        for path in BY_NAME[kind].corpus():
+            yield bytes([number]) + path.read_bytes()
+
+
+# The record
+
+
+def check_ledger(world: World, data: bytes) -> None:
+    """The user's own ledger is refused, or says the same once more when written; it is only read."""
+    world.reset()
+    try:
+        ledger = store.parse(data, "ledger.json")
+        again = store.parse(store.dump(ledger.files), "ledger.json")
+        assert same(again.files, ledger.files)
+    except HookctlError as error:
+        assert error.exit_code == 4 and error.code in ("ledger_unreadable", "ledger_newer")
+    files_own(world, "ledger.json", data)
+    assert world.hookctl("status", "--json").code in (0, 1, 4)
+    assert world.hookctl("install", "--host", "claude", "--dry-run", "--json").code in (0, 1, 4)
+
+
+def check_journal(world: World, data: bytes) -> None:
+    """The journal of an interrupted run is refused or read; nothing is carried out here."""
+    world.reset()
+    files_own(world, "journal.json", data)
+    try:
+        pending(folders.here())
+    except HookctlError as error:
+        assert error.exit_code == 4 and error.code in ("ledger_unreadable", "ledger_newer")
+    assert world.hookctl("status", "--json").code in (0, 1, 4)
+
+
+def files_own(world: World, name: str, data: bytes) -> None:
+    world.state.mkdir(mode=0o700, exist_ok=True)
+    (world.state / name).write_bytes(data)
+
+
+def prepare_project(world: World) -> None:
+    for folder in (".git", ".claude"):
+        (world.work / folder).mkdir(exist_ok=True)
+    (world.work / ".claude" / "settings.json").write_text('{"model": "m"}\n')
+    (world.home / ".bashrc").write_text("mine")
+    assert world.hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    world.keep()
+
+
+def check_committed(world: World, data: bytes) -> None:
+    """A repository's ledger is refused, or leads to no file outside the repository."""
+    world.reset()
+    (world.work / ".hookctl" / "ledger.json").write_bytes(data)
+    project = str(world.work)
+    try:
+        records = committed.load(folders.here(), project, data, {})
+    except HookctlError as error:
+        assert error.exit_code == 4, error
+        return
+    assert all(path.startswith(project + "/") for path in records)
+    said = world.hookctl("uninstall", "--scope", "project", "--dry-run", "--json")
+    assert said.code in (0, 1, 4), said
+    for file in json.loads(said.out)["data"].get("files", ()):
+        assert file["file"].startswith(project + "/"), file
+    assert world.hookctl("status", "--json").code in (0, 1, 4)
+
+
+def fixture_seeds(*names: str) -> Callable[[], Seeds]:
+    def seeds() -> Seeds:
+        for name in names:
+            for path in (TESTS / "fixtures").rglob(name):
+                yield path.read_bytes()
+
+    return seeds
+
+
+def committed_seeds() -> Seeds:
+    yield from fixture_seeds("committed-ledger-v1.json")()
+    record = {"packs": {}, "entries": [], "created_dirs": [], "created_file": False}
+    yield json.dumps({"ledger_version": 2, "needs": "0.2.0", "files": {".claude/settings.json": record}}).encode()
+
+
+# Packs
+
+
+def check_pack(world: World, data: bytes) -> None:
+    """A pack is refused with its position, or planned; either way nothing is written."""
+    world.reset()
+    path = world.top / "pack" / "pack.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    (path.parent / "notify.py").write_text("print()\n")
+    before = world.now()
+    try:
+        pack.read_files(pack.load_file(str(path)))
+    except HookctlError as error:
+        require_position(error)
+    assert world.hookctl("plan", str(path), "--host", "claude", "--json").code in (0, 1, 2, 4)
+    assert world.now() == before
+
+
+def pack_seeds() -> Seeds:
+    for path in (TESTS / "packs").rglob("*.toml"):
+        yield path.read_bytes()
+    yield b'[pack]\nname = "n"\nversion = "1"\n\n[env]\nA = { value = "5", merge = "max" }\n'
+    yield b'[pack]\nname = "n"\nversion = "1"\n\n[host.claude.env]\nB = "1"\n'
+
+
+# The hook
+
+
+def prepare_hook(world: World) -> None:
+    world.hook = Hook(world)  # type: ignore[attr-defined]
+    world.keep()
+
+
+def hook_of(world: World) -> Hook:
+    """The hook with its usual files, and no state."""
+    shutil.rmtree(world.state, ignore_errors=True)
+    hook: Hook = world.hook  # type: ignore[attr-defined]
+    hook.task(b'{"remaining": 2}')
+    hook.config(DEFAULTS)
+    return hook
+
+
+def require_answer(said: bytes) -> bool:
+    """Nothing, or one object; whether it keeps the agent from stopping."""
+    answer = json.loads(said) if said else {}
+    assert isinstance(answer, dict)
+    return answer.get("decision") in ("block", "deny", "continue") or "followup_message" in answer
+
+
+def check_payload(world: World, data: bytes) -> None:
+    """Any bytes on standard input, on any host and event."""
+    hook = hook_of(world)
+    event = list(HANDLERS)[data[0] % len(HANDLERS)] if data else "stop"
+    host = HOSTS[data[1] % len(HOSTS)] if len(data) > 1 else "claude"
+    blocks = [require_answer(hook.call(event, host, data[2:])) for _ in range(2)]
+    if not is_object(data[2:]):
+        assert not any(blocks), "an unreadable payload blocks"
+
+
+def is_object(data: bytes) -> bool:
+    try:
+        return bool(module("values").parse(data, "replace")) or True
+    except ValueError:
+        return False
+
+
+def payload_seeds() -> Seeds:
+    for path in sorted((TESTS / "templates" / "payloads").glob("*.json")):
+        name = path.stem.partition("-")[0]
+        host = bytes([HOSTS.index(name) if name in HOSTS else 0])
+        value = json.loads(path.read_text())
+        for event, payload in value.items() if isinstance(value, dict) else ():
+            if event in HANDLERS:
+                yield bytes([list(HANDLERS).index(event)]) + host + json.dumps(payload).encode()
+        yield b"\0" + host + json.dumps(value).encode()
+    yield b"\0\0" + b'{"session_id": "s", "cwd": ".", "stop_hook_active": true}'
+
+
+def require_bounded(hook: Hook, **fields: Any) -> None:
+    """Without progress it blocks at most as often in a row as its limit says."""
+    row = longest = 0
+    for number in range(LIMIT + 4):
+        payload = {"session_id": "s", "cwd": str(hook.world.work), "stop_hook_active": number > 0, **fields}
+        blocked = require_answer(hook.call("stop", "claude", json.dumps(payload).encode()))
+        row = row + 1 if blocked else 0
+        longest = max(longest, row)
+    assert longest <= LIMIT, f"{longest} blocks in a row"
+
+
+def check_transcript(world: World, data: bytes) -> None:
+    hook = hook_of(world)
+    require_bounded(hook, transcript_path=str(hook.transcript(data)))
+
+
+def transcript_seeds() -> Seeds:
+    tool = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make"}}
+    entries: list[Any] = [
+        {"type": "user", "promptId": "p1", "message": {"role": "user", "content": "begin"}},
+        {"type": "assistant", "message": {"role": "assistant", "content": [tool]}},
+        {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]}},
+        {"type": "user", "origin": {"kind": "task-notification"}, "message": {"content": "<task-notification>"}},
+    ]
+    for entry in entries:
+        yield json.dumps(entry).encode() + b"\n"
+    yield b"\n".join(json.dumps(entry).encode() for entry in entries) + b"\n"
+
+
+def check_task(world: World, data: bytes) -> None:
+    hook = hook_of(world)
+    hook.task(data)
+    require_bounded(hook)
+    assert world.hookctl("run", "status", "--json").code in (0, 1, 4)
+    assert world.hookctl("status", "--json").code in (0, 1, 4)
+
+
+def check_config(world: World, data: bytes) -> None:
+    """Whatever settings there are, each call ends with an answer; its limit is in them, so it is not counted here."""
+    hook = hook_of(world)
+    hook.config(data)
+    for event in HANDLERS:
+        payload = {
+            "session_id": "s",
+            "cwd": str(world.work),
+            "tool_name": "Task",
+            "tool_input": {"a": 1},
+            "prompt": "p",
+        }
+        require_answer(hook.call(event, "claude", json.dumps(payload).encode()))
+
+
+def config_seeds() -> Seeds:
+    yield b'{"max_stop_blocks": 5, "mode": "breaker"}'
+    yield b'{"mode": "keepalive", "lock_ms": 100, "reason": "{remaining} {tools}", "required_tools": ["a"]}'
+    yield b'{"dispatch_tools": ["Task"], "dispatch_max": 1, "dispatch_window_s": 300, "dispatch_scope": "project"}'
+
+
+def check_state(world: World, data: bytes) -> None:
+    """A session's file, and those of dispatch, hold anything: no credit comes of it."""
+    hook = hook_of(world)
+    hook.folder.mkdir(parents=True)
+    for name in (module("values").digest("s") + ".json", "dispatch.json", "ACTIVE", "claim.json"):
+        (hook.folder / name).write_bytes(data)
+    require_bounded(hook)
+    assert world.hookctl("status", "--json").code in (0, 1, 4)
+
+
+def state_seeds() -> Seeds:
+    yield b'{"blocks": 3, "attempts": 3, "total": 3, "turn": "", "said": ["block", "blocked", 3, 2]}'
+    yield b'{"w": {"a": [1, 2]}, "trips": 1, "asked": []}'
+    yield b"9000000000"
+
+
+def check_log(world: World, data: bytes) -> None:
+    """The guard's log is shown, whatever stands in it."""
+    hook = hook_of(world)
+    hook.folder.mkdir(parents=True)
+    (hook.folder / "events.jsonl").write_bytes(data)
+    assert world.hookctl("log", "--json").code in (0, 1, 4)
+    assert world.hookctl("log").code in (0, 1, 4)
+
+
+def log_seeds() -> Seeds:
+    line = {"t": 1.0, "host": "claude", "session": "ab", "event": "stop", "decision": "block", "code": "blocked"}
+    yield json.dumps({**line, "blocks": 1, "attempts": 1, "progress": False}).encode() + b"\n"
+
+
+def check_masking(_: World, data: bytes) -> None:
+    """Masking ends, in linear time, and a second time changes nothing."""
+    text = data.decode("utf-8", "replace")
+    redacted(text)
+    redacted("\n".join([text] * 20))
+
+
+def masking_seeds() -> Seeds:
+    # Each a name and something that looks like its value; none was ever anybody's.
+    for text in (
+        '"API_KEY": "abc"',
+        "Bearer abc",
+        "https://u:p@example.com/",
+        "-----BEGIN KEY-----",
+        "curl -u a:b",
+        "sk-abc",
+    ):
+        yield text.encode()
+    for path in sorted((CORPUS / "claude").glob("*.json"))[:8]:
+        yield path.read_bytes()
+
+
+DOORS = [
+    document_door("json", JSON_KINDS),
+    document_door("toml", ("codex-config",)),
+    document_door("yaml", ("hermes",)),
+    document_door("plugin", ("opencode",)),
+    Door("settings", check_settings, settings_seeds),
+    Door("ledger", check_ledger, fixture_seeds("ledger-v1.json", "ledger*.json")),
+    Door("committed", check_committed, committed_seeds, prepare_project),
+    Door("journal", check_journal, fixture_seeds("journal-v1.json", "journal*.json")),
+    Door("pack", check_pack, pack_seeds),
+    Door("payload", check_payload, payload_seeds, prepare_hook),
+    Door("transcript", check_transcript, transcript_seeds, prepare_hook),
+    Door("task", check_task, lambda: iter([b'{"remaining": 3, "heartbeat": "step 4"}', b"{}"]), prepare_hook),
+    Door("config", check_config, config_seeds, prepare_hook),
+    Door("state", check_state, state_seeds, prepare_hook),
+    Door("log", check_log, log_seeds, prepare_hook),
+    Door("masking", check_masking, masking_seeds),
+]
+BY_DOOR = {door.name: door for door in DOORS}

@@ -1,0 +1,82 @@
+"""One call of the runtime hook in this process: its modules as they lie in the templates, its answer collected."""
+
+from __future__ import annotations
+
+import json
+import os
+import posix
+import signal
+from pathlib import Path
+from typing import Any
+
+from tests.fuzz.world import World, no_new_handles
+from tests.templates.lab import TABLE
+from tests.templates.modules import module
+
+HOSTS = sorted(TABLE)
+DEFAULTS = json.dumps({"hosts": TABLE}).encode()
+HANDLERS = {
+    "stop": ("stop", "on_stop"),
+    "subagent-stop": ("stop", "on_stop"),
+    "pre-tool": ("dispatch", "on_dispatch"),
+    "prompt": ("events", "on_prompt"),
+    "post-tool": ("events", "on_tool"),
+}
+
+
+class Hook:
+    """The hook of a project with work that remains."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.beside = world.top / "hook"
+        self.run = world.work / ".hookctl" / "run"
+        for folder in (self.beside, self.run):
+            folder.mkdir(parents=True)
+        self.folder = world.state / "guard" / module("values").digest(os.path.realpath(world.work))
+
+    def task(self, data: bytes) -> None:
+        (self.run / "task.json").write_bytes(data)
+
+    def config(self, data: bytes) -> None:
+        (self.beside / "config.json").write_bytes(data)
+
+    def transcript(self, data: bytes) -> Path:
+        path = self.world.top / "transcript.jsonl"
+        path.write_bytes(data)
+        return path
+
+    def call(self, event: str, host: str, stdin: bytes) -> bytes:
+        """What the hook prints; an exception that it lets through is the caller's to see."""
+        said: list[bytes] = []
+        name, function = HANDLERS[event]
+        handler, call, answers = module(name), module("call"), module("answers")
+
+        def say(form: str, text: str) -> None:
+            said.append(form.replace("%s", module("values").dump(text)).encode())
+
+        def read_input() -> tuple[bytes, Any]:
+            try:
+                return stdin, module("values").parse(bytes(stdin), "replace")
+            except ValueError:
+                return stdin, None
+
+        kept = answers.say, handler.read_input, call.launchers_folder, dict(posix.environ)
+        alarm = signal.getsignal(signal.SIGALRM)
+        answers.say, handler.read_input, call.launchers_folder = say, read_input, lambda _: str(self.beside)
+        if name == "dispatch":
+            handler.say = say
+        own = {name: posix.environ[name] for name in (b"HOME", b"HOOKCTL_STATE_DIR")}
+        posix.environ.clear()
+        posix.environ.update(own)
+        try:
+            with no_new_handles():
+                getattr(handler, function)(event, host)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, alarm)
+            answers.say, handler.read_input, call.launchers_folder, environ = kept
+            posix.environ.clear()
+            posix.environ.update(environ)
+            os.chdir(self.world.work)
+        return b"".join(said)

@@ -1,0 +1,99 @@
+"""A throw-away machine for a fuzzed call: a home, a project, and the command line in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hookctl.__main__ import run
+from tests.disk import Tree, put_back, tree
+
+_OF_OTHERS = ("HOOKCTL_", "CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "OPENCODE_", "XDG_")
+
+
+class Said(NamedTuple):
+    """What a command ended with, and its standard output."""
+
+    code: int
+    out: str
+
+
+class World:
+    """A folder with everything that a call may touch."""
+
+    def __init__(self, top: Path) -> None:
+        self.top, self.home, self.work, self.state = top, top / "home", top / "work", top / "state"
+        for folder in (self.home, self.work):
+            folder.mkdir(parents=True, exist_ok=True)
+        for name in list(os.environ):
+            if name.startswith(_OF_OTHERS):
+                del os.environ[name]
+        folders = {"HOME": self.home, "HOOKCTL_STATE_DIR": self.state, "HOOKCTL_DATA_DIR": top / "data"}
+        os.environ.update({name: str(path) for name, path in folders.items()}, NO_COLOR="1")
+        os.chdir(self.work)
+        self.clean = tree(top)
+
+    def reset(self) -> None:
+        """Everything as it was in the beginning."""
+        put_back(self.top, self.clean)
+
+    def keep(self) -> None:
+        """From now on, this is the beginning."""
+        self.clean = tree(self.top)
+
+    def hookctl(self, *arguments: str) -> Said:
+        """Run the command line; what it prints is kept."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as err:
+            code = run(list(arguments))
+        text = out.getvalue() + err.getvalue()
+        if code == 3 or "Traceback" in text:
+            raise AssertionError(f"hookctl {' '.join(arguments)}: {text[:400]}{self._error_log()}")
+        return Said(code, out.getvalue())
+
+    def _error_log(self) -> str:
+        log = self.state / "error.log"
+        return log.read_text()[-1500:] if log.is_file() else ""
+
+    def now(self) -> Tree:
+        """Everything that lies there."""
+        return tree(self.top)
+
+
+@contextlib.contextmanager
+def quick() -> Iterator[None]:
+    """No pause before a file is read again, no search for an interpreter, no wait for the disk."""
+    from hookctl.settings import sources
+    from hookctl.system import interpreter
+
+    kept: list[tuple[Any, str, Any]] = []
+    for holder, name, value in (
+        (sources, "READ_PAUSE", 0),
+        (interpreter, "choose", lambda environ: ("/usr/bin/python3", "")),
+        (interpreter, "on_path", lambda environ: ()),
+        (os, "fsync", lambda handle: None),
+    ):
+        kept.append((holder, name, getattr(holder, name)))
+        setattr(holder, name, value)
+    try:
+        yield
+    finally:
+        for holder, name, value in kept:
+            setattr(holder, name, value)
+
+
+@contextlib.contextmanager
+def no_new_handles() -> Iterator[None]:
+    """Close what the hook leaves open: as a process of its own it ends right after."""
+    before = set(os.listdir("/proc/self/fd")) if sys.platform == "linux" else set()
+    try:
+        yield
+    finally:
+        for name in set(os.listdir("/proc/self/fd")) - before if before else ():
+            with contextlib.suppress(OSError):
+                os.close(int(name))

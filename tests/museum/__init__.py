@@ -1,0 +1,1 @@
+"""The museum: what other installers of hooks have done to their users, and that hookctl does not."""
