@@ -50,6 +50,8 @@ def run(arguments: list[str]) -> int:
             return errors.OK
         if error.errno == errno.ENOSPC and error.filename is None:
             return errors.FAILED
+        if error.errno in errors.OUT_OF_DESCRIPTORS:
+            return _fail(command, errors.no_descriptors(error), as_json=as_json)
         return _fail(command, _unexpected(error), as_json=as_json)
     except Exception as error:  # the last net: a bug of ours, or a machine that is failing
         return _fail(command, _find_host_fault() or _unexpected(error), as_json=as_json)
@@ -72,9 +74,12 @@ def _find_host_fault() -> errors.HookctlError | None:
 
 
 def _fail(command: str, error: errors.HookctlError, *, as_json: bool) -> int:
-    from hookctl import report
-    from hookctl.model import Result
-
+    try:
+        from hookctl import report
+        from hookctl.model import Result
+    except OSError:  # no file can be opened, not even our own modules
+        sys.stderr.write(f"hookctl: error: {error}\n")
+        return error.exit_code
     result = Result({}, errors=(error.as_dict(),), exit_code=error.exit_code)
     report.show(command, result, as_json=as_json)
     return error.exit_code
@@ -111,10 +116,12 @@ def _write_log(text: bytes) -> str:
     """The path of the new log: in the state folder, or a temporary file if that fails."""
     import tempfile
 
-    from hookctl.system import files, folders
+    from hookctl.system import files, folders, owners
 
     try:
-        log = os.path.join(folders.here().state, "error.log")
+        place = folders.here()
+        owners.require_own_home(place.home, place.state)
+        log = os.path.join(place.state, "error.log")
         files.write_own(log, text)
         return log
     except Exception:

@@ -318,7 +318,9 @@ def _uninstall(
     all_: Annotated[
         bool, typer.Option("--all", help="Uninstall everywhere, after a question.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask with --all.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask with --all; --json needs it.")
+    ] = False,
     dry_run: _Dry = False,
     json: _Json = False,
 ) -> int:
@@ -337,11 +339,8 @@ def _uninstall(
     name = content.name if content else pack or ("" if all_ else "guard")
     named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
     request = Request(name, all_, content, named_hosts, scope)
-    if all_ and not (dry_run or json or yes) and not _confirm(question(here(), request)):
-        message, hint = (
-            "--all needs confirmation, but there is no terminal",
-            "Pass --yes or --json.",
-        )
+    if all_ and not (dry_run or yes) and (json or not _confirm(question(here(), request))):
+        message, hint = "--all needs confirmation, and nobody can be asked", "Add --yes."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
@@ -803,7 +802,7 @@ def _find_targets(
     if project:
         from hookctl.ledger import store
 
-        records = store.load(folders.ledger) if recorded else {}
+        records = store.load(folders.ledger, folders.home) if recorded else {}
         root = named(project, {record.project for record in records.values()})
     if project and scope == "user":
         from hookctl.report import say

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable, Sequence
+
+OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 OK = 0
 FAILED = 1  # an error was found, or a conflict stopped the command
@@ -58,6 +61,13 @@ class HookctlError(Exception):
 
 class Recovered(Exception):
     """An interrupted run was completed after a command had looked; it must look again."""
+
+
+def no_descriptors(error: OSError) -> HookctlError:
+    """The error of a process, or a machine, that can open no more files."""
+    message = f"no more files can be opened ({error.strerror})"
+    hint = "Raise the limit with `ulimit -n 1024` and run the command again."
+    return HookctlError("no_descriptors", message, hint=hint)
 
 
 def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> list[HookctlError]:

@@ -18,7 +18,8 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store, version1
 from hookctl.ledger.codec import from_json, to_json
-from hookctl.model import Change, Entry, Record
+from hookctl.ledger.evidence import read_or_none
+from hookctl.model import Change, Entry, Ledger, Record
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
@@ -46,6 +47,7 @@ class Journal(NamedTuple):
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
     unswept: tuple[str, ...] = ()  # folders in which a temporary file of the run is left
     before: dict[str, Record] = {}  # noqa: RUF012 (the records of project scope before the run)
+    home: str = ""  # the HOME of the run
 
 
 @contextlib.contextmanager
@@ -117,7 +119,38 @@ def pending(folders: Folders) -> Journal | None:
         for record in (*journal.records.values(), *journal.before.values()):
             if record is not None:
                 store.check_record(record)
+    return _follow_home(folders, journal)
+
+
+def _follow_home(folders: Folders, journal: Journal) -> Journal:
+    """The journal with the paths of today's HOME; raises where the run's own is only away."""
+    if journal.home in ("", folders.home):
         return journal
+    from hookctl.ledger import moved_home
+
+    move = moved_home.find_move(journal.home, folders.home, folders.journal)
+    if move is None:
+        return journal
+    steps = tuple(step._replace(path=move.path(step.path)) for step in journal.steps)
+    if not move.is_whole and not any(map(_is_in_place, steps)):
+        message = f"the HOME of an interrupted run is not there: {journal.home}"
+        hint = "Run the command again once that folder is back."
+        raise HookctlError("home_away", message, path=folders.journal, hint=hint)
+    before = moved_home.move_records(move, journal.before)
+    return Journal(
+        steps,
+        moved_home.move_records(move, journal.records),
+        tuple(map(move.path, journal.folders)),
+        tuple(map(move.path, journal.unswept)),
+        {key: record for key, record in before.items() if record is not None},
+        folders.home,
+    )
+
+
+def _is_in_place(step: Step) -> bool:
+    """Whether a step's file is as it was before the step or is after it."""
+    digest = files.digest(read_or_none(step.path))
+    return bool(digest) and digest in (step.sha_before, step.sha_after)
 
 
 def recover(folders: Folders) -> list[str]:
@@ -151,8 +184,8 @@ def preview(folders: Folders) -> tuple[str, ...] | None:
     recovery = _Preview(folders, journal)
     for step in journal.steps:
         recovery.complete_step(step)
-    ledger = store.read(folders.ledger)
-    saved = _join_records(ledger, recovery.records)
+    ledger = store.read(folders.ledger, folders.home)
+    saved = _join_records(folders, ledger, recovery.records)
     files.preview(files.real(folders.ledger), _dump_ledger(folders, ledger, saved))
     return tuple(recovery.paths)
 
@@ -256,7 +289,7 @@ class _Preview(_Recovery):
 
 def _records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
     """The records before the run; a project's ledger is written last, so it still has its own."""
-    stored = store.load(folders.ledger)
+    stored = store.load(folders.ledger, folders.home)
     before = {key: record for key, record in stored.items() if record.scope != "project"}
     projects = set()
     for key in records:
@@ -410,6 +443,7 @@ def _begin(
             sha = files.digest(change.after)
             files.write_own(os.path.join(folders.pending, sha), change.after)
     before = _records_before(folders, records)
+    _move_backups(folders)
     _back_up_settings(folders, changes, records, before)
     of_projects = {}
     for key, record in before.items():
@@ -421,7 +455,16 @@ def _begin(
         Step(change.path, old, new, change.mode, change.settings, change.chmod)
         for change, old, new in zip(changes, old_digests, new_digests, strict=True)
     )
-    _write_journal(folders, Journal(steps, dict(records), rmdirs, before=of_projects))
+    journal = Journal(steps, dict(records), rmdirs, before=of_projects, home=folders.home)
+    _write_journal(folders, journal)
+
+
+def _move_backups(folders: Folders) -> None:
+    """Give the backups of files that have moved along with HOME their new place."""
+    old_home = store.read(folders.ledger).home
+    if old_home not in ("", folders.home):
+        installed = store.load(folders.ledger, folders.home)
+        backups.follow_home(folders.state, old_home, folders.home, installed)
 
 
 def _write_journal(folders: Folders, journal: Journal) -> None:
@@ -431,8 +474,8 @@ def _write_journal(folders: Folders, journal: Journal) -> None:
 
 def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:
     """Update the ledger of the state folder, and the backups that depend on it."""
-    ledger = store.read(folders.ledger)
-    saved = _join_records(ledger, records)
+    ledger = store.read(folders.ledger, folders.home)
+    saved = _join_records(folders, ledger, records)
     files.write_own(folders.ledger, _dump_ledger(folders, ledger, saved))
     approvals = store.approvals_of_0_1_0(folders.ledger)
     if os.path.lexists(approvals):
@@ -445,10 +488,15 @@ def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> Non
     backups.remove_expired(folders.state, saved, needed)
 
 
-def _join_records(ledger: store.Ledger, records: Mapping[str, Record | None]) -> dict[str, Record]:
+def _join_records(
+    folders: Folders, ledger: Ledger, records: Mapping[str, Record | None]
+) -> dict[str, Record]:
     """The records of the state folder's ledger after a run."""
     saved = dict(ledger.files)
     for path, record in records.items():
+        for former in ledger.former:  # a file that the run has changed is not known as moved
+            if path.startswith(f"{folders.home}/"):
+                saved.pop(former + path.removeprefix(folders.home), None)
         if record is None:
             saved.pop(path, None)
         elif record.scope == "project":
@@ -458,17 +506,29 @@ def _join_records(ledger: store.Ledger, records: Mapping[str, Record | None]) ->
     return saved
 
 
-def _dump_ledger(folders: Folders, ledger: store.Ledger, saved: Mapping[str, Record]) -> bytes:
-    return store.dump(saved, _ledger_home(folders, ledger, saved))
+def _dump_ledger(folders: Folders, ledger: Ledger, saved: Mapping[str, Record]) -> bytes:
+    home = _ledger_home(folders, ledger, saved)
+    former = []
+    for old_home in ledger.former:
+        if saved and old_home != home and not _has_any_below(old_home, saved):
+            former.append(old_home)
+    return store.dump(saved, home, tuple(former))
 
 
-def _ledger_home(folders: Folders, ledger: store.Ledger, saved: Mapping[str, Record]) -> str:
-    """The HOME that the ledger belongs to; where HOME has moved, its records are of the old one."""
-    if not saved:
-        return ""
-    if ledger.files and ledger.home:
+def _ledger_home(folders: Folders, ledger: Ledger, saved: Mapping[str, Record]) -> str:
+    """The HOME that the ledger belongs to: the old one, as long as records of it are left."""
+    if not ledger.files or not ledger.home:
+        return folders.home
+    if not ledger.former:
         return ledger.home
+    for home in (ledger.home, *ledger.former):
+        if _has_any_below(home, saved):
+            return home
     return folders.home
+
+
+def _has_any_below(home: str, records: Mapping[str, Record]) -> bool:
+    return any(key.startswith(f"{home}/") for key in records)
 
 
 def _close_journal(
@@ -477,7 +537,7 @@ def _close_journal(
     """Remove the journal, or keep in it only what the next run must try to clear away again."""
     parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
     unswept = tuple(folder for folder in parents if files.is_unswept(folder))
-    rest = Journal((), {}, tuple(remaining), unswept)
+    rest = Journal((), {}, tuple(remaining), unswept, home=folders.home)
     try:
         if rest.folders or rest.unswept:
             _write_journal(folders, rest)

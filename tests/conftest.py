@@ -90,6 +90,8 @@ Hookctl = Callable[..., Outcome]
 def agreed(arguments: Sequence[str]) -> list[str]:
     """The arguments, with consent where a pack is installed by its path: few tests are about that."""
     words = list(arguments)
+    if words[:1] == ["uninstall"] and {"--all", "--json"} <= set(words):
+        words.append("--yes")
     if words[:1] == ["install"] and any(is_path(word) for word in words[1:2]):
         words[2:2] = ["--yes", "--accept-changed"]
     return words
@@ -112,8 +114,8 @@ def hookctl(capsys: pytest.CaptureFixture[str]) -> Hookctl:
 def process() -> Hookctl:
     """Run the command line as a process of its own, without a terminal."""
 
-    def call(*arguments: str, **environ: str) -> Outcome:
-        command = [sys.executable, "-m", "hookctl", *agreed(arguments)]
+    def call(*arguments: str, agrees: bool = True, **environ: str) -> Outcome:
+        command = [sys.executable, "-m", "hookctl", *(agreed(arguments) if agrees else arguments)]
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **environ}, stdin=subprocess.DEVNULL, timeout=60
         )

@@ -276,15 +276,16 @@ def test_json_before_the_command_is_wrong_use_too(hookctl: Hookctl) -> None:
     check_envelope(outcome, "status")
 
 
-def test_uninstall_everywhere_needs_a_terminal_or_json(process: Hookctl, settings: Path) -> None:
+def test_uninstall_everywhere_needs_a_terminal_or_yes(process: Hookctl, settings: Path) -> None:
     assert process("install", *CLAUDE).code == 0
     outcome = process("uninstall", "--all")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "Pass --yes or --json." in outcome.err
+    assert "Add --yes." in outcome.err
+    assert process("uninstall", "--all", "--json", agrees=False).code == 2, "--json agrees to nothing"
     assert settings.exists()
 
 
-@pytest.mark.parametrize("option", ["--yes", "-y", "--json"])
+@pytest.mark.parametrize("option", ["--yes", "-y"])
 def test_uninstall_everywhere_does_not_ask_where_that_is_said(process: Hookctl, settings: Path, option: str) -> None:
     assert process("install", *CLAUDE).code == 0
     assert process("uninstall", "--all", option).code == 0
@@ -536,10 +537,12 @@ def options_of(command: str) -> set[str]:
 
 
 GUARDS = {"--mode", "--preset", "--set", "--nudge", "--nudge-env", "--dispatch"}
+CONSENT = {"--yes", "--allow-env", "--accept-changed"}
+INSTALL = {*GUARDS, *CONSENT, "--wrap"}
 CONTRACT = {
-    "install": {*GUARDS, "--wrap", "--host", "--scope", "--project", "--reset", "--force", "--dry-run", "--json"},
+    "install": {*INSTALL, "--host", "--scope", "--project", "--reset", "--force", "--dry-run", "--json"},
     "uninstall": {"--host", "--scope", "--project", "--all", "--yes", "--dry-run", "--json"},
-    "plan": {*GUARDS, "--wrap", "--host", "--scope", "--project", "--reset", "--force", "--exit-code", "--json"},
+    "plan": {*INSTALL, "--host", "--scope", "--project", "--reset", "--force", "--exit-code", "--json"},
     "status": {"--json"},
     "doctor": {"--host", "--fix", "--strict", "--json"},
     "hosts": {"--json"},

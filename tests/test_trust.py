@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookctl import hosts, packs, transaction
+from hookctl import transaction
 from hookctl.documents.yaml import YamlDocument
-from hookctl.hosts import codex
 from hookctl.model import Record
-from hookctl.packs import guard
-from hookctl.packs.choices import Settings
-from hookctl.settings import targets
 from hookctl.system import files, folders
 from tests.conftest import Hookctl, put
 from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
@@ -100,13 +97,28 @@ def project(isolated: Path, config: Path) -> Path:
 SHARED = ("--scope", "project")
 
 
+@pytest.fixture
+def approve_in_project(monkeypatch: pytest.MonkeyPatch, hookctl: Hookctl) -> Callable[..., None]:
+    """Install at project scope and approve it, as version 0.1.0 did."""
+
+    def install(*arguments: str) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr("hookctl.planner.install._refuse_inherited_trust", lambda targets: None)
+            patch.setattr("hookctl.planner.approvals._require_own_programs", lambda *_: None)
+            patch.setattr("hookctl.planner.approvals._may_approve", lambda target: True)
+            assert hookctl("install", *arguments, *CODEX, *SHARED, "--trust").code == 0
+
+    return install
+
+
 @pytest.mark.parametrize("last", [("uninstall", "--all", "--json"), ("uninstall", *CODEX)])
 @pytest.mark.parametrize("out", [False, True])
 def test_a_projects_approval_leaves_what_is_installed_in_the_same_file(
-    isolated: Path, hookctl: Hookctl, config: Path, project: Path, last: tuple[str, ...], out: bool
-) -> None:
+    isolated: Path, hookctl: Hookctl, config: Path, project: Path, last: tuple[str, ...], out: bool,
+    approve_in_project: Callable[..., None],
+) -> None:  # fmt: skip
     assert hookctl(*TRUST).code == 0
-    assert hookctl(*TRUST, *SHARED).code == 0
+    approve_in_project()
     pages = json.loads((isolated / "state" / "ledger.json").read_text())["files"]
     assert pages[str(config)]["sha256_after"] == files.digest(config.read_bytes())
     assert hookctl(*TRUST).out == "nothing to do\n"
@@ -118,49 +130,50 @@ def test_a_projects_approval_leaves_what_is_installed_in_the_same_file(
     assert stays or config.read_text() == THEIRS
 
 
-@pytest.mark.parametrize("event", ["Stop", "SessionStart"])
-@pytest.mark.parametrize("id", ["guard/stop", "guard/other"])
-def test_a_repository_gets_no_command_of_its_own_approved(
-    hookctl: Hookctl, config: Path, project: Path, event: str, id: str
+@pytest.mark.parametrize("verb", ["install", "plan"])
+@pytest.mark.parametrize("host", ["codex", "claude"])
+def test_nothing_of_a_project_is_approved(
+    hookctl: Hookctl, config: Path, project: Path, verb: str, host: str
 ) -> None:
-    handler = {"type": "command", "command": f": hookctl={id}; touch pwned"}
-    put(project / ".codex" / "hooks.json", json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
-    done = hookctl(*TRUST, *SHARED)
-    assert done.code == 0
-    assert f"{id} is not as guard wants it, so it is not approved" in done.err
-    assert {one["trusted_hash"] for one in approved(config).values()} <= {_hash(project, "guard/stop")}
-    assert hookctl("plan", *CODEX, *SHARED, "--trust", "--exit-code").code == 0
+    done = hookctl(verb, "--host", host, *SHARED, "--trust")
+    assert (done.code, "a later commit" in done.err) == (2, True)
+    assert config.read_text() == THEIRS
+    assert not (project / ".hookctl").exists()
 
 
-def _hash(project: Path, id: str) -> str:
-    """That of our own hook, as this version writes it at project scope."""
-    host = hosts.load("codex")
-    place = targets.find(host, "project", folders.here(), str(project))
-    folder = f"{project}/.hookctl/guard/codex"
-    (want,) = (want for want in guard.wants(Settings(), place, packs.load("guard"), folder, "5") if want.id == id)
-    return codex.trusted_hash("Stop", {}, want.value)
-
-
-def test_a_command_of_ours_is_not_approved_where_we_do_not_want_it(
-    hookctl: Hookctl, config: Path, project: Path
+def test_an_install_takes_back_what_an_earlier_version_approved_in_a_project(
+    hookctl: Hookctl, config: Path, project: Path, approve_in_project: Callable[..., None]
 ) -> None:
-    assert hookctl(*INSTALL, *SHARED).code == 0
-    path = project / ".codex" / "hooks.json"
-    page = json.loads(path.read_text())
-    path.write_text(json.dumps({"hooks": {**page["hooks"], "SessionStart": page["hooks"]["Stop"]}}))
-    hookctl(*TRUST, *SHARED)
-    assert not [key for key in approved(config) if "session_start" in key]
-
-
-def test_a_program_that_a_repository_brings_is_not_approved(hookctl: Hookctl, config: Path, project: Path) -> None:
-    assert hookctl(*INSTALL, *SHARED).code == 0
-    (project / ".hookctl" / "ledger.json").unlink()
-    put(project / ".hookctl" / "guard" / "codex" / "hook.py", "import os\n")
-    done = hookctl(*TRUST, *SHARED)
-    assert (done.code, "hookctl has not written" in done.err) == (1, True)
-    assert approved(config) == {}
-    assert hookctl(*TRUST, *SHARED, "--force").code == 0
+    approve_in_project()
     assert len(approved(config)) == 1
+    assert "approve it under /hooks" in hookctl(*INSTALL, *SHARED).err
+    assert config.read_text() == THEIRS
+
+
+def test_a_program_in_a_project_is_not_approved(
+    isolated: Path, hookctl: Hookctl, config: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(project / "data"))
+    done = hookctl(*TRUST)
+    assert (done.code, "a later commit" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["sh ./run.sh", "{project}/run.sh now", "sh ../run.sh"])
+def test_nor_is_a_pack_whose_command_runs_one(
+    isolated: Path, hookctl: Hookctl, config: Path, project: Path, command: str
+) -> None:
+    put(project / "run.sh", "true")
+    text = command.replace("{project}", str(project))
+    pack = put(isolated / "bell.toml", f'''[pack]
+name = "bell"
+version = "1"
+[[hooks]]
+event = "stop"
+command = "{text}"
+''')
+    done = hookctl("install", str(pack), *CODEX, "--trust")
+    assert (done.code, "a later commit" in done.err) == (2, True)
+    assert config.read_text() == THEIRS
 
 
 def test_a_file_that_cannot_be_read_stops_an_approval_and_no_removal(hookctl: Hookctl, config: Path) -> None:
@@ -176,19 +189,20 @@ def test_a_file_that_cannot_be_read_stops_an_approval_and_no_removal(hookctl: Ho
 
 
 def test_what_a_pull_makes_of_an_approved_command_is_not_approved(
-    isolated: Path, hookctl: Hookctl, config: Path, project: Path
+    isolated: Path, hookctl: Hookctl, config: Path, project: Path, approve_in_project: Callable[..., None]
 ) -> None:
     pack = put(isolated / "bell.toml", '[pack]\nname = "bell"\nversion = "1"\n\n'
                '[[hooks]]\nevent = "stop"\ncommand = "true"\n')  # fmt: skip
-    assert hookctl("install", str(pack), *CODEX, *SHARED, "--trust").code == 0
+    approve_in_project(str(pack))
+    before = [about["trusted_hash"] for about in approved(config).values()]
     for path in (project / ".codex" / "hooks.json", project / ".hookctl" / "ledger.json"):
         text = path.read_text()
         assert "; true" in text
         path.write_text(text.replace("; true", "; touch pwned"))
-    before = config.read_bytes()
     assert hookctl(*INSTALL, *SHARED).code == 0
     assert hookctl("doctor", *CODEX, "--fix", "--json").code in (0, 1)
-    assert config.read_bytes() == before
+    assert "pwned" not in config.read_text()
+    assert [about["trusted_hash"] for about in approved(config).values()] in ([], before)
 
 
 AGREED = "shell-hooks-allowlist.json"
@@ -278,11 +292,14 @@ def test_an_approval_of_another_pack_that_was_taken_back_does_not_follow(
 
 @pytest.mark.parametrize("asked", [("--all", "--json"), ("--scope", "project", *CODEX)], ids=["all", "a project"])
 def test_an_approval_goes_wherever_the_settings_of_codex_are_now(
-    isolated: Path, hookctl: Hookctl, config: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
-) -> None:
+    isolated: Path, hookctl: Hookctl, config: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...],
+    approve_in_project: Callable[..., None],
+) -> None:  # fmt: skip
     (isolated / "work" / ".git").mkdir()
-    scope = ("--scope", "project") if "project" in asked else ()
-    assert hookctl(*TRUST, *scope).code == 0
+    if "project" in asked:
+        approve_in_project()
+    else:
+        assert hookctl(*TRUST).code == 0
     assert "hooks.state" in config.read_text()
     monkeypatch.setenv("CODEX_HOME", str(isolated / "elsewhere"))
     assert hookctl("uninstall", *asked).code == 0

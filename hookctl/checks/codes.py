@@ -346,6 +346,19 @@ TABLE = (
         "install it again",
     ),
     Code(
+        "nested_folder", ("warning",),
+        "below a project with a shared hook lies another `.hookctl` with programs, such as in "
+        "`vendor/`: on a host that does not name the project to its hooks, an agent that is "
+        "started there runs them; or it belongs to another user",
+        "look at it, or remove it",
+    ),
+    Code(
+        "env_file", ("warning",),
+        "a project's `.env` sets variables that the guard reads, and the host gives them to "
+        "hooks",
+        "remove those lines",
+    ),
+    Code(
         "interpreter_missing", ("error",),
         "the Python that runs the hook is gone",
         "`--fix` chooses another; at project scope, put `python3` on `PATH`",

@@ -182,6 +182,13 @@ class OtherReader(NamedTuple):
 # One settings file.
 
 
+class NestedFolder(NamedTuple):
+    """A `.hookctl` with programs somewhere below a project."""
+
+    path: str
+    is_foreign: bool  # it belongs neither to the user nor to root
+
+
 class FileFacts(NamedTuple):
     """One settings file of one host, what the ledger has of it, and what it runs."""
 
@@ -223,6 +230,7 @@ class FileFacts(NamedTuple):
     now: float = 0.0
     client: Client | None = None  # the host's own program
     readers: tuple[OtherReader, ...] = ()
+    nested: tuple[NestedFolder, ...] = ()
     closed: tuple[Closed, ...] = ()  # hooks of ours that wait for an approval
     is_untrusted: bool = False
 
@@ -276,6 +284,13 @@ class UnreadFile(NamedTuple):
     reason: str  # local | variable | folder | above | below
     hooks: tuple[FoundHook, ...]
     owner: str = ""  # folder: the file of ours that this is
+
+
+class EnvFile(NamedTuple):
+    """A file of a project whose variables reach the host's hooks."""
+
+    path: str
+    names: tuple[str, ...]  # of those that the guard reads
 
 
 class RunPath(NamedTuple):
@@ -332,6 +347,7 @@ class HostFacts(NamedTuple):
         tuple[str, float], ...
     ] = ()  # the host's own, by name and when they were last written
     run: Run | None = None
+    env_files: tuple[EnvFile, ...] = ()  # of the project, with variables that the guard reads
 
     def find(
         self, code: str, message: str, fix: str = "", path: str = "", level: str = ""

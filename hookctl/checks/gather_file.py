@@ -37,7 +37,9 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     )
     hooks = facts.current.elements if facts.current else ()
     if target.shared and (record or hooks):
-        facts = facts._replace(ignore_files=probes.ignore_files(machine.reader, target.project))
+        ignored = probes.ignore_files(machine.reader, target.project)
+        nested = tuple(probes.find_nested_folders(target.project))
+        facts = facts._replace(ignore_files=ignored, nested=nested)
     if any(hook.pack in packs for hook in hooks):
         facts = _add_approvals(machine, facts)
     if packs:

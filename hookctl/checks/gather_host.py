@@ -99,12 +99,25 @@ def _add_other_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
 def _add_registrations(machine: Machine, facts: HostFacts) -> HostFacts:
     """The facts with the guard's registrations, its log and the sessions that it saw."""
     registrations = tuple(_find_registrations(machine, facts.layers, facts.files))
+    env_paths = _list_env_files(machine, facts.host) if registrations else []
     facts = facts._replace(
         registrations=registrations,
+        env_files=tuple(probes.env_files(machine.reader, env_paths)),
         log=machine.log() if registrations else (),
         sessions=_list_sessions(machine, facts.host, facts.config_folder, registrations),
     )
     return with_running(facts)
+
+
+def _list_env_files(machine: Machine, host: Host) -> list[str]:
+    """The files of the project, from the working folder upwards, that give its hooks variables."""
+    paths: list[str] = []
+    folder = machine.folders.cwd
+    while True:
+        paths += [os.path.join(folder, name) for name in host.environment.files]
+        if folder in (machine.cwd_project, os.path.dirname(folder)):
+            return paths
+        folder = os.path.dirname(folder)
 
 
 def _add_run(machine: Machine, facts: HostFacts) -> HostFacts:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from hookctl import transaction
 from hookctl.checks.facts import RecordFacts
 from hookctl.errors import HookctlError
@@ -18,46 +20,47 @@ def record_facts(folders: Folders) -> RecordFacts:
     interrupted, journal_error = _read_journal(folders)
     facts = RecordFacts({}, folders.ledger, folders.journal, interrupted, journal_error, (), (), ())
     try:
-        local_records = store.load(folders.ledger)
+        ledger = store.read(folders.ledger, folders.home)
     except HookctlError as error:
         return facts._replace(errors=(error,))
+    local_records = ledger.files
+    gone = store.away(ledger, local_records)
     records = {}
     for key, record in local_records.items():
         if record.scope != "project":
             records[key] = record
     errors = []
-    for root in _list_projects(folders, local_records):
+    for root in _list_projects(folders, local_records, gone):
         try:
             records |= committed.read(folders, [root])
         except HookctlError as error:
             errors.append(error)
-    return _sort_out(facts._replace(errors=tuple(errors)), local_records, records)
+    facts = facts._replace(gone=tuple((key, local_records[key]) for key in gone))
+    return _sort_out(facts._replace(errors=tuple(errors)), records)
 
 
-def _list_projects(folders: Folders, records: dict[str, Record]) -> list[str]:
+def _list_projects(folders: Folders, records: dict[str, Record], gone: Container[str]) -> list[str]:
     """The projects whose committed ledger counts: the one of the working folder first."""
     projects = [project.find(folders.cwd, folders.environ)]
-    for record in records.values():
-        if record.scope == "project" and not _is_gone(record):
+    for key, record in records.items():
+        if record.scope == "project" and key not in gone:
             projects.append(record.project)
     return list(dict.fromkeys(projects))
 
 
-def _sort_out(
-    facts: RecordFacts, local_records: dict[str, Record], records: dict[str, Record]
-) -> RecordFacts:
-    """The facts with usable records, missing projects and invalid settings."""
-    gone = [(key, record) for key, record in local_records.items() if _is_gone(record)]
+def _sort_out(facts: RecordFacts, records: dict[str, Record]) -> RecordFacts:
+    """The facts with usable records and invalid settings."""
+    gone = {key for key, _ in facts.gone}
     usable: dict[str, Record] = {}
     misfits = []
     for key, record in records.items():
-        if _is_gone(record):
+        if key in gone:
             continue
         if _has_valid_settings(record):
             usable[key] = record
         else:
             misfits.append((key, record))
-    return facts._replace(records=usable, gone=tuple(gone), misfits=tuple(misfits))
+    return facts._replace(records=usable, misfits=tuple(misfits))
 
 
 def _read_journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlError | None]:
@@ -69,10 +72,6 @@ def _read_journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlErro
     if not journal:
         return None, None
     return tuple(step.path for step in journal.steps), None
-
-
-def _is_gone(record: Record) -> bool:
-    return bool(record.project) and project.is_away(record.project)
 
 
 def _has_valid_settings(record: Record) -> bool:

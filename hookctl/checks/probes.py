@@ -6,9 +6,17 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from hookctl.checks.facts import Client, Configuration, ProgramFile, Python, Rights
+from hookctl.checks.facts import (
+    Client,
+    Configuration,
+    EnvFile,
+    NestedFolder,
+    ProgramFile,
+    Python,
+    Rights,
+)
 from hookctl.documents import Document, formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
@@ -18,11 +26,14 @@ from hookctl.packs.programs import HOOK, load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings import sources
+from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import files, interpreter, owners
 from hookctl.system import project as project_folder
 
 _SECONDS = 15  # for a client to say its version
 _MOST_HOPS = 40
+_MOST_FOLDERS = 2000  # that are looked at for nested ones
+_GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="
 
 _Parsed = tuple[files.Snapshot, Document]
 
@@ -203,6 +214,34 @@ def ignore_files(reader: FileReader, project: str) -> tuple[tuple[str, str], ...
             continue
         texts.append((path, text))
     return tuple(texts)
+
+
+def find_nested_folders(project: str) -> Iterator[NestedFolder]:
+    """Every `.hookctl` with programs below a project, in its first thousands of folders."""
+    own = os.path.join(project, OWN)
+    for number, (parent, folders, _) in enumerate(os.walk(project)):
+        if number > _MOST_FOLDERS:
+            return
+        path = os.path.join(parent, OWN)
+        if OWN in folders and path != own and _has_programs(path):
+            yield NestedFolder(path, project_folder.is_foreign(parent))
+        folders[:] = sorted(name for name in folders if name not in (".git", OWN))
+
+
+def _has_programs(folder: str) -> bool:
+    return any(os.path.isdir(os.path.join(folder, name)) for name in (GUARD, "packs"))
+
+
+def env_files(reader: FileReader, paths: Iterable[str]) -> Iterator[EnvFile]:
+    """Those of these files that set a variable which the guard reads."""
+    for path in paths:
+        try:
+            text = (reader.snapshot(path).data or b"").decode("utf-8", "replace")
+        except HookctlError:
+            continue
+        names = re.findall(_GUARD_VARIABLE, text, re.MULTILINE)
+        if names:
+            yield EnvFile(path, tuple(dict.fromkeys(names)))
 
 
 def written_at(path: str) -> float | None:

@@ -40,5 +40,7 @@ def _report_unreadable(error: HookctlError) -> Finding:
 def _report_gone(key: str, record: Record) -> Finding:
     """A project that was removed, or whose disk is not there just now."""
     message = f"hookctl's record names a project that no longer exists: {record.project}"
+    if not record.project:
+        message = f"hookctl's record names a file below a HOME that is not there: {key}"
     fix = "Nothing to do: it does no harm, and counts again if the project comes back."
     return finding("project_gone", message, record.host, key, fix)

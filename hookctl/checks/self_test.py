@@ -49,7 +49,7 @@ def _arrange(folder: str) -> dict[str, str]:
 
 
 def _lay_programs(folder: str, config: bytes | None) -> str:
-    """Writes the guard as this version has it, with that configuration; the path of its launcher."""
+    """Write this version of the guard with that configuration; returns the path of its launcher."""
     contents = dict(load_programs(wrapper=False).all)
     if config is not None:
         contents["config.json"] = config

@@ -340,3 +340,27 @@ def judge_rights(file: FileFacts) -> Iterator[Finding]:
             message += f"{rights.fault.path} "
         message += rights.fault.reason
         yield file.find("loose_mode", message, f"`{rights.fault.fix}`", rights.path)
+
+
+def judge_nested(file: FileFacts) -> Iterator[Finding]:
+    """Programs below a project that a hook of project scope could run in place of its own."""
+    for nested in file.nested:
+        if nested.is_foreign:
+            message = "this belongs to another user; a hook that is started there does nothing"
+        elif file.host.names_project:
+            continue
+        else:
+            message = (
+                "an agent that is started below this folder runs the program in it, "
+                "not that of your project"
+            )
+        yield file.find("nested_folder", message, "Look at it, or remove it.", nested.path)
+
+
+def judge_env_files(facts: HostFacts) -> Iterator[Finding]:
+    """Variables for the guard that a project brings."""
+    for env_file in facts.env_files:
+        names = ", ".join(env_file.names)
+        message = f"{facts.host.title} gives this file's variables to hooks, and it sets {names}"
+        fix = "Remove these lines, unless you want this project to change the guard."
+        yield facts.find("env_file", message, fix, env_file.path)

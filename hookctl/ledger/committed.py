@@ -22,7 +22,7 @@ from hookctl.hosts.shapes import head, is_event_path
 from hookctl.ledger import store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Consent, Entry, PackRecord, Path, Record
+from hookctl.model import Consent, Entry, Ledger, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -70,12 +70,18 @@ class CommittedRecord(NamedTuple):
 class Records(dict[str, Record]):
     """The records by the real path of their settings file.
 
-    `projects` has the project of each file that lies in one.
+    `projects` has the project of each file that lies in one, `former` the HOMEs that were moved.
     """
 
-    def __init__(self, records: Mapping[str, Record], projects: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        records: Mapping[str, Record],
+        projects: Mapping[str, str],
+        former: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(records)
         self.projects = projects
+        self.former = former
 
 
 def ledger_path(project: str) -> str:
@@ -104,11 +110,13 @@ def find_readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
 
 def read(folders: Folders, projects: Iterable[str] = ()) -> Records:
     """The records of the state folder's ledger, and of the ledgers of these projects."""
-    records, stubs = _load_state(folders)
+    ledger = store.read(folders.ledger, folders.home)
+    records, stubs = _sort_out(ledger)
     for project in dict.fromkeys(projects):
         if project:
             records |= _load_project(folders, project, stubs)
-    return Records(records, {key: stub.project for key, stub in stubs.items()})
+    projects_by_key = {key: stub.project for key, stub in stubs.items()}
+    return Records(records, projects_by_key, ledger.former)
 
 
 def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
@@ -128,9 +136,13 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
 
     A stub only says that a project has a ledger of its own, which holds the record.
     """
+    return _sort_out(store.read(folders.ledger, folders.home))
+
+
+def _sort_out(ledger: Ledger) -> tuple[dict[str, Record], dict[str, Record]]:
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
-    for key, record in store.load(folders.ledger).items():
+    for key, record in ledger.files.items():
         if record.scope == "project":
             stubs[store.real_path(key)] = record  # the project may lie behind a link by now
         else:

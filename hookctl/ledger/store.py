@@ -12,12 +12,13 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.errors import HookctlError
 from hookctl.ledger import version1
 from hookctl.ledger.codec import from_json, to_json
-from hookctl.model import Consent, Entry, PackRecord, Record
+from hookctl.ledger.evidence import has_our_command
+from hookctl.model import Consent, Entry, Ledger, PackRecord, Record
 from hookctl.system import files, project
 
 VERSION = 2
@@ -29,21 +30,21 @@ _MERGE_RULES = ("", "max", "min", "first")
 _WRONG_TYPE = re.compile(r"object|indices|argument|must be|invalid literal|conversion")
 
 
-class Ledger(NamedTuple):
-    """The ledger of the state folder."""
-
-    home: str  # the HOME that it was written under; empty where that is not known
-    files: dict[str, Record]  # by the real path of the settings file
-
-
-def load(path: str) -> dict[str, Record]:
+def load(path: str, home: str = "") -> dict[str, Record]:
     """The records, stubs too, by the real path of their settings file; none without a ledger."""
-    return read(path).files
+    return read(path, home).files
 
 
-def read(path: str) -> Ledger:
-    """The ledger at this path, with what 0.1.0 kept beside it; empty where there is none yet."""
+def read(path: str, home: str = "") -> Ledger:
+    """The ledger at this path, with what 0.1.0 kept beside it; empty where there is none yet.
+
+    With the `home` of today, what has moved along with HOME has its new paths.
+    """
     ledger = parse(files.read(path).data, path)
+    if home and ledger.home not in ("", home):
+        from hookctl.ledger import moved_home
+
+        ledger = moved_home.follow(ledger, path, home)
     approvals = approvals_of_0_1_0(path)
     if os.path.lexists(approvals):
         records = version1.with_approvals(ledger.files, files.read(approvals).data)
@@ -148,12 +149,17 @@ def shared_part(record: Record) -> Record:
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
 
 
-def away(records: Mapping[str, Record]) -> dict[str, Record]:
-    """The records of projects whose folders are not there; nothing of theirs is changed."""
+def away(ledger: Ledger, records: Mapping[str, Record]) -> dict[str, str]:
+    """The keys of records whose project or HOME is not there, and that folder.
+
+    Nothing of theirs is changed.
+    """
     found = {}
     for key, record in records.items():
         if record.project and project.is_away(record.project):
-            found[key] = record
+            found[key] = record.project
+        elif ledger.home and key.startswith(f"{ledger.home}/") and not os.path.isdir(ledger.home):
+            found[key] = ledger.home
     return found
 
 
@@ -178,21 +184,6 @@ def current_path(records: Mapping[str, Record], key: str) -> str:
     return key
 
 
-def has_our_command(path: str, record: Record) -> bool:
-    """Whether a file has a command of the record, word for word."""
-    try:
-        text = (files.read(path).data or b"").decode("utf-8", "replace")
-    except HookctlError:
-        return False
-    for entry in record.entries:
-        if entry.kind != "element":
-            continue
-        for ascii_only in (True, False):
-            if json.dumps(entry.written["command"], ensure_ascii=ascii_only)[1:-1] in text:
-                return True
-    return False
-
-
 def real_path(path: str) -> str:
     """The real path; in a symbolic link loop the path itself, and reading it reports the loop."""
     try:
@@ -201,9 +192,9 @@ def real_path(path: str) -> str:
         return path
 
 
-def dump(records: Mapping[str, Record], home: str = "") -> bytes:
+def dump(records: Mapping[str, Record], home: str = "", former: tuple[str, ...] = ()) -> bytes:
     """The ledger's bytes, in an order that does not depend on the history."""
-    ledger = Ledger(home, {path: records[path] for path in sorted(records)})
+    ledger = Ledger(home, {path: records[path] for path in sorted(records)}, former)
     return dump_object({"ledger_version": VERSION, "needs": NEEDS, **to_json(Ledger, ledger)})
 
 

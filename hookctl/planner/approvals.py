@@ -68,7 +68,7 @@ class Approvals:
             draft.messages.append(_operator_step(trust))
             return
         needed, others = _needed_approvals(draft, pack)
-        if draft.target.shared:
+        if not _may_approve(draft.target):
             _withdraw(config, draft, pack)  # what an earlier version approved
         elif not ask and not _runs_the_same(draft, pack):
             self._take_back(config, draft, pack)
@@ -99,7 +99,7 @@ class Approvals:
         if not draft.host.trust.config:
             return
         config = self._open_config_of(draft, must=False)
-        if config and not draft.target.shared and _keeps_up(config, draft, pack):
+        if config and _may_approve(draft.target) and _keeps_up(config, draft, pack):
             needed, _ = _needed_approvals(draft, pack)
             if needed:
                 _approve(config, draft, pack, needed)
@@ -153,6 +153,11 @@ class Approvals:
         config = Draft(self.sources, target, snapshot, document, key, record)
         self._opened.append(config)
         return config
+
+
+def _may_approve(target: Target) -> bool:
+    """Whether a hook there may be approved: not in a project; its next commit would inherit it."""
+    return not target.shared
 
 
 def _require_own_programs(draft: Draft, pack: str, environ: Mapping[str, str]) -> None:
@@ -223,7 +228,7 @@ def _misses_any(config: Draft, needed: Mapping[Path, str]) -> bool:
 
 def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Entry]:
     """Our entries that approve a pack's hooks in one settings file."""
-    names = {draft.target.path, draft.snapshot.path, draft.key}
+    names = {draft.target.path, draft.snapshot.path, draft.key, *draft.former_paths}
     if draft.record:
         names.add(draft.record.known_as)
     prefixes = tuple(f"{name}:" for name in names - {""})

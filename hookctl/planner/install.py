@@ -140,7 +140,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     if draft.conflicts:
         return
     runtime = _install_files(draft, pack, content, folder, force=choice.force)
-    if target.shared and (choice.trust or changes_wraps or draft.adds_hooks):
+    if target.shared and (changes_wraps or draft.adds_hooks):
         _require_own_programs(pack, runtime)
     _record_pack(draft, pack, content, folder, runtime)
     others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]
@@ -236,7 +236,7 @@ def _wanted_commands(target: Target, wants: list[Wanted]) -> frozenset[tuple[str
 
 
 def _require_own_programs(pack: Pack, runtime: Runtime) -> None:
-    """Refuse to register or approve a program that the repository brought."""
+    """Refuse to register a program that the repository brought."""
     if runtime.foreign:
         message = f"{pack.name} would run this file, which hookctl has not written"
         hint = "Look at it, then remove it, or install with --force: either puts ours there."

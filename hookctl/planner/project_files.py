@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 
 from hookctl.ledger import committed, store
 from hookctl.model import Action, Change, Record
-from hookctl.planner.runtime_files import Runtime, file_action, own_top
+from hookctl.planner.runtime_files import Runtime, file_action
 from hookctl.settings.targets import OWN, Target, read_inside, require_inside
 from hookctl.system.folders import Folders
 
@@ -36,11 +36,13 @@ def plan_project_files(
         return Runtime()
     gitignore = _add_gitignore(target)
     if data is None:
-        has_made_folder = _has_made_folder(folders, target, before)
-        gitignore = _remove_gitignore(target, removed) if has_made_folder else Runtime()
+        gitignore = Runtime()
+        if _has_made_folder(target, before):
+            gitignore = _remove_gitignore(target, removed)
     change = Change(snapshot.path, snapshot.data, data, target.new_file_mode)
     line = path, _describe_change(path, change)
-    return Runtime((*gitignore.changes, change), (line, *gitignore.actions))
+    changes = (*gitignore.changes, change)
+    return Runtime(changes, (line, *gitignore.actions), rmdirs=gitignore.rmdirs)
 
 
 def _describe_change(path: str, change: Change) -> Action:
@@ -65,10 +67,11 @@ def _shared_records(records: Mapping[str, Record]) -> dict[str, Record]:
     return {key: store.shared_part(record) for key, record in records.items()}
 
 
-def _has_made_folder(folders: Folders, target: Target, records: Mapping[str, Record]) -> bool:
-    """Whether hookctl made its folder in the project."""
-    folder = own_top(folders, target)
-    return any(folder in record.created_dirs for record in records.values())
+def _has_made_folder(target: Target, records: Mapping[str, Record]) -> bool:
+    """Whether hookctl made its folder in the project, as far as this machine knows."""
+    folder = os.path.join(target.project, OWN)
+    is_clone = not any(record.sha256_after for record in records.values())
+    return is_clone or any(folder in record.created_dirs for record in records.values())
 
 
 def _add_gitignore(target: Target) -> Runtime:
@@ -82,18 +85,23 @@ def _add_gitignore(target: Target) -> Runtime:
 
 
 def _remove_gitignore(target: Target, removed: Container[str]) -> Runtime:
-    """Remove it with the folder, if nothing else is left in it."""
+    """Remove it with the folder and an empty one of runs, if nothing else is left in it.
+
+    Git keeps no empty folder, so a clone cannot tell who made one.
+    """
     folder = os.path.join(target.project, OWN)
     path = os.path.join(folder, ".gitignore")
     snapshot = read_inside(target.project, path)
     if snapshot.data != IGNORED:
         return Runtime()
-    own_paths = (path, committed.ledger_path(target.project))
+    runs = os.path.join(folder, "run")
+    own_paths = (path, runs, committed.ledger_path(target.project))
     for other in _files_below(folder):
         if other not in own_paths and other not in removed:
             return Runtime()
     change = Change(snapshot.path, snapshot.data, None)
-    return Runtime((change,), ((path, file_action("remove-file", path)),))
+    line = path, file_action("remove-file", path)
+    return Runtime((change,), (line,), rmdirs=(runs, folder))
 
 
 def _files_below(folder: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import committed, store
 from hookctl.ledger.committed import Records
+from hookctl.ledger.evidence import has_our_command
 from hookctl.model import Entry, PackRecord, Record
 from hookctl.planner.guard_files import find_orphan_folder
 from hookctl.planner.runtime_files import own_top
@@ -83,7 +84,7 @@ def _find_moved(records: Mapping[str, Record], target: Target, snapshot: files.S
             candidates.append(key)
     if not candidates:
         candidates = [
-            key for key, record in missing.items() if store.has_our_command(target.path, record)
+            key for key, record in missing.items() if has_our_command(target.path, record)
         ]
     return candidates[0] if len(candidates) == 1 else ""
 

@@ -152,6 +152,24 @@ def remove_prunable(state: str, path: str, needed: str) -> list[str]:
     return names
 
 
+def follow_home(state: str, old: str, new: str, installed: Container[str]) -> None:
+    """Give the backups of installed files that have moved along with HOME their new place."""
+    for folder in backup_folders(state):
+        with contextlib.suppress(OSError, HookctlError):
+            path = _settings_path(folder)
+            moved = new + path.removeprefix(old)
+            if not path.startswith(f"{old}/") or path in installed or moved not in installed:
+                continue
+            target = backup_folder(state, moved)
+            files.write_own(os.path.join(target, _PATH_FILE), os.fsencode(moved) + b"\n")
+            for name in os.listdir(folder):
+                data = files.read(os.path.join(folder, name)).data
+                if name != _PATH_FILE and data is not None:
+                    files.write_own(os.path.join(target, name), data)
+            _remove_files(folder, os.listdir(folder))
+            os.rmdir(folder)
+
+
 def restart_expiry(state: str, path: str) -> None:
     """Let the month of a file's backups start now: nothing is installed in it any more."""
     with contextlib.suppress(OSError):

@@ -34,9 +34,7 @@ def here() -> Folders:
     home = os.environ.get("HOME", "")
     if not os.path.isabs(home):
         message = f"HOME is {home!r}, which is no absolute path" if home else "HOME is not set"
-        hint = (
-            'Set it to your home folder: `export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`.'
-        )
+        hint = "Set it to your home folder: `export HOME=/home/YOU`."
         raise HookctlError("no_home", message, hint=hint)
     return without_home()
 

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 
+from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
 from hookctl.system import owners
 
 _SYSTEM = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
@@ -82,7 +83,11 @@ def ask(program: str) -> tuple[str, tuple[int, int]] | None:
         )
         path, major, minor = process.stdout.splitlines()
         return path, (int(major), int(minor))
-    except (OSError, ValueError, subprocess.SubprocessError):
+    except OSError as error:
+        if error.errno in OUT_OF_DESCRIPTORS:  # it says nothing about this Python
+            raise no_descriptors(error) from None
+        return None
+    except (ValueError, subprocess.SubprocessError):
         return None
 
 

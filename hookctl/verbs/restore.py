@@ -82,13 +82,19 @@ def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> 
 def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     """The absolute path of a file, and its backups by number."""
     path = os.path.abspath(os.path.join(folders.cwd, name))
-    records = store.load(folders.ledger)
+    ledger = store.read(folders.ledger, folders.home)
+    records = ledger.files
     key, _ = store.find_record(records, path)
-    if key in store.away(records):
-        message = f"its project is not there: {records[key].project}"
+    away = store.away(ledger, records)
+    if key in away:
+        message = f"this folder is not there: {away[key]}"
         hint = "Restore it once the folder is back."
         raise HookctlError("project_away", message, path=path, hint=hint, exit_code=FAILED)
     numbered = backups.read_backups(folders.state, key)
+    if not numbered and key.startswith(f"{folders.home}/"):  # HOME was moved: before the next write
+        old_home = store.read(folders.ledger).home
+        old_key = old_home + key.removeprefix(folders.home)
+        numbered = backups.read_backups(folders.state, old_key)
     if numbered:
         return path, backups.number_backups(numbered)
     hint = "There are no backups at all."
@@ -148,7 +154,7 @@ def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
 def _report_pruned(
     folders: Folders, name: str, verb: str, prune: Callable[[str, str, str], Sized]
 ) -> Result:
-    records = store.load(folders.ledger)
+    records = store.load(folders.ledger, folders.home)
     paths = backups.list_backed_up(folders.state)
     if name:
         path = os.path.abspath(os.path.join(folders.cwd, name))

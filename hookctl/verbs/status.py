@@ -81,12 +81,12 @@ def _make_status(
 
 
 def _list_away(folders: Folders) -> list[str]:
-    """The projects of the record whose folders are not there."""
+    """The folders of projects, and the HOME, of the record that are not there."""
     try:
-        records = store.load(folders.ledger)
+        ledger = store.read(folders.ledger, folders.home)
     except HookctlError:  # reported already
         return []
-    return sorted({record.project for record in store.away(records).values()})
+    return sorted(set(store.away(ledger, ledger.files).values()))
 
 
 def _sort_installed(records: dict[str, Record]) -> list[str]:

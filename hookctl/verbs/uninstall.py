@@ -84,7 +84,10 @@ def _list_leavings(
     if not request.everywhere:
         return [partial(Leaving, target, (request.name,)) for target in targets]
     records = committed.read(folders, projects)
-    return [partial(_make_leaving, records, key, request) for key in _select_keys(records, request)]
+    return [
+        partial(_make_leaving, records, key, request)
+        for key in _select_keys(folders, records, request)
+    ]
 
 
 def _refuse(problems: list[HookctlError], exit_code: int) -> Result:
@@ -161,7 +164,7 @@ def question(folders: Folders, request: Request) -> str:
     projects, _ = committed.find_readable(folders)
     _require_known(folders, request, projects)
     records = committed.read(folders, projects)
-    names = [_name_file(records, key) for key in _select_keys(records, request)]
+    names = [_name_file(records, key) for key in _select_keys(folders, records, request)]
     if not names:
         return ""
     return f"Uninstall {request.name or 'every pack'} from {', '.join(names)}?"
@@ -171,7 +174,9 @@ def _require_known(folders: Folders, request: Request, projects: list[str]) -> N
     """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
     if not request.name or request.pack or request.name in packs.names():
         return
-    stored = store.load(folders.ledger)  # with what is known of projects that are away
+    stored = store.load(
+        folders.ledger, folders.home
+    )  # with what is known of projects that are away
     records = {**stored, **committed.read_known(folders)[0], **committed.read(folders, projects)}
     installed = set[str]().union(*(record.packs for record in records.values()))
     if request.name not in installed:
@@ -186,7 +191,7 @@ def _name_remaining(folders: Folders, request: Request, plan: Plan) -> list[str]
     name = request.name or GUARD
     planned = {file.key for file in plan.files}
     records, _ = committed.read_known(folders)
-    away = store.away(records)
+    away = store.away(store.read(folders.ledger, folders.home), records)
     remaining = {}
     for key, record in records.items():
         if key not in planned and key not in away and name in record.packs:
@@ -210,11 +215,14 @@ def _name_away(folders: Folders, request: Request) -> list[str]:
     """A line for each project that is not there, and whose record stays therefore."""
     if not request.everywhere:
         return []
-    away = store.away(store.load(folders.ledger))
+    ledger = store.read(folders.ledger, folders.home)
+    away = store.away(ledger, ledger.files)
     lines = {}
-    for key in _matching_keys(away, request):
-        record = away[key]
-        line = f"{record.project} is not there, so what is installed in it stays on record"
+    for key in _matching_keys(ledger.files, request):
+        if key not in away:
+            continue
+        record = ledger.files[key]
+        line = f"{away[key]} is not there, so what is installed in it stays on record"
         if record.scope == "local":
             options = f"--scope local --project {shlex.quote(record.project)}"
             command = f"hookctl uninstall {request.name or GUARD} {options}"
@@ -228,9 +236,9 @@ def _name_file(records: Mapping[str, Record], key: str) -> str:
     return path if scope == "user" else f"{path} ({scope} scope)"
 
 
-def _select_keys(records: Mapping[str, Record], request: Request) -> list[str]:
+def _select_keys(folders: Folders, records: Mapping[str, Record], request: Request) -> list[str]:
     """The ledger's keys of all settings files that something leaves; projects away stay."""
-    away = store.away(records)
+    away = store.away(store.read(folders.ledger, folders.home), records)
     return [key for key in _matching_keys(records, request) if key not in away]
 
 

@@ -10,18 +10,27 @@ def home_folder():
     """The user's home folder."""
     if env("HOME").startswith("/"):
         return env("HOME").rstrip("/")
+    home = registered_home()
+    if not home:
+        raise KeyError
+    return home
+
+
+def registered_home():
+    """The user's home folder as the user database has it; empty if it has none."""
     from pwd import getpwuid
 
-    return getpwuid(posix.getuid()).pw_dir
+    try:
+        return getpwuid(posix.getuid()).pw_dir
+    except KeyError:
+        return ""
 
 
 def default_state_dir(home, locked=False):
     """The user's state folder, the same as platformdirs gives; locked, no variable moves it."""
     state = env("XDG_STATE_HOME").strip()
     if locked:
-        from pwd import getpwuid
-
-        state, home = "", getpwuid(posix.getuid()).pw_dir
+        state, home = "", registered_home() or home
     if not state.startswith("/"):
         is_mac = sys.platform == "darwin"
         state = home + ("/Library/Application Support" if is_mac else "/.local/state")

@@ -1,0 +1,202 @@
+"""HOME is moved as a whole: the record and its files move along, and nothing is written below the old one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookctl.ledger import store
+from hookctl.system import folders
+from tests.conftest import Hookctl, put
+from tests.disk import quiet, tree
+from tests.test_crash import killed
+
+THEIRS = '{\n   "model": "m"\n}\n'
+PACK = '[pack]\nname = "pk"\nversion = "1"\n\n[env]\nPK = "1"\n'
+HOSTS = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "opencode": ""}
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+
+@pytest.fixture(params=["inside", "outside"], autouse=True)
+def home(request: pytest.FixtureRequest, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """HOME, with hookctl's own folders inside of it, as usual, or elsewhere."""
+    home = isolated / "home"
+    if request.param == "inside":
+        monkeypatch.setenv("HOOKCTL_STATE_DIR", str(home / ".local" / "state" / "hookctl"))
+        monkeypatch.setenv("HOOKCTL_DATA_DIR", str(home / ".local" / "share" / "hookctl"))
+    return home
+
+
+@pytest.fixture
+def move(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+    """Move HOME, and live in the new one."""
+
+    def moved() -> Path:
+        new = home.with_name("moved")
+        home.rename(new)
+        monkeypatch.setenv("HOME", str(new))
+        for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
+            old = getattr(folders.here(), "state" if "STATE" in name else "data")
+            monkeypatch.setenv(name, old.replace(f"{home}/", f"{new}/"))
+        return new
+
+    return moved
+
+
+def below(path: Path) -> list[str]:
+    return [str(found) for found in path.rglob("*") if found.is_file()]
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "opencode", "gemini"])
+def test_uninstall_gives_the_bytes_back(host: str, home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
+    put(home / ".claude" / "settings.json", THEIRS)
+    put(home / ".codex" / "config.toml", 'model = "m"  # mine\n')
+    before = tree(home).data
+    trust = ["--trust"] if host == "codex" else []
+    assert hookctl("install", "--host", host, *trust).code == 0
+    new = move()
+    assert hookctl("uninstall").code == 0
+    assert not home.exists()
+    state = folders.here().state
+    left = {path: data for path, data in tree(new).data.items() if not path.startswith(state)}
+    assert left == {path.replace(str(home), str(new)): data for path, data in before.items()}
+    assert store.load(folders.here().ledger) == {}
+    assert not Path(folders.here().data).exists()
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "opencode"])
+@pytest.mark.parametrize("verb", ["install", "install --force", "doctor --fix"])
+def test_what_is_installed_follows(
+    verb: str, host: str, home: Path, move: Callable[[], Path], hookctl: Hookctl
+) -> None:
+    trust = ["--trust"] if host == "codex" else []
+    assert hookctl("install", "--host", host, *trust).code == 0
+    new = move()
+    done = hookctl(*verb.split(), *(["--host", host] if "install" in verb else []))
+    assert not home.exists(), done
+    assert "install" not in verb or done.code == 0, done
+    hookctl("install", "--host", host, *trust)
+    settings = [path for path in below(new) if "/.local/" not in path]
+    assert not [path for path in settings if f"{home}/" in Path(path).read_text()]
+    errors = [f for f in hookctl("doctor", "--json").data["findings"] if f["level"] == "error"]
+    assert [f["code"] for f in errors if f["code"] != "self_test_failed"] == []
+    assert hookctl("uninstall", "--all", "--yes").code == 0
+    assert not home.exists() and [path for path in below(new) if "/state/" not in path] == []
+
+
+def test_status_and_plan_know_it_at_once(home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
+    hookctl("install", "--host", "claude")
+    new = move()
+    before = tree(new)
+    (file,) = hookctl("status", "--json").data["files"]
+    assert file["file"] == str(new / ".claude" / "settings.json")
+    assert {entry["state"] for entry in file["entries"]} == {"owned"}
+    assert hookctl("uninstall", "--dry-run", "--json").data["files"]
+    assert (tree(new), home.exists()) == (before, False)
+
+
+@pytest.mark.parametrize("scope", ["local", "project"])
+def test_a_project_in_it_moves_along(scope: str, home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
+    put(home / "code" / ".git" / "HEAD", "")
+    name = ".claude/settings.json" if scope == "project" else ".claude/settings.local.json"
+    put(home / "code" / name, THEIRS)
+    options = ("--scope", scope, "--project", str(home / "code"))
+    assert hookctl("install", "--host", "claude", *options).code == 0
+    new = move()
+    assert hookctl("uninstall", "--all", "--yes").code == 0
+    assert (new / "code" / name).read_text() == THEIRS
+    assert not home.exists() and not (new / "code" / ".hookctl").exists()
+
+
+def test_a_pack_moves_along(home: Path, move: Callable[[], Path], isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", str(put(home / "pk.toml", PACK)), "--host", "claude").code == 0
+    new = move()
+    assert hookctl("install", str(new / "pk.toml"), "--host", "claude").code == 0
+    assert hookctl("uninstall", "pk").code == 0
+    assert not (new / ".claude").exists() and not home.exists()
+
+
+def test_the_backups_move_along(home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
+    put(home / ".claude" / "settings.json", THEIRS)
+    hookctl("install", "--host", "claude")
+    new = move()
+    path = new / ".claude" / "settings.json"
+    assert len(hookctl("restore", str(path), "--list", "--json").data["backups"]) == 1
+    assert hookctl("install", "--host", "claude", "--set", "MAX_STOP_BLOCKS=7").code == 0
+    assert len(hookctl("restore", str(path), "--list", "--json").data["backups"]) > 1
+    assert (hookctl("restore", str(path)).code, path.read_text()) == (0, THEIRS)
+
+
+def test_a_killed_run_ends_below_the_new_one(home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
+    put(home / ".claude" / "settings.json", THEIRS)
+    at = 20
+    while True:
+        assert killed(("install", "--host", "claude"), at)
+        if Path(folders.here().journal).exists():
+            break
+        at += 15
+    new = move()
+    assert hookctl("status").code == 0
+    assert hookctl("uninstall").code == 0
+    assert not home.exists() and (new / ".claude" / "settings.json").read_text() == THEIRS
+    assert not Path(folders.here().data).exists()
+
+
+def test_a_copy_of_a_home_leaves_the_original_alone(
+    home: Path, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record that lies in the copy is the copy's, and what it names lies there too."""
+    import shutil
+
+    put(home / ".claude" / "settings.json", THEIRS)
+    hookctl("install", "--host", "claude")
+    if not folders.here().state.startswith(str(home)):
+        pytest.skip("the record is not in the copy")
+    new = isolated / "copy"
+    shutil.copytree(home, new)
+    original = tree(home)
+    monkeypatch.setenv("HOME", str(new))
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
+        old = getattr(folders.here(), "state" if "STATE" in name else "data")
+        monkeypatch.setenv(name, old.replace(f"{home}/", f"{new}/"))
+    assert hookctl("uninstall", "--all", "--yes").code == 0
+    assert (tree(home), (new / ".claude" / "settings.json").read_text()) == (original, THEIRS)
+
+
+def test_another_home_with_the_same_record_changes_nothing_of_the_first(
+    home: Path, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hookctl("install", "--host", "claude")
+    monkeypatch.setenv("HOME", str(isolated / "work"))
+    assert hookctl("install", "--host", "claude").code == 0
+    assert sorted(store.load(folders.here().ledger)) == sorted(
+        str(top / ".claude" / "settings.json") for top in (home, isolated / "work")
+    )
+
+
+def test_a_home_that_is_only_away_keeps_its_record(
+    home: Path, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is in the new HOME: it is on a disk that is not there just now."""
+    if folders.here().state.startswith(str(home)):
+        pytest.skip("the record is away too")
+    put(home / ".claude" / "settings.json", THEIRS)
+    hookctl("install", "--host", "claude")
+    away = home.with_name("away")
+    home.rename(away)
+    monkeypatch.setenv("HOME", str(isolated / "work"))
+    done = hookctl("uninstall", "--all", "--yes")
+    assert (done.code, str(home) in done.err) == (0, True), done
+    assert quiet("doctor", "--fix") in (0, 1) and quiet("install", "--host", "qwen") == 0
+    assert not home.exists()
+    away.rename(home)
+    monkeypatch.setenv("HOME", str(home))
+    assert hookctl("uninstall").code == 0
+    assert (home / ".claude" / "settings.json").read_text() == THEIRS
+    assert json.loads(Path(folders.here().ledger).read_text())["files"].keys() == {
+        str(isolated / "work" / ".qwen" / "settings.json")
+    }

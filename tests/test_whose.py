@@ -1,0 +1,534 @@
+"""Whose is it: what somebody else could change is refused, and nothing of a project is executed."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookctl.errors import HookctlError
+from hookctl.system import files, interpreter, owners, project
+
+from .conftest import Hookctl, put
+
+STRANGER = 12345
+GROUP = 54321  # a group without a name: anybody may be in it
+HOME_FOLDERS = (".claude", "state", "data")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+
+
+@pytest.fixture
+def give() -> Callable[..., Path]:
+    """Make a folder another user's."""
+
+    def change(path: Path, uid: int = STRANGER, gid: int = -1) -> Path:
+        path.mkdir(parents=True, exist_ok=True)
+        os.chown(path, uid, gid)
+        return path
+
+    return change
+
+
+def loose(path: Path, mode: int, gid: int = -1) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    if gid >= 0:
+        os.chown(path, -1, gid)
+    path.chmod(mode)
+    return path
+
+
+def fault_of(path: Path) -> str:
+    fault = owners.find_fault(str(path))
+    return f"{os.path.basename(fault.path)} {fault.reason}" if fault else ""
+
+
+# The module itself.
+
+
+def test_ones_own_path_is_safe(isolated: Path) -> None:
+    assert fault_of(isolated / "home" / "not" / "there") == ""
+    assert fault_of(Path("/usr/bin/env")) == ""
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o757, 0o702])
+def test_a_folder_that_everybody_may_write_is_not(isolated: Path, mode: int) -> None:
+    loose(isolated / "open", mode)
+    assert fault_of(isolated / "open" / "a" / "b") == "open is writable by everybody"
+
+
+@needs_root
+def test_a_group_with_members_is_not_and_a_sticky_folder_passes(isolated: Path) -> None:
+    assert "group" in fault_of(loose(isolated / "team", 0o775, GROUP))
+    assert fault_of(loose(isolated / "own", 0o775, os.getegid())) == ""
+    assert fault_of(loose(isolated / "sticky", 0o1777, GROUP)) == ""
+    assert fault_of(loose(isolated / "read", 0o755, GROUP)) == ""
+
+
+@needs_root
+def test_a_group_is_the_callers_own_where_nobody_else_is_in_it(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Group:
+        gr_name, gr_mem = "team", ["root"]
+
+    class User:
+        pw_name, pw_gid = "bob", GROUP
+
+    monkeypatch.setattr("grp.getgrgid", lambda gid: Group)
+    monkeypatch.setattr("pwd.getpwall", lambda: [])
+    assert fault_of(loose(isolated / "team", 0o775, GROUP)) == ""
+    monkeypatch.setattr("pwd.getpwall", lambda: [User])
+    assert fault_of(isolated / "team") == "team is writable by the group team"
+
+
+@needs_root
+def test_every_part_of_a_links_way_counts(isolated: Path, give: Callable[..., Path]) -> None:
+    put(give(isolated / "bob") / "file", "")
+    (isolated / "link").symlink_to("bob/file")
+    (isolated / "mine" / "deep").mkdir(parents=True)
+    (isolated / "mine" / "again").symlink_to(isolated / "link")
+    assert fault_of(isolated / "link").startswith("bob belongs to another user")
+    assert fault_of(isolated / "mine" / "deep" / ".." / "again").startswith("bob belongs")
+    os.chown(isolated / "link", STRANGER, -1, follow_symlinks=False)
+    assert fault_of(isolated / "mine" / "again").startswith("link belongs")
+
+
+def test_a_loop_of_links_ends(isolated: Path) -> None:
+    (isolated / "a").symlink_to("b")
+    (isolated / "b").symlink_to("a")
+    assert "loop" in fault_of(isolated / "a")
+
+
+@needs_root
+def test_an_access_list_for_somebody_else_counts(isolated: Path) -> None:
+    entries = [(1, 7, -1), (2, 7, STRANGER), (4, 0, -1), (0x10, 7, -1), (0x20, 0, -1)]
+    acl = (2).to_bytes(4, "little")
+    for tag, rights, number in entries:
+        acl += tag.to_bytes(2, "little") + rights.to_bytes(2, "little")
+        acl += (number & 0xFFFFFFFF).to_bytes(4, "little")
+    (isolated / "listed").mkdir()
+    try:
+        os.setxattr(isolated / "listed", "system.posix_acl_access", acl)
+    except OSError:
+        pytest.skip("this file system has no access lists")
+    assert "ACL" in fault_of(isolated / "listed")
+
+
+# S6: what runs as the caller lies where nobody else can write.
+
+
+@needs_root
+@pytest.mark.parametrize("what", ["data in a stranger's", "data open", "settings folder", "behind a link"])
+def test_install_refuses_what_others_could_write(
+    isolated: Path,
+    hookctl: Hookctl,
+    give: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    fixed_python: None,
+) -> None:
+    config = isolated / "home" / ".claude"
+    if what == "data in a stranger's":
+        monkeypatch.setenv("HOOKCTL_DATA_DIR", str(give(isolated / "bob") / "data"))
+    elif what == "data open":
+        loose(isolated / "data", 0o777)
+    elif what == "settings folder":
+        loose(config, 0o775, GROUP)
+    else:
+        put(loose(isolated / "open", 0o777) / "settings.json", "{}")
+        config.mkdir()
+        (config / "settings.json").symlink_to(isolated / "open" / "settings.json")
+    done = hookctl("install", "--host", "claude")
+    if what == "data in a stranger's":
+        assert (done.code, "you are root" in done.err) == (1, True)
+    else:
+        assert (done.code, "somebody else could run commands" in done.err) == (1, True)
+        assert "chmod" in done.err
+        assert hookctl("plan", "--host", "claude").code == 1
+    assert not (isolated / "data" / "guard").exists()
+    assert "hookctl" not in (config / "settings.json").read_text() if (config / "settings.json").exists() else True
+
+
+@needs_root
+def test_a_no_op_install_is_no_reason_to_refuse(isolated: Path, hookctl: Hookctl, fixed_python: None) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    loose(isolated / "data", 0o777)
+    assert hookctl("install", "--host", "claude").out == "nothing to do\n"
+
+
+@needs_root
+@pytest.mark.parametrize("what", ["data", "settings", "hook", "state", "above"])
+def test_doctor_names_it(isolated: Path, hookctl: Hookctl, fixed_python: None, what: str) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    paths = {
+        "data": isolated / "data",
+        "settings": isolated / "home" / ".claude" / "settings.json",
+        "hook": isolated / "data" / "guard" / "claude-user" / "hook.py",
+        "state": isolated / "state",
+        "above": isolated / "home",
+    }
+    os.chown(paths[what], -1, GROUP)
+    paths[what].chmod(0o770)
+    done = hookctl("doctor", "--host", "claude", "--json")
+    found = [one for one in done.data["findings"] if one["code"] == "loose_mode"]
+    assert (done.code, found[0]["level"]) == (1, "error")
+    assert str(paths[what]) in found[0]["fix"]
+
+
+@needs_root
+def test_an_interpreter_that_others_could_change_is_passed_over(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "#!/bin/sh\ntouch {0}/ran\nprintf '{0}/python3\\n3\\n11\\n'\n"
+    folders = [loose(isolated / "open", 0o777), isolated / "safe"]
+    for folder in folders:
+        put(folder / "python3", text.format(folder)).chmod(0o755)
+    (isolated / "links").mkdir()
+    (isolated / "links" / "python3").symlink_to(isolated / "open" / "python3")
+    monkeypatch.setattr(interpreter, "_SYSTEM", (str(isolated / "links"),))
+    monkeypatch.setenv("PATH", f"{folders[0]}:{folders[1]}")
+    assert interpreter.choose(os.environ) == (f"{isolated}/safe/python3", "")
+    assert not (isolated / "open" / "ran").exists()
+    assert not interpreter.is_usable(f"{isolated}/open/python3")
+
+
+@needs_root
+def test_doctor_does_not_start_such_an_interpreter(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = put(isolated / "bin" / "python3", f"#!/bin/sh\ntouch {isolated}/ran\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(interpreter, "choose", lambda environ: (str(program), ""))
+    assert hookctl("install", "--host", "claude").code == 0
+    program.parent.chmod(0o777)
+    codes = [one["code"] for one in hookctl("doctor", "--host", "claude", "--json").data["findings"]]
+    assert "interpreter_unsafe" in codes
+    assert not (isolated / "ran").exists()
+
+
+# S1: a stranger's project.
+
+VERBS = [
+    ("install", "--host", "claude", "--scope", "project"),
+    ("install", "--host", "claude", "--scope", "local"),
+    ("plan", "--host", "claude", "--scope", "project"),
+    ("uninstall", "--host", "claude", "--scope", "project"),
+    ("status",),
+    ("doctor",),
+    ("doctor", "--fix"),
+    ("run", "status"),
+    ("run", "remaining", "3"),
+    ("run", "start"),
+    ("run", "stop"),
+    ("log", "--project", "."),
+]
+
+
+@needs_root
+@pytest.mark.parametrize("whole", [True, False], ids=["the folder", "its .hookctl"])
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_every_verb_refuses_a_strangers_project(
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], verb: tuple[str, ...], whole: bool
+) -> None:
+    (isolated / "work" / ".hookctl").mkdir()
+    give(isolated / "work" if whole else isolated / "work" / ".hookctl")
+    done = hookctl(*verb, "--json")
+    assert (done.code, done.result["errors"][0]["code"]) == (4, "foreign_project")
+    assert os.listdir(isolated / "work" / ".hookctl") == []
+    assert not (isolated / "state").exists()
+
+
+@needs_root
+def test_so_does_one_that_names_it(isolated: Path, hookctl: Hookctl, give: Callable[..., Path]) -> None:
+    bob = give(isolated / "bob")
+    for verb in (("run", "remaining", "1"), ("install", "--host", "claude", "--scope", "project")):
+        assert hookctl(*verb, "--project", str(bob)).code == 4
+    assert os.listdir(bob) == []
+
+
+@needs_root
+def test_a_link_to_a_strangers_hookctl_is_his(isolated: Path, give: Callable[..., Path]) -> None:
+    give(isolated / "bob")
+    (isolated / "work" / ".hookctl").symlink_to(isolated / "bob")
+    with pytest.raises(HookctlError, match="no project of yours"):
+        project.find(str(isolated / "work"), os.environ)
+
+
+@needs_root
+def test_roots_project_is_everybodys(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (isolated / "work" / ".git").mkdir()
+    monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+    assert project.find(str(isolated / "work"), os.environ) == str(isolated / "work")
+
+
+@needs_root
+def test_the_user_scope_needs_no_project(
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], fixed_python: None
+) -> None:
+    give(isolated / "work")
+    assert hookctl("install", "--host", "claude").code == 0
+    assert hookctl("uninstall").code == 0
+
+
+@needs_root
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_a_project_that_became_a_strangers_is_named_and_left(
+    isolated: Path,
+    hookctl: Hookctl,
+    give: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    fixed_python: None,
+    scope: str,
+) -> None:
+    assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
+    before = sorted((isolated / "work").rglob("*"))
+    give(isolated / "work")
+    monkeypatch.chdir(isolated / "home")
+    done = hookctl("uninstall", "--all", "--yes")
+    assert (done.code, "another user" in done.err) == (4, True)
+    assert sorted((isolated / "work").rglob("*")) == before
+
+
+def test_doctor_runs_its_own_bytes_and_none_of_an_installation(isolated: Path, hookctl: Hookctl) -> None:
+    """Also where the program is swapped between the look at it and the test."""
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    program = isolated / "work" / ".hookctl" / "guard" / "claude" / "hook.py"
+    marker = isolated / "ran"
+    from hookctl.checks import self_test
+
+    run = self_test.run
+
+    def swap(*arguments: object) -> object:
+        program.write_text(f"open({str(marker)!r}, 'w')\n")
+        return run(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(self_test, "run", swap)
+        codes = [one["code"] for one in hookctl("doctor", "--json").data["findings"]]
+    assert "self_test_passed" in codes
+    assert not marker.exists()
+
+
+def test_a_client_or_python_in_the_project_is_not_started(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, fixed_python: None
+) -> None:
+    marker, folder = isolated / "ran", isolated / "work" / "bin"
+    (isolated / "work" / ".git").mkdir()
+    for name in ("claude", "python3"):
+        put(folder / name, f"#!/bin/sh\ntouch {marker}\n").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    assert hookctl("doctor", "--host", "claude").code in (0, 1)
+    assert not marker.exists()
+
+
+# S2: nested folders.
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("host", "stranger", "named"),
+    [("codex", False, True), ("claude", False, False), ("claude", True, True)],
+)
+def test_doctor_names_nested_programs(
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], host: str, stranger: bool, named: bool
+) -> None:
+    (isolated / "work" / ".git").mkdir()
+    assert hookctl("install", "--host", host, "--scope", "project").code == 0
+    put(isolated / "work" / "vendor" / "evil" / ".hookctl" / "guard" / host / "hook.py", "")
+    put(isolated / "work" / "sub" / ".hookctl" / "run" / "task.json", "{}")
+    if stranger:
+        give(isolated / "work" / "vendor" / "evil" / ".hookctl")
+    found = hookctl("doctor", "--host", host, "--json").data["findings"]
+    paths = [one["path"] for one in found if one["code"] == "nested_folder"]
+    assert paths == ([f"{isolated}/work/vendor/evil/.hookctl"] if named else [])
+
+
+# S15: a project's .env.
+
+
+@pytest.mark.parametrize(("host", "name"), [("gemini", ".env"), ("qwen", ".qwen/.env"), ("gemini", ".gemini/.env")])
+def test_doctor_names_variables_of_ours_in_a_projects_env_file(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, host: str, name: str
+) -> None:
+    (isolated / "work" / ".git").mkdir()
+    (isolated / "work" / "sub").mkdir()
+    monkeypatch.chdir(isolated / "work" / "sub")
+    assert hookctl("install", "--host", host).code == 0
+    put(isolated / "work" / name, "A=1\nexport HOOKCTL_DISABLE=1\n#HOOKCTL_MODE=off\nMAX_STOP_BLOCKS = 0\n")
+    found = hookctl("doctor", "--host", host, "--json").data["findings"]
+    (finding,) = [one for one in found if one["code"] == "env_file"]
+    assert finding["path"] == str(isolated / "work" / name)
+    assert "HOOKCTL_DISABLE, MAX_STOP_BLOCKS" in finding["message"]
+
+
+# I7: root in somebody's home.
+
+WRITING = [
+    ("install", "--host", "claude"),
+    ("uninstall",),
+    ("uninstall", "--all", "--yes"),
+    ("doctor", "--fix"),
+    ("run", "start"),
+    ("run", "remaining", "1"),
+    ("run", "heartbeat"),
+    ("restore", "x"),
+    ("restore", "--prune"),
+]
+
+
+@needs_root
+@pytest.mark.parametrize("verb", WRITING, ids=" ".join)
+@pytest.mark.parametrize("whose", ["home", "state", "data"])
+def test_root_writes_nothing_into_another_users_home(
+    isolated: Path,
+    hookctl: Hookctl,
+    give: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    verb: tuple[str, ...],
+    whose: str,
+) -> None:
+    if whose == "home":
+        give(isolated / "home")
+    else:
+        monkeypatch.setenv(f"HOOKCTL_{whose.upper()}_DIR", str(give(isolated / "bob") / "deep" / "er"))
+    done = hookctl(*verb)
+    assert (done.code, "sudo -u" in done.err) == (1, True)
+    assert os.listdir(isolated / "home") == []
+    assert os.listdir(isolated / "work") == []
+    assert not (isolated / "state").exists()
+    assert whose == "home" or os.listdir(isolated / "bob") == []
+
+
+@needs_root
+def test_root_may_look(isolated: Path, hookctl: Hookctl, give: Callable[..., Path], fixed_python: None) -> None:
+    give(isolated / "home")
+    for verb in (("status",), ("plan", "--host", "claude", "--scope", "project"), ("run", "status")):
+        assert "sudo -u" not in hookctl(*verb).err
+
+
+@needs_root
+def test_a_bug_leaves_no_log_there(isolated: Path, hookctl: Hookctl, give: Callable[..., Path]) -> None:
+    give(isolated / "home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HOOKCTL_STATE_DIR")
+        patch.setattr("hookctl.verbs.hosts.hosts", lambda folders: 1 / 0)
+        assert hookctl("hosts").code == 3
+    assert os.listdir(isolated / "home") == []
+
+
+# I12: no home, no file descriptors.
+
+HOMELESS = [("status",), ("install", "--host", "claude"), ("doctor",), ("hosts",), ("run", "status"), ("log",)]
+
+
+@pytest.mark.parametrize("home", [None, "", "relative", "~", "~/x"])
+@pytest.mark.parametrize("verb", HOMELESS, ids=" ".join)
+def test_without_a_home_there_is_one_clear_error(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, home: str | None, verb: tuple[str, ...]
+) -> None:
+    if home is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", home)
+    done = hookctl(*verb)
+    assert (done.code, done.out) == (4, "")
+    assert "HOME" in done.err
+    assert os.listdir(isolated / "work") == []
+
+
+def test_what_needs_no_home_asks_for_none(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    for verb in (("completion", "bash"), ("verify", "--", "true"), ("--version",)):
+        assert hookctl(*verb).code == 0
+
+
+def test_a_uid_without_a_name_is_no_trouble(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, fixed_python: None
+) -> None:
+    def unknown(uid: int) -> object:
+        raise KeyError(uid)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for verb in (("install", "--host", "claude"), ("status",), ("doctor",), ("uninstall",)):
+        assert hookctl(*verb).code in (0, 1)
+    monkeypatch.delenv("HOME")
+    assert hookctl("status").code == 4
+
+
+@pytest.mark.parametrize("verb", ["install --host claude", "plan --host claude", "run remaining 3", "status"])
+def test_too_few_descriptors_are_a_clear_error(isolated: Path, verb: str) -> None:
+    import typer
+
+    paths = [str(Path(__file__).parents[1]), str(Path(typer.__file__).parents[1])]
+    code = f"import sys; sys.path[:0] = {paths!r}; sys.argv[1:] = {verb.split()!r}\n"
+    code += "from hookctl.__main__ import main; main()"
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode in (0, 1, 4)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0 or "Too many open files" in done.stderr
+    if verb.startswith("install"):
+        assert (done.returncode, "ulimit -n" in done.stderr) == (4, True)
+        assert os.listdir(isolated / "home") == []
+
+
+# S14: modes and control characters.
+
+
+@pytest.mark.parametrize("mask", [0, 0o777])
+def test_own_folders_are_private_whatever_the_umask(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, fixed_python: None, mask: int
+) -> None:
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
+        monkeypatch.delenv(name)
+    old = os.umask(mask)
+    try:
+        assert hookctl("install", "--host", "claude").code == 0
+        assert hookctl("run", "start", "--project", str(isolated)).code == 0
+    finally:
+        os.umask(old)
+    folders = [path for path in (isolated / "home").rglob("*") if path.is_dir()]
+    assert {oct(path.stat().st_mode & 0o777) for path in folders} == {"0o700"}
+    paths = [path for path in (isolated / "home" / ".local").rglob("*") if path.is_file() and path.name != "lock"]
+    assert {oct(path.stat().st_mode & 0o077) for path in paths} == {"0o0"}
+
+
+def test_a_path_forges_no_line_of_a_message(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = isolated / "work" / "a\nhookctl: error: forged\x1b[2J\u202e\u2028x"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    put(folder / ".claude" / "settings.json", "{")
+    for verb in (
+        ("install", "--host", "claude", "--scope", "project"),
+        ("run", "remaining", "1"),
+        ("doctor",),
+        ("status",),
+    ):
+        done = hookctl(*verb)
+        lines = (done.out + done.err).splitlines()
+        assert not [line for line in lines if line.startswith("hookctl: error: forged")]
+        assert "\x1b" not in done.out + done.err
+        assert "\u202e" not in done.out + done.err
+
+
+def test_the_file_that_is_written_has_its_mode_under_any_umask(isolated: Path) -> None:
+    old = os.umask(0o777)
+    try:
+        files.write_own(str(isolated / "a" / "b" / "c"), b"x")
+    finally:
+        os.umask(old)
+    assert json.loads(f"{(isolated / 'a' / 'b' / 'c').stat().st_mode & 0o777}") == 0o600
