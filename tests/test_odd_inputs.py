@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import Hookctl, put
+from tests.counting import count
 
 MIB = 1024 * 1024
 SECONDS = 10  # for a command, on a busy machine; a tenth of it is usual
@@ -193,9 +194,7 @@ def test_a_limit_of_the_shell_stops_an_install_and_changes_nothing(
 
 
 @pytest.mark.parametrize(("where", "step"), [("home", 3), ("state", 9), ("data", 9)])
-def test_a_disk_that_is_full_changes_nothing(
-    where: str, step: int, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_a_disk_that_is_full_changes_nothing(where: str, step: int, tmp_path: Path) -> None:
     """No room, no inodes, or read-only: the install fails or is whole, and the next one with room is as ever."""
     step = 1 if os.environ.get("HOOKCTL_TESTS") == "all" else step
     command = ["unshare", "-rm", sys.executable, "-m", "tests.small_disk", str(tmp_path / "disks"), where, str(step)]
@@ -219,4 +218,4 @@ def test_a_disk_that_is_full_changes_nothing(
     assert faults == [], faults
     _, tried, _, failed = last.split()
     assert 1 <= int(failed) < int(tried), last
-    record_property("small_disks", int(tried))
+    count("faults", int(tried))
