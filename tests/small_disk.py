@@ -15,7 +15,7 @@ from tests.disk import INSTALL, UNINSTALL, temporary
 from tests.fuzz.world import World, quick
 
 THEIRS = b'{\n  "model": "m",\n  "note": "' + b"x" * 6000 + b'"\n}\n'
-PAGES, INODES = 80, 70  # more than an install needs
+NEEDED = {"home": (10, 12), "state": (60, 50), "data": (80, 70)}  # pages and inodes, more than an install needs
 
 
 def mount(where: Path, *options: str) -> None:
@@ -27,17 +27,18 @@ def remount(where: Path, *options: str) -> None:
     subprocess.run(["mount", "-o", ",".join(("remount", *options)), str(where)], check=True)
 
 
-def limits(step: int) -> Iterator[tuple[str, ...]]:
+def limits(where: str, step: int) -> Iterator[tuple[str, ...]]:
     """Disks from far too small to large enough, then one that may not be written at all."""
-    yield from ((f"size={4 * pages}k",) for pages in range(1, PAGES, step))
-    yield from ((f"nr_inodes={number}",) for number in range(2, INODES, step))
+    pages, inodes = NEEDED[where]
+    yield from ((f"size={4 * number}k",) for number in range(1, pages, step))
+    yield from ((f"nr_inodes={number}",) for number in range(2, inodes, step))
     yield ("ro",)
 
 
 def main(top: Path, where: str, step: int) -> None:
     tried = failed = 0
     with quick():
-        for number, limit in enumerate(limits(step)):
+        for number, limit in enumerate(limits(where, step)):
             place = top / str(number)
             for fault in faults(place, where, limit):
                 print(f"{where} {limit}: {fault}")

@@ -74,8 +74,8 @@ def quick() -> Iterator[None]:
     kept: list[tuple[Any, str, Any]] = []
     for holder, name, value in (
         (sources, "READ_PAUSE", 0),
-        (interpreter, "choose", lambda environ: ("/usr/bin/python3", "")),
-        (interpreter, "on_path", lambda environ: ()),
+        (interpreter, "choose", lambda *_: ("/usr/bin/python3", "")),
+        (interpreter, "on_path", lambda *_: ()),
         (os, "fsync", lambda handle: None),
     ):
         kept.append((holder, name, getattr(holder, name)))

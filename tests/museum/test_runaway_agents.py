@@ -46,11 +46,10 @@ def test_m03_claude_code_skills_245_a_tool_in_each_continuation_buys_no_endless_
     lab.environment[CAP] = "5000"
     lab.task(remaining=2)
     answers = ""
-    for number in range(80):
-        lab.calls(f"make {number}")
-        answers += lab.stop(number > 0)
-    assert answers.startswith("BBBBB") and "R" in answers, answers
-    assert answers.count("B") < 60, answers
+    while "R" not in answers and len(answers) < 60:
+        lab.calls(f"make {len(answers)}")
+        answers += lab.stop(answers != "")
+    assert answers.startswith("BBBBB") and answers.endswith("BR"), answers
 
 
 @pytest.mark.parametrize("session", ["", None, 7, ["S1"]])

@@ -43,7 +43,7 @@ def test_m10_graphify_2167_nothing_around_ours_changes_at_any_step(
     assert settings.read_bytes() == theirs and settings.stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize("steps", range(1, len(STEPS) + 1))
+@pytest.mark.parametrize("steps", [1, 4])
 def test_m10_graphify_2167_restore_brings_the_first_bytes_back(
     steps: int, theirs: bytes, settings: Path, process: Hookctl
 ) -> None:
