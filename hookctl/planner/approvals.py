@@ -55,7 +55,7 @@ class Approvals:
         elif trust.config:
             self._approve_in_config(draft, pack, trust, ask=ask)
         elif ask or self._waits_for_host(draft):
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
 
     def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
@@ -63,7 +63,7 @@ class Approvals:
             _require_own_programs(draft, pack, self.sources.folders.environ)
         config = self._open_config_of(draft, must=ask)
         if config is None:
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
             return
         needed, others = _needed_approvals(draft, pack)
         if not _may_approve(draft.target):
@@ -74,7 +74,7 @@ class Approvals:
             for hook in others:
                 draft.messages.append(f"{hook.id} is not as {pack} wants it, so it is not approved")
         if _misses_any(config, needed) or (ask and others):
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
 
     def follow(self, draft: Draft, pack: str) -> None:
         """Keep up a pack's approvals after another pack's install has moved its hooks."""
@@ -183,9 +183,9 @@ def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[s
     return frozenset(hooks)
 
 
-def _operator_step(trust: Trust) -> str:
+def _operator_step(trust: Trust, target: Target) -> str:
     """What the operator has to do before the host runs our hooks."""
-    return f"{trust.gate}: {trust.action}"
+    return f"{trust.gate}: {trust.step(target.scope)}"
 
 
 def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
