@@ -105,6 +105,11 @@ def with_python(place: Place, text: str) -> Path:
     return place.script("python3", text)
 
 
+def with_hooks_python(place: Place, text: str) -> None:
+    """An interpreter that says its version, and runs the hook in this way."""
+    with_python(place, f'case "$*" in *" -c "*) exec {sys.executable} "$@" ;; esac\n{text}')
+
+
 def other_hook(place: Place, text: str) -> None:
     """A hook of another version of hookctl: the ledger knows it, this version's template differs."""
     place.install()
@@ -271,15 +276,15 @@ def hook_old(place: Place) -> None:
 
 
 def self_test_failed(place: Place) -> None:
-    other_hook(place, "raise SystemExit(0)\n")
+    with_hooks_python(place, "exit 0")
 
 
 def self_test_crashed(place: Place) -> None:
-    other_hook(place, "raise SystemExit(1)\n")
+    with_hooks_python(place, "exit 1")
 
 
 def self_test_said_nonsense(place: Place) -> None:
-    other_hook(place, "print('[1]')\n")
+    with_hooks_python(place, "echo '[1]'")
 
 
 def interpreter_missing(place: Place) -> None:
@@ -292,6 +297,10 @@ def interpreter_not_executable(place: Place) -> None:
 
 def interpreter_broken(place: Place) -> None:
     with_python(place, "exit 1")
+
+
+def interpreter_unsafe(place: Place) -> None:
+    with_python(place, "exit 0").chmod(0o777)
 
 
 def interpreter_old(place: Place) -> None:
@@ -682,8 +691,7 @@ def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
 def of_another_user(place: Place) -> None:
     """To a user that is not the owner of these files, nor are they root's."""
     place.install()
-    place.monkeypatch.setattr("hookctl.checks.settings._TRUSTED", ())
-    place.monkeypatch.setattr("hookctl.checks.gather_file.os.geteuid", lambda: 12345)
+    place.monkeypatch.setattr("hookctl.system.owners.is_foreign", lambda status: True)
 
 
 # The project.
@@ -917,6 +925,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("interpreter_missing", "error", interpreter_missing),
     ("interpreter_missing", "error", interpreter_not_executable),
     ("interpreter_broken", "error", interpreter_broken),
+    ("interpreter_unsafe", "error", interpreter_unsafe),
     ("interpreter_old", "error", interpreter_old),
     ("config_unreadable", "error", config_unreadable("{")),
     ("config_unreadable", "error", config_unreadable("")),
