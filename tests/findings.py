@@ -621,8 +621,7 @@ def state_elsewhere(place: Place) -> None:
 
 
 def hook_slow(place: Place) -> None:
-    slow = "import time\ntime.sleep(0.4)\n" + load_programs(wrapper=False).launchers["hook.py"].decode()
-    other_hook(place, slow)
+    with_hooks_python(place, f'sleep 0.4; exec {sys.executable} "$@"')
     place.edit('"timeout": 10', '"timeout": 0.3')
 
 
