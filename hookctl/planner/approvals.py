@@ -57,7 +57,7 @@ class Approvals:
         elif trust.config:
             self._approve_in_config(draft, pack, trust, ask=ask)
         elif ask or self._waits_for_host(draft):
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
 
     def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
@@ -68,7 +68,7 @@ class Approvals:
             self._take_back(draft, pack)
         config = self._open_config_of(draft, must=ask)
         if config is None:
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
             return
         needed, others = _needed_approvals(draft, pack)
         if not _may_approve(draft.target):
@@ -79,7 +79,7 @@ class Approvals:
             for hook in others:
                 draft.messages.append(f"{hook.id} is not as {pack} wants it, so it is not approved")
         if _misses_any(config, needed) or (ask and others):
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
 
     def _take_back(self, draft: Draft, pack: str) -> None:
         """Take our approvals of a pack out again, and show what it ran and what it runs now.
@@ -202,9 +202,9 @@ def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[s
     return frozenset(hooks)
 
 
-def _operator_step(trust: Trust) -> str:
+def _operator_step(trust: Trust, target: Target) -> str:
     """What the operator has to do before the host runs our hooks."""
-    return f"{trust.gate}: {trust.action}"
+    return f"{trust.gate}: {trust.step(target.scope)}"
 
 
 def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
