@@ -27,16 +27,9 @@ def file_becomes_a_link(settings: Path) -> None:
     settings.symlink_to(target)
 
 
-def link_becomes_a_file(settings: Path) -> None:
-    data = settings.read_bytes()
-    settings.unlink()
-    settings.write_bytes(data)
-
-
 MOVES: list[tuple[bool, Callable[[Path], None]]] = [
     (False, folder_becomes_a_link),
     (False, file_becomes_a_link),
-    (True, link_becomes_a_file),
 ]
 
 
