@@ -14,6 +14,7 @@ import pytest
 
 from hookctl.__main__ import run
 from tests import syscalls
+from tests.counting import write_counts
 
 _HOSTS_OWN = (
     "CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "OH_", "OPENCODE_",
@@ -48,6 +49,10 @@ def fixed_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ, project: ())
     monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
+
+
+def pytest_sessionfinish() -> None:
+    write_counts()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.counting import count
+
 KILL = "KILL"
 _CHANGING_BY_HANDLE = (
     "write", "writev", "pwrite64", "pwritev", "pwritev2", "ftruncate", "fallocate", "fchmod", "fchown", "fsync",
@@ -72,6 +74,7 @@ def struck(log: Path, call: Call, fault: str, *command: str, lasting: bool = Fal
 
     With `lasting` every later call of that name fails too. It is an error if the call met is another one.
     """
+    count("faults")
     what = "signal" if fault == KILL else "error"
     how = f"inject={call.name}:{what}={fault}:when={call.number}{'+' * lasting}"
     done = _ended(_started(log, (call.name,), ("-e", how), command))
@@ -86,6 +89,7 @@ def struck(log: Path, call: Call, fault: str, *command: str, lasting: bool = Fal
 
 def stopped(log: Path, call: Call, meanwhile: Callable[[], None], *command: str) -> Struck:
     """Run hookctl with this command, and do something while it stands still right after the call."""
+    count("rounds")
     how = f"inject={call.name}:signal=STOP:when={call.number}"
     log.write_text("")
     strace = _started(log, (call.name,), ("-e", how), command)

@@ -16,6 +16,7 @@ from hookctl import transaction
 from hookctl.planner.run import unfinished
 from hookctl.system import files, folders
 from tests.conftest import put
+from tests.counting import count
 from tests.disk import (
     INSTALL,
     PROJECT,
@@ -83,6 +84,7 @@ def killed(arguments: tuple[str, ...], at: int) -> bool:
             os._exit(99)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert status in (0, _KILLED)
+    count("faults", status == _KILLED)
     return status == _KILLED
 
 

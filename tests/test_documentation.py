@@ -13,6 +13,7 @@ from hookctl import errors, events, hosts
 from hookctl.packs import choices, guard, guard_options
 from hookctl.verbs import completion
 
+from . import figures
 from .findings_of_hosts import MADE_OF_HOSTS
 from .templates.modules import module, sources
 from .test_cli_contract import COMMANDS, options_of
@@ -20,7 +21,7 @@ from .test_doctor import MADE, source_codes
 
 KNOBS = module("settings").DEFAULTS
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def rows(path: Path, heading: str) -> list[list[str]]:
@@ -135,6 +136,12 @@ def test_every_variable_that_is_named_is_read_somewhere() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "schemas").glob("*.json")), ids=lambda path: path.name)
 def test_schemas_are_schemas(path: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
+
+
+def test_the_figures_stand_in_the_page_row_by_row() -> None:
+    table = rows(ROOT / "docs" / "security.md", "what | tried | outcome")
+    assert [(row[0], row[2]) for row in table] == [(row.what, row.well) for row in figures.ROWS]
+    assert all(int(row[1].replace(",", "")) > 0 for row in table)
 
 
 def test_every_promise_names_tests_that_there_are() -> None:

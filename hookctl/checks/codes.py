@@ -44,7 +44,7 @@ TABLE = (
     Code(
         "unsupported_yaml", ("error",),
         "hookctl's part of a YAML file goes through an alias, a shared anchor or a merge, "
-        "so an edit would change other parts too",
+        "so an edit would change other parts too; or its aliases make a value endless or huge",
         "write that part out",
     ),
     Code(

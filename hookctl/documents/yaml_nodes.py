@@ -18,6 +18,7 @@ from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
 
 DEPTH = 200  # levels; deeper recursion crashes the reader, and no settings file is that deep
+VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
 BOM = "\ufeff"
 STRING = "tag:yaml.org,2002:str"
 MERGE = "tag:yaml.org,2002:merge"
@@ -55,6 +56,7 @@ class Node:
     flow: bool = False
     block: bool = False  # a scalar in the | or > style, which ends where the next line begins
     children: list[Child] = field(default_factory=list)
+    values: int = 1  # in it, itself and what its aliases stand for included
 
     def find(self, key: str | int) -> list[int]:
         """The indexes of the children under a key; more than one for a duplicate key."""
@@ -196,8 +198,18 @@ class _Builder:
         if node.text not in self.anchors:
             message = f"there is no anchor &{node.text}"
             raise _error(self._text, self._where, node.start, message, _AGAIN)
+        target = self.anchors[node.text]
+        if any(target is holder for holder in self._open):
+            raise self._unsupported(node, f"the value &{node.text} contains itself")
+        node.values = target.values
         self.aliased.add(node.text)
         self._add(node)
+
+    def _unsupported(self, node: Node, message: str) -> HookctlError:
+        hint = "Write the value out instead of the alias, then run the command again."
+        error = _error(self._text, self._where, node.start, message, hint)
+        error.code = "unsupported_yaml"
+        return error
 
     def _add(self, node: Node) -> None:
         """Add a node to the innermost open collection, as a key or as a value."""
@@ -220,6 +232,9 @@ class _Builder:
         """End the innermost collection; a block one ends with its last child, not at its event."""
         node = self._open.pop()
         self._keys.pop()
+        node.values += sum(child.value.values for child in node.children)
+        if node.values > VALUES:
+            raise self._unsupported(node, f"its aliases make more than {VALUES:,} values of it")
         node.end = end if node.flow or not node.children else node.children[-1].value.end
 
 

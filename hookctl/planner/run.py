@@ -16,7 +16,7 @@ from hookctl.system.folders import Folders
 
 def unfinished(folders: Folders) -> bool:
     """Whether an interrupted run left something to finish or to clear away."""
-    return os.path.exists(folders.journal) or os.path.exists(folders.pending)
+    return os.path.lexists(folders.journal) or os.path.lexists(folders.pending)
 
 
 @contextmanager

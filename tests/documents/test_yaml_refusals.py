@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import time
 from typing import Any
@@ -124,16 +125,26 @@ def test_the_corpus_of_refused_files_is_refused(name: str) -> None:
     assert caught.value.hint
 
 
-def test_aliases_of_aliases_are_not_written_out() -> None:
-    """Ten names for ten times the one before are ten lines, and would be ten thousand million values."""
-    lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 11))]
+def bomb(levels: int) -> str:
+    """A few names, each for ten times the one before."""
+    lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels + 1))]
+    return "\n".join(lines) + "\nhooks: {}\n"
+
+
+@pytest.mark.parametrize("levels", [5, 6, 10, 2000])
+def test_aliases_of_aliases_are_not_written_out(levels: int) -> None:
     start = time.process_time()
-    document = parse("\n".join(lines) + "\nhooks: {}\n").append(("hooks", "pre_verify"), 1)
-    assert document.position(("a10", 3)) and time.process_time() - start < 5
+    with contextlib.suppress(HookctlError) if levels < 6 else pytest.raises(HookctlError) as caught:
+        parse(bomb(levels)).append(("hooks", "pre_verify"), 1)
+    assert time.process_time() - start < 5
+    assert levels < 6 or (caught.value.code, caught.value.line) == ("unsupported_yaml", 7)
 
 
-def test_a_list_that_holds_itself_is_read() -> None:
-    document = parse("a: &a [*a]\nhooks: {}\n")
-    assert document.append(("hooks", "x"), 1).remove(("hooks", "x", 0)).get(("hooks", "x")) == []
-    with pytest.raises(KeyError):
-        parse("a: &a\n  <<: [*a, *a]\n").raw(("a", "b"))
+@pytest.mark.parametrize("text", ["a: &a [*a]\n", "a: &a\n  b: [{c: *a}]\n", "a: &a\n  <<: [*a, *a]\n", "&a [*a]\n"])
+def test_a_value_that_contains_itself_is_refused(text: str) -> None:
+    """Whatever walks through it would walk for ever."""
+    with pytest.raises(HookctlError) as caught:
+        parse(text)
+    error = caught.value
+    assert error.code == "unsupported_yaml" and error.hint
+    assert text.splitlines()[error.line - 1][error.column - 1 :].startswith("*a")

@@ -18,6 +18,7 @@ from hookctl.model import Path as Keys
 from hookctl.packs import pack
 from hookctl.system import folders
 from hookctl.transaction import pending
+from tests.counting import count
 from tests.fuzz.hook import DEFAULTS, HANDLERS, HOSTS, Hook
 from tests.fuzz.world import World
 from tests.hostfiles import BY_NAME, CORPUS
@@ -40,6 +41,7 @@ class Door(NamedTuple):
 
 def knock(door: Door, world: World, data: bytes) -> None:
     """Try these bytes, in bounded time."""
+    count("inputs")
     start = time.process_time()
     door.check(world, data)
     spent, allowed = time.process_time() - start, SECONDS + SECONDS_A_KIB * len(data) / 1024
