@@ -612,12 +612,6 @@ def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
     return arrange
 
 
-def of_another_user(place: Place) -> None:
-    """To a user that is not the owner of these files, nor are they root's."""
-    place.install()
-    place.monkeypatch.setattr("hookctl.system.owners.is_foreign", lambda status: True)
-
-
 # The project.
 
 
