@@ -362,11 +362,18 @@ def _restore(
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove FILE's backups; without FILE, all backups.")
     ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask with --prune.")] = False,
     dry_run: _Dry = False,
     json: _Json = False,
 ) -> int:
-    from hookctl.verbs.restore import Request, restore
+    from hookctl.system.folders import here
+    from hookctl.verbs.restore import Request, prune_question, restore
 
+    if prune and not (dry_run or yes):
+        question = prune_question(here(), file)
+        if question and (json or not _confirm(question)):
+            message, hint = "--prune needs confirmation, but there is no terminal", "Pass --yes."
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     request = Request(file, to, list_, prune, dry_run)
     writes = not (list_ or dry_run)
     return _show("restore", lambda f: restore(f, request), json, writes=writes)

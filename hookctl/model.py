@@ -20,6 +20,14 @@ class Wanted(NamedTuple):
     merge: str = ""  # leaf: max | min | first, where several packs may want the key
 
 
+class PathFault(NamedTuple):
+    """The first part of a path that somebody else could change, why, and the command against it."""
+
+    path: str
+    reason: str
+    fix: str
+
+
 class HookEntry(NamedTuple):
     """A hook of ours as it stands in a settings file, recognised by the head of its command."""
 

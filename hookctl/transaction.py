@@ -517,6 +517,8 @@ def _dump_ledger(folders: Folders, ledger: Ledger, saved: Mapping[str, Record]) 
 
 def _ledger_home(folders: Folders, ledger: Ledger, saved: Mapping[str, Record]) -> str:
     """The HOME that the ledger belongs to: the old one, as long as records of it are left."""
+    if not saved:
+        return ""
     if not ledger.files or not ledger.home:
         return folders.home
     if not ledger.former:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl.__main__ import run
-from hookctl.packs import is_path
 from tests import syscalls
 from tests.counting import write_counts
 
@@ -93,12 +92,12 @@ Hookctl = Callable[..., Outcome]
 
 
 def agreed(arguments: Sequence[str]) -> list[str]:
-    """The arguments, with consent where a pack is installed by its path: few tests are about that."""
+    """The arguments, with consent to any pack that is installed: few tests are about that."""
     words = list(arguments)
     if words[:1] == ["uninstall"] and {"--all", "--json"} <= set(words):
         words.append("--yes")
-    if words[:1] == ["install"] and any(is_path(word) for word in words[1:2]):
-        words[2:2] = ["--yes", "--accept-changed"]
+    if words[:1] == ["install"]:
+        words[1:1] = ["--yes", "--accept-changed"]
     return words
 
 

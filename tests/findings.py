@@ -108,6 +108,15 @@ def with_python(place: Place, text: str) -> Path:
     return place.script("python3", text)
 
 
+def with_hooks_python(text: str) -> Callable[[Place], None]:
+    """An interpreter that says its version, and runs the hook in this way."""
+
+    def arrange(place: Place) -> None:
+        with_python(place, f'case "$*" in *" -c "*) exec {sys.executable} "$@" ;; esac\n{text}')
+
+    return arrange
+
+
 def other_hook(text: str) -> Callable[[Place], None]:
     """A hook of another version of hookctl: the ledger knows it, this version's template differs."""
 
@@ -292,6 +301,10 @@ def interpreter_not_executable(place: Place) -> None:
 
 def interpreter_broken(place: Place) -> None:
     with_python(place, "exit 1")
+
+
+def interpreter_unsafe(place: Place) -> None:
+    with_python(place, "exit 0").chmod(0o777)
 
 
 def interpreter_old(place: Place) -> None:
@@ -533,7 +546,7 @@ OUR_HOOK = load_programs(wrapper=False).launchers["hook.py"].decode()
 
 
 def hook_slow(place: Place) -> None:
-    other_hook(f"import time\ntime.sleep(0.4)\n{OUR_HOOK}")(place)
+    with_hooks_python(f'sleep 0.4; exec {sys.executable} "$@"')(place)
     place.edit('"timeout": 10', '"timeout": 0.3')
 
 
@@ -832,6 +845,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("interpreter_missing", "error", interpreter_missing),
     ("interpreter_missing", "error", interpreter_not_executable),
     ("interpreter_broken", "error", interpreter_broken),
+    ("interpreter_unsafe", "error", interpreter_unsafe),
     ("interpreter_old", "error", interpreter_old),
     ("config_unreadable", "error", config_unreadable("{")),
     ("config_unreadable", "error", config_unreadable("")),
@@ -840,9 +854,9 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("config_missing", "warning", config_missing),
     ("config_invalid", "warning", knob(latch="perhaps")),
     ("config_invalid", "warning", knob(latsch=True)),
-    ("self_test_failed", "error", other_hook("raise SystemExit(0)\n")),
-    ("self_test_failed", "error", other_hook("raise SystemExit(1)\n")),
-    ("self_test_failed", "error", other_hook("print('[1]')\n")),
+    ("self_test_failed", "error", with_hooks_python("exit 0")),
+    ("self_test_failed", "error", with_hooks_python("exit 1")),
+    ("self_test_failed", "error", with_hooks_python("echo '[1]'")),
     ("self_test_passed", "info", installed),
     ("masked", "warning", masked),
     ("cap_invalid", "warning", cap_is("abc")),

@@ -131,7 +131,7 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (2, nothing, ("completion", "tcsh")),
     (2, nothing, ("completion",)),
     (0, nothing, ("render", *CLAUDE)),
-    (0, installed, ("restore", "--prune")),
+    (0, installed, ("restore", "--prune", "--yes")),
     (0, nothing, ("install", *CLAUDE, "--scope", "project")),
     (0, nothing, ("install", *CLAUDE, "--scope", "local", "--project", ".")),
     (0, installed, ("uninstall", "--scope", "project")),

@@ -313,6 +313,16 @@ def test_a_changed_pack_loses_what_is_left_of_its_approvals(approved: Approved) 
     assert "sha256:0" in approved.config.read_text()
 
 
+def test_an_approval_that_cannot_be_reached_stops_the_change(approved: Approved) -> None:
+    """Else it would cover the new program as soon as somebody mends the file."""
+    broken = approved.config.read_text() + "x =\n"
+    approved.config.write_text(broken)
+    approved.bell.script.write_text("echo evil\n")
+    assert approved.install().code == 4
+    (program,) = (approved.config.parents[2] / "data" / "packs").rglob("ring.sh")
+    assert (program.read_text(), approved.config.read_text()) == ("echo ding\n", broken)
+
+
 def test_a_pack_that_moves_keeps_its_approval(approved: Approved) -> None:
     path = approved.config.with_name("hooks.json")
     page = json.loads(path.read_text())

@@ -27,30 +27,15 @@ def file_becomes_a_link(settings: Path) -> None:
     settings.symlink_to(target)
 
 
-def link_becomes_a_file(settings: Path) -> None:
-    data = settings.read_bytes()
-    settings.unlink()
-    settings.write_bytes(data)
+MOVES: list[Callable[[Path], None]] = [folder_becomes_a_link, file_becomes_a_link]
 
 
-MOVES: list[tuple[bool, Callable[[Path], None]]] = [
-    (False, folder_becomes_a_link),
-    (False, file_becomes_a_link),
-    (True, link_becomes_a_file),
-]
-
-
-@pytest.fixture(params=MOVES, ids=lambda case: case[1].__name__)
+@pytest.fixture(params=MOVES, ids=lambda move: move.__name__)
 def moved(request: pytest.FixtureRequest, settings: Path, hookctl: Hookctl) -> Path:
     """Settings with the guard installed, which have been moved since."""
-    linked, move = request.param
     put(settings, BEFORE)
-    if linked:
-        target = put(settings.parents[1] / "old" / "claude.json", BEFORE)
-        settings.unlink()
-        settings.symlink_to(target)
     assert hookctl("install", "--host", "claude").code == 0
-    move(settings)
+    request.param(settings)
     return settings
 
 

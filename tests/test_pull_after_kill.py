@@ -102,6 +102,7 @@ def test_an_install_is_put_into_the_ledger_that_came_with_the_pull(clone: Clone,
     assert "whose entries were put into it" in "".join(recovered())
     assert sorted(clone.page()["packs"]) == ["bell", "guard"]
     assert (clone.written()["MAX_STOP_BLOCKS"], clone.written()["BELL"]) == ("9", "1")
+    ok(clone.run("install", clone.bell, *PROJECT))  # a teammate's consent is none of this machine's
     assert ok(clone.run(*UPGRADE)).out == ok(clone.run("install", clone.bell, *PROJECT)).out == "nothing to do\n"
     for pack in ("guard", "bell"):
         ok(clone.run("uninstall", pack, "--scope", "project"))

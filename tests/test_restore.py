@@ -123,7 +123,7 @@ def test_pages_lie_beside_their_backups_for_nobody_else_and_go_with_them(setting
     assert len(pages(settings)) == backups.KEEP
     assert {page.stat().st_mode & 0o777 for page in pages(settings)} == {0o600}
     assert all(page.with_suffix("").exists() for page in pages(settings))
-    assert hookctl("restore", "--prune").code == 0
+    assert hookctl("restore", "--prune", "--yes").code == 0
     assert pages(settings) == []
 
 
@@ -197,13 +197,13 @@ def test_a_page_is_not_written_over_a_strangers_ledger_that_is_none(isolated: Pa
 
 def test_prune_leaves_what_an_uninstall_needs(settings: Path, hookctl: Hookctl) -> None:
     stages(settings, hookctl)
-    assert hookctl("restore", "--prune").out.endswith(
+    assert hookctl("restore", "--prune", "--yes").out.endswith(
         "removed 2 backups; the first one stays, since uninstall puts it back\n"
     )
-    assert hookctl("restore", "--prune").out == "nothing to do\n"
+    assert hookctl("restore", "--prune", "--yes").out == "nothing to do\n"
     assert hookctl("uninstall").code == 0
     assert settings.read_bytes() == THEIRS
-    assert hookctl("restore", str(settings), "--prune", "--json").data["pruned"] == [
+    assert hookctl("restore", str(settings), "--prune", "--yes", "--json").data["pruned"] == [
         {"file": str(settings), "removed": 2, "kept_first": False}
     ]
     assert os.listdir(os.path.join(folders.here().state, "backups")) == []

@@ -83,7 +83,9 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     if trust.config or trust.memory or file.host.folder_trust.file:
         return  # the host keeps its approvals where they were just looked up
     if file.target.scope in (trust.scopes or ()):
-        yield file.find("not_approved", f"{trust.gate}: {trust.action}", level="info")
+        yield file.find(
+            "not_approved", f"{trust.gate}: {trust.step(file.target.scope)}", level="info"
+        )
 
 
 def _report_closed(file: FileFacts, closed: Closed) -> Finding:
@@ -96,7 +98,7 @@ def _report_closed(file: FileFacts, closed: Closed) -> Finding:
     message = f"{title} silently skips a hook of {pack}: it was changed since it was approved"
     if closed.why == approval.UNKNOWN:
         message = f"{title} silently skips a hook of {pack}: it is not approved"
-    return file.find("not_approved", message, f"{_sentence(trust.action)}.")
+    return file.find("not_approved", message, f"{_sentence(trust.step(file.target.scope))}.")
 
 
 def _judge_folder(file: FileFacts) -> Iterator[Finding]:

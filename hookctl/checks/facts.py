@@ -10,13 +10,12 @@ from hookctl.checks.codes import Finding, finding
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Current, PackRecord, Path, Record
+from hookctl.model import Current, PackRecord, Path, PathFault, Record
 from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
-from hookctl.system.owners import Fault
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
 _SCRIPTED = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash)[0-9.]*")
@@ -137,7 +136,7 @@ class Python(NamedTuple):
     path: str
     is_executable: bool
     version: tuple[int, int] | None  # None where it does not run
-    fault: Fault | None = None  # what lets somebody else change it; then it was not started
+    fault: PathFault | None = None  # what lets somebody else change it; then it was not started
 
 
 class Answer(NamedTuple):
@@ -167,7 +166,7 @@ class Rights(NamedTuple):
     """A path that only the user may change, and what lets somebody else change it."""
 
     path: str
-    fault: Fault
+    fault: PathFault
 
 
 class OtherReader(NamedTuple):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
+
+# The SHA-256 of plugins that hookctl's record says we wrote.
+_OURS: set[str] = set()
 
 
 def renewed(document: Document) -> Document:
@@ -13,6 +17,11 @@ def renewed(document: Document) -> Document:
     if hasattr(document, "renewed"):
         return document.renewed()
     return document
+
+
+def remember(digest: str) -> None:
+    """Take a plugin with this SHA-256 for ours, whichever version of hookctl wrote it."""
+    _OURS.add(digest)
 
 
 @lru_cache(maxsize=16)  # as many settings files as there are hosts
@@ -32,5 +41,6 @@ def parse(format: str, data: bytes, *, where: str = "") -> Document:
     if format == "plugin":
         from hookctl.documents.plugin import PluginDocument
 
-        return PluginDocument.parse(data, where=where)
+        is_ours = hashlib.sha256(data).hexdigest() in _OURS
+        return PluginDocument.parse(data, where=where, is_ours=is_ours)
     return JsonDocument.parse(data, where=where)

@@ -120,6 +120,12 @@ class Trust(NamedTuple):
     unasked: AutoApproval = AutoApproval()
     scopes: Sequence[str] | None = None  # None: the file does not say
 
+    def step(self, scope: str) -> str:
+        """What to do for an approval of hooks of a scope."""
+        if self.config and scope != "project":
+            return f"{self.action}, or install with --trust"
+        return self.action
+
     def covers(self, scope: str) -> bool:
         """Whether hooks of a scope need the approval."""
         return bool(self.gate) and (self.scopes is None or scope in self.scopes)

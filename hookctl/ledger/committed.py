@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl import hosts
+from hookctl.documents import formats
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -143,6 +144,8 @@ def _sort_out(ledger: Ledger) -> tuple[dict[str, Record], dict[str, Record]]:
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
     for key, record in ledger.files.items():
+        if record.format == "plugin":
+            formats.remember(record.sha256_after)
         if record.scope == "project":
             stubs[store.real_path(key)] = record  # the project may lie behind a link by now
         else:

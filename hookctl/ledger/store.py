@@ -48,8 +48,28 @@ def read(path: str, home: str = "") -> Ledger:
     approvals = approvals_of_0_1_0(path)
     if os.path.lexists(approvals):
         records = version1.with_approvals(ledger.files, files.read(approvals).data)
-        return ledger._replace(files=records)
-    return ledger
+        ledger = ledger._replace(files=records)
+    return ledger._replace(files=_split_records(ledger.files))
+
+
+def _split_records(records: dict[str, Record]) -> dict[str, Record]:
+    """The records, with one of its own for a file that a link does not lead to any more.
+
+    Where a program has put a file in the link's place, both may have our entries: the record
+    follows the host's file, and the other file keeps one, so that it can be uninstalled too.
+    """
+    split = {}
+    for key, record in records.items():
+        path = real_path(record.known_as)
+        is_elsewhere = bool(record.known_as) and record.scope != "project" and path != key
+        has_both = is_elsewhere and path not in records and os.path.isfile(key)
+        has_both = has_both and real_path(key) == key
+        if has_both and has_our_command(path, record) and has_our_command(key, record):
+            split[path] = record
+            split[key] = record._replace(known_as=key)
+        else:
+            split[key] = record
+    return split
 
 
 def approvals_of_0_1_0(path: str) -> str:

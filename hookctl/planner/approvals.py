@@ -57,42 +57,43 @@ class Approvals:
         elif trust.config:
             self._approve_in_config(draft, pack, trust, ask=ask)
         elif ask or self._waits_for_host(draft):
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
 
     def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
         if ask:
             _require_own_programs(draft, pack, self.sources.folders.environ)
+        is_renewed = ask or _runs_the_same(draft, pack)
+        if not is_renewed:
+            self._take_back(draft, pack)
         config = self._open_config_of(draft, must=ask)
         if config is None:
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
             return
         needed, others = _needed_approvals(draft, pack)
         if not _may_approve(draft.target):
             _withdraw(config, draft, pack)  # what an earlier version approved
-        elif not ask and not _runs_the_same(draft, pack):
-            self._take_back(config, draft, pack)
-        elif ask or _keeps_up(config, draft, pack):
+        elif ask or (is_renewed and _keeps_up(config, draft, pack)):
             _approve(config, draft, pack, needed)
         if ask:
             for hook in others:
                 draft.messages.append(f"{hook.id} is not as {pack} wants it, so it is not approved")
         if _misses_any(config, needed) or (ask and others):
-            draft.messages.append(_operator_step(trust))
+            draft.messages.append(_operator_step(trust, draft.target))
 
-    def _take_back(self, config: Draft, draft: Draft, pack: str) -> None:
-        """Take our approvals of a pack out again, and show what it ran and what it runs now."""
-        if not _owned_approvals(config, draft, pack):
-            return
-        from hookctl.planner.consent import changed_claims, changed_files
+    def _take_back(self, draft: Draft, pack: str) -> None:
+        """Take our approvals of a pack out again, and show what it ran and what it runs now.
 
-        lines = []
-        if draft.record and pack in draft.record.packs:
-            lines += changed_claims(draft.record.entries, draft.entries, pack)
-            lines += changed_files(draft.record.packs[pack].files, draft.packs[pack].files)
-        _withdraw(config, draft, pack)
-        said = f"{pack} changed, so hookctl took its approval back; --trust approves it again"
-        draft.messages.append(OwnText("\n".join([said, *lines])))
+        An approval that cannot be reached would cover the new program, so that is an error.
+        """
+        has_any = False
+        for key, record in self._records.items():
+            if _owned_approvals(record, draft, pack):
+                path = store.current_path(self._records, key)
+                _withdraw(self._find_or_open(draft, path), draft, pack)
+                has_any = True
+        if has_any:
+            draft.messages.append(_describe_taken_back(draft, pack))
 
     def follow(self, draft: Draft, pack: str) -> None:
         """Keep up a pack's approvals after another pack's install has moved its hooks."""
@@ -201,9 +202,9 @@ def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[s
     return frozenset(hooks)
 
 
-def _operator_step(trust: Trust) -> str:
+def _operator_step(trust: Trust, target: Target) -> str:
     """What the operator has to do before the host runs our hooks."""
-    return f"{trust.gate}: {trust.action}"
+    return f"{trust.gate}: {trust.step(target.scope)}"
 
 
 def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
@@ -262,15 +263,26 @@ def _hooks_of(entries: Iterable[Entry], pack: str) -> set[tuple[Path, str, str]]
     return hooks
 
 
-def _owned_approvals(config: Draft, draft: Draft, pack: str) -> list[Entry]:
+def _describe_taken_back(draft: Draft, pack: str) -> OwnText:
+    """What a pack ran when it was approved, and what it runs now."""
+    from hookctl.planner.consent import changed_claims, changed_files
+
+    lines = [f"{pack} changed, so hookctl took its approval back; --trust approves it again"]
+    if draft.record and pack in draft.record.packs:
+        lines += changed_claims(draft.record.entries, draft.entries, pack)
+        lines += changed_files(draft.record.packs[pack].files, draft.packs[pack].files)
+    return OwnText("\n".join(lines))
+
+
+def _owned_approvals(record: Record | None, draft: Draft, pack: str) -> list[Entry]:
     """The approvals of a pack that we wrote."""
-    known = config.record.entries if config.record else ()
+    known = record.entries if record else ()
     return [entry for entry in _approvals_of(known, draft, pack) if entry.mode == "owned"]
 
 
 def _keeps_up(config: Draft, draft: Draft, pack: str) -> bool:
     """Whether we approved hooks here, and the operator has taken none of that back."""
-    ours = _owned_approvals(config, draft, pack)
+    ours = _owned_approvals(config.record, draft, pack)
     # Compare with the file before this run: by now one pack's approval may have replaced another's.
     return bool(ours) and all(config.before.get(entry.path) == entry.written for entry in ours)
 

@@ -51,7 +51,13 @@ def plan_uninstall(
     folders = sources.folders
     records = committed.read(folders, projects)
     leaving = tuple(leaving)
-    drafts = [_draft_without_packs(sources, records, removal, loaded) for removal in leaving]
+    drafts: list[Draft] = []
+    staying = dict(records)  # the last one to leave a folder of files removes them
+    for removal in leaving:
+        draft = _draft_without_packs(sources, records, staying, removal, loaded)
+        drafts.append(draft)
+        if draft.key in staying:
+            staying[draft.key] = staying[draft.key]._replace(packs=draft.packs)
     approvals = Approvals(sources, records, drafts)
     for draft, removal in zip(drafts, leaving, strict=True):
         approvals.uninstall(draft, removal.packs)
@@ -60,11 +66,15 @@ def plan_uninstall(
 
 
 def _draft_without_packs(
-    sources: Sources, records: Records, removal: Leaving, loaded: Mapping[str, Pack]
+    sources: Sources,
+    records: Records,
+    staying: Mapping[str, Record],
+    removal: Leaving,
+    loaded: Mapping[str, Pack],
 ) -> Draft:
     """The draft of one settings file without the packs; an error says what to remove by hand."""
     target = removal.target
-    decide = partial(_decide_on_file, records, removal.packs, loaded)
+    decide = partial(_decide_on_file, records, staying, removal.packs, loaded)
     key, record = store.find_record(records, target.path)
     if removal.key and key != removal.key:
         # Another record's file stands where this one's was: there is nothing left to edit.
@@ -85,7 +95,11 @@ def _draft_of_missing_file(sources: Sources, target: Target, key: str, record: R
 
 
 def _decide_on_file(
-    records: Records, packs: tuple[str, ...], loaded: Mapping[str, Pack], draft: Draft
+    records: Records,
+    others: Mapping[str, Record],
+    packs: tuple[str, ...],
+    loaded: Mapping[str, Pack],
+    draft: Draft,
 ) -> None:
     """Take the packs out, the last one in the file first, and then their files."""
     known = dict(draft.packs)
@@ -100,7 +114,7 @@ def _decide_on_file(
             raise _with_manual_steps(error, draft.entries, packs) from None
         draft.packs.pop(name, None)
     draft.kept += _describe_placeholders(draft)
-    _remove_files(records, packs, known, draft)
+    _remove_files(records, others, packs, known, draft)
 
 
 def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]:
@@ -160,10 +174,14 @@ def _describe_placeholders(draft: Draft) -> list[Action]:
 
 
 def _remove_files(
-    records: Records, packs: tuple[str, ...], known: Mapping[str, PackRecord], draft: Draft
+    records: Records,
+    others: Mapping[str, Record],
+    packs: tuple[str, ...],
+    known: Mapping[str, PackRecord],
+    draft: Draft,
 ) -> None:
     """Remove the packs' files, unless another registration uses them."""
-    in_use = folders_of_others(records, draft.key)
+    in_use = folders_of_others(others, draft.key)
     for name in packs:
         pack_record = known.get(name)
         if pack_record is None and name == GUARD and draft.edits:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
+from hookctl.model import PathFault
 
 _ROOT = 0
 _MOST_LINKS = 40
@@ -21,15 +21,7 @@ _ACL_USER, _ACL_GROUP = 0x02, 0x08  # the tags of a named user and a named group
 _ACL_WRITE = 0x02
 
 
-class Fault(NamedTuple):
-    """The first part of a path that somebody else could change, why, and the command against it."""
-
-    path: str
-    reason: str
-    fix: str
-
-
-def find_fault(path: str) -> Fault | None:
+def find_fault(path: str) -> PathFault | None:
     """The first part on the way to a path that somebody else could change; None if there is none.
 
     What does not exist yet is passed over: the folder above decides.
@@ -37,7 +29,7 @@ def find_fault(path: str) -> Fault | None:
     return _find_fault(path, whole=True)
 
 
-def _find_fault(path: str, *, whole: bool) -> Fault | None:
+def _find_fault(path: str, *, whole: bool) -> PathFault | None:
     """The same; unless `whole`, without the file itself."""
     waiting = _split(path)
     folder, links = "/", 0
@@ -57,7 +49,7 @@ def _find_fault(path: str, *, whole: bool) -> Fault | None:
         target = os.readlink(part)
         links += 1
         if links > _MOST_LINKS:
-            return Fault(part, "symbolic link loop", f"rm {shlex.quote(part)}")
+            return PathFault(part, "symbolic link loop", f"rm {shlex.quote(part)}")
         waiting = _split(target) + waiting
         if os.path.isabs(target):
             folder = "/"
@@ -68,28 +60,28 @@ def _split(path: str) -> list[str]:
     return [name for name in path.split("/") if name not in ("", ".")]
 
 
-def _find_fault_of(part: str) -> Fault | None:
+def _find_fault_of(part: str) -> PathFault | None:
     """The fault of one file, folder or link, links not followed."""
     try:
         status = os.lstat(part)
     except OSError:
         return None
     if is_foreign(status):
-        name = f"chown {os.geteuid()} {shlex.quote(part)}"
-        return Fault(part, f"belongs to another user ({user_name(status.st_uid)})", f"sudo {name}")
+        reason = f"belongs to another user ({user_name(status.st_uid)})"
+        return PathFault(part, reason, f"sudo chown {os.geteuid()} {shlex.quote(part)}")
     if stat.S_ISLNK(status.st_mode):
         return None  # its folder decides who may replace it
     if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
         return None
     if status.st_mode & stat.S_IWOTH:
-        return Fault(part, "is writable by everybody", f"chmod o-w {shlex.quote(part)}")
+        return PathFault(part, "is writable by everybody", f"chmod o-w {shlex.quote(part)}")
     if not status.st_mode & stat.S_IWGRP:
         return None  # with an ACL, these bits are its mask
     if not _is_own_group(status.st_gid):
         reason = f"is writable by the group {_group_name(status.st_gid)}"
-        return Fault(part, reason, f"chmod g-w {shlex.quote(part)}")
+        return PathFault(part, reason, f"chmod g-w {shlex.quote(part)}")
     if _has_foreign_acl(part):
-        return Fault(part, "is writable by others (ACL)", f"setfacl -b {shlex.quote(part)}")
+        return PathFault(part, "is writable by others (ACL)", f"setfacl -b {shlex.quote(part)}")
     return None
 
 

@@ -142,7 +142,7 @@ def _next_action(target: Target, file: FilePlan) -> str:
     """How to approve the hooks, if the host wants that and the plan says so; else ''."""
     trust = target.host.trust
     if trust.gate and trust.gate in " ".join(file.messages):
-        return trust.action
+        return trust.step(target.scope)
     return ""
 
 

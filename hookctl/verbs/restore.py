@@ -143,6 +143,15 @@ def _gather_facts(number: int, backup: Backup, current: bytes | None) -> dict[st
     }
 
 
+def prune_question(folders: Folders, name: str) -> str:
+    """The question that `--prune` asks, with what it would remove; empty if that is nothing."""
+    with pending_first(folders, report.say, dry_run=True):
+        result = _prune(folders, name, dry_run=True)
+    if not result.data["pruned"]:
+        return ""
+    return "\n  ".join(["Remove these backups?", *result.text]) + "\nGo on?"
+
+
 def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
     """Remove backups, but keep those that an uninstall needs to restore the exact bytes."""
     if dry_run:

@@ -265,7 +265,7 @@ def _describe_guard(
     variables = effective.variables(sources)
     reason = _find_idle_reason(host, pack_record, document, states, variables, switched_off)
     if not reason and f"{GUARD}/stop" in unapproved:
-        reason = f"{host.title} waits for an approval ({host.trust.action})"
+        reason = f"{host.title} waits for an approval ({host.trust.step(record.scope)})"
     if reason:
         return f"does nothing: {reason}"
     missing = _missing_events(host, pack_record, states)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -54,16 +54,39 @@ def uninstall(
     def plan_all() -> Plan:
         return plan_some(list_leavings())
 
+    refused: list[HookctlError] = []
     try:
         plan = plan_all() if dry_run else carry_out(sources, plan_all, report.say)
     except HookctlError as error:
-        attempts = [partial(plan_some, [make_leaving]) for make_leaving in list_leavings()]
-        return _refuse(errors.problems_of(error, attempts), error.exit_code)
+        leavings = list_leavings()
+        attempts = [partial(plan_some, [make_leaving]) for make_leaving in leavings]
+        refused, others = _split_by_refusal(attempts, leavings)
+        if request.hosts or not refused or not others:
+            return _refuse(errors.problems_of(error, attempts), error.exit_code)
+        plan_others = partial(plan_some, others)
+        plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
     text = _describe_plan(folders, request, plan, dry_run=dry_run)
     data = report.plan_data(plan, dry_run=dry_run)
-    messages = [*_name_remaining(folders, request, plan), *_name_away(folders, request)]
+    named = {error.path for error in refused}
+    messages = [*_name_remaining(folders, request, plan, named), *_name_away(folders, request)]
     result = Result(data, tuple(text), tuple(messages))
+    unreadable += refused
     return _add_unreadable(result, unreadable, plan) if unreadable else result
+
+
+def _split_by_refusal(
+    attempts: list[Callable[[], Plan]], leavings: list[Callable[[], Leaving]]
+) -> tuple[list[HookctlError], list[Callable[[], Leaving]]]:
+    """The errors of the files that cannot be planned alone, each once, and the other files."""
+    refused: dict[str, HookctlError] = {}
+    others = []
+    for attempt, make_leaving in zip(attempts, leavings, strict=True):
+        try:
+            attempt()
+            others.append(make_leaving)
+        except HookctlError as error:
+            refused[str(error)] = error
+    return list(refused.values()), others
 
 
 def _load_packs(request: Request) -> dict[str, Pack]:
@@ -109,7 +132,7 @@ def _describe_plan(folders: Folders, request: Request, plan: Plan, *, dry_run: b
 
 
 def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) -> Result:
-    """The result with the ledgers that could not be read; they do not stop the rest."""
+    """The result with the files and ledgers that were refused; they do not stop the rest."""
     return Result(
         result.data,
         () if plan.empty else result.text,
@@ -186,7 +209,9 @@ def _require_known(folders: Folders, request: Request, projects: list[str]) -> N
         raise HookctlError("usage", message, hint=hint, exit_code=errors.USAGE)
 
 
-def _name_remaining(folders: Folders, request: Request, plan: Plan) -> list[str]:
+def _name_remaining(
+    folders: Folders, request: Request, plan: Plan, named: Container[str]
+) -> list[str]:
     """Where else the pack stays installed: in another scope, or under another CLAUDE_CONFIG_DIR."""
     name = request.name or GUARD
     planned = {file.key for file in plan.files}
@@ -194,7 +219,8 @@ def _name_remaining(folders: Folders, request: Request, plan: Plan) -> list[str]
     away = store.away(store.read(folders.ledger, folders.home), records)
     remaining = {}
     for key, record in records.items():
-        if key not in planned and key not in away and name in record.packs:
+        is_named = key in away or store.current_path(records, key) in named
+        if key not in planned and not is_named and name in record.packs:
             remaining[key] = record
     names = []
     for key, record in remaining.items():
