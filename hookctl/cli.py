@@ -332,6 +332,7 @@ def _uninstall(
     from hookctl.verbs.uninstall import Request, question, uninstall
 
     if not dry_run:
+        _require_own_home(here())
         finish_pending(here(), say)  # the question names what is installed then
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
@@ -691,6 +692,14 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
 }
 
 
+def _require_own_home(place: Folders) -> None:
+    """Refuse, as root, to write into another user's folders."""
+    if os.geteuid() == 0:
+        from hookctl.system.owners import require_own_home
+
+        require_own_home(place.home, place.state, place.data)
+
+
 def _show(
     command: str,
     verb: Callable[..., Result],
@@ -705,10 +714,8 @@ def _show(
 
     while True:
         place = folders.without_home() if homeless else folders.here()
-        if writes and os.geteuid() == 0:
-            from hookctl.system.owners import require_own_home
-
-            require_own_home(place.home, place.state, place.data)
+        if writes:
+            _require_own_home(place)
         try:
             result = verb(place)
             break

@@ -532,3 +532,76 @@ def test_the_file_that_is_written_has_its_mode_under_any_umask(isolated: Path) -
     finally:
         os.umask(old)
     assert json.loads(f"{(isolated / 'a' / 'b' / 'c').stat().st_mode & 0o777}") == 0o600
+
+
+# What is not a project of anybody's.
+
+
+def client(folder: Path, version: str) -> Path:
+    """Claude Code's program, which prints this version."""
+    program = put(folder / "claude", f"#!/bin/sh\necho {version}\n")
+    program.chmod(0o755)
+    return program
+
+
+def findings(hookctl: Hookctl) -> dict[str, str]:
+    return {f["code"]: f["message"] for f in hookctl("doctor", "--host", "claude", "--json").data["findings"]}
+
+
+@pytest.mark.usefixtures("fixed_python")
+def test_a_client_below_home_is_asked_from_home_too(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = client(isolated / "home" / ".local" / "bin", "2.1.0")
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.chdir(isolated / "home")
+    hookctl("install", "--host", "claude")
+    assert "client_old" in findings(hookctl)
+    program.chmod(0o777)
+    assert findings(hookctl)["client_unknown"].startswith(f"the client was not asked for its version: {program}")
+
+
+@pytest.mark.usefixtures("fixed_python")
+def test_a_client_in_a_project_is_not_started(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = client(isolated / "work" / "bin", "2.1.0")
+    (isolated / "work" / ".git").mkdir()
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    hookctl("install", "--host", "claude")
+    assert findings(hookctl)["client_unknown"].endswith("it lies in the project")
+
+
+@needs_root
+@pytest.mark.usefixtures("fixed_python")
+@pytest.mark.parametrize("command", ["status", "doctor"])
+def test_in_a_folder_of_another_user_that_is_no_project_ones_own_things_are_shown(
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    hookctl("install", "--host", "claude")
+    monkeypatch.chdir(give(isolated / "theirs"))
+    assert "settings.json" in hookctl(command).out
+    (isolated / "theirs" / ".git").mkdir()
+    assert hookctl(command).code == 4
+
+
+@needs_root
+def test_uninstall_as_root_writes_nothing_in_anothers_home(
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path]
+) -> None:
+    pending = isolated / "state" / "pending"
+    pending.mkdir(parents=True)
+    give(isolated / "home")
+    give(isolated / "state")
+    assert hookctl("uninstall").code == 1
+    assert [path.name for path in (isolated / "state").iterdir()] == ["pending"]
+
+
+@pytest.mark.usefixtures("fixed_python")
+def test_a_stray_file_beside_the_modules_is_no_program(isolated: Path, hookctl: Hookctl) -> None:
+    hookctl("install", "--host", "claude")
+    (package,) = (isolated / "data").glob("guard/claude-user/guard_*")
+    put(package / ".DS_Store", "x")
+    assert "hook_unknown" not in findings(hookctl)
+    put(package / "more.py", "x = 1")
+    assert "hook_unknown" in findings(hookctl)

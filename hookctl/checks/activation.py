@@ -173,8 +173,6 @@ def _explain_unread(facts: HostFacts, file: UnreadFile) -> str:
             else "nothing points to this folder"
         )
         return f"{title} reads {config}, and {where}"
-    if file.reason == "above":
-        return f"{title} reads project settings only in the folder it is started in"
     return f"{title} reads project settings only in the folder it is started in"
 
 

@@ -160,6 +160,7 @@ class Client(NamedTuple):
 
     path: str  # empty if there is none on PATH
     version: str  # empty if it did not say
+    not_asked: str = ""  # why it was not started
 
 
 class Rights(NamedTuple):

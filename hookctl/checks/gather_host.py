@@ -48,7 +48,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     if not targets:
         return facts
     program = hosts.client(host, machine.environ)
-    client = probes.client(host, program, machine.cwd_project)
+    client = probes.client(host, program, machine.cwd_project, machine.folders.home)
     # First: they are read again while somebody is writing them.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
     layers = machine.layers(host, machine.active_file(host, "user")[1], cwd)

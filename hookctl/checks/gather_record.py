@@ -41,7 +41,7 @@ def record_facts(folders: Folders) -> RecordFacts:
 
 def _list_projects(folders: Folders, records: dict[str, Record], gone: Container[str]) -> list[str]:
     """The projects whose committed ledger counts: the one of the working folder first."""
-    projects = [project.find(folders.cwd, folders.environ)]
+    projects = [project.look(folders.cwd, folders.environ)]
     for key, record in records.items():
         if record.scope == "project" and key not in gone:
             projects.append(record.project)

@@ -32,7 +32,7 @@ from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import interpreter, project
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
-_ENOUGH = 3  # sessions without a line before anything is answers
+_ENOUGH = 3  # sessions without a line before anything is said
 _NEWEST = 200  # sessions that are looked at
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -385,7 +385,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     everywhere = [
         registration for registration in at_work(facts) if registration.hook.source.scope == "user"
     ]
-    if not everywhere:  # a guard of one project says nothing client_data sessions elsewhere
+    if not everywhere:  # a guard of one project says nothing about sessions elsewhere
         return
     lines = [
         line
@@ -437,6 +437,9 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
         message = (
             f"the version of {known.package} is unknown: {known.command} has a version of its own"
         )
+        yield file.find("client_unknown", message, path=client.path)
+    elif client.not_asked:
+        message = f"the client was not asked for its version: {client.not_asked}"
         yield file.find("client_unknown", message, path=client.path)
     elif not client.version:
         yield file.find("client_unknown", "the client did not print its version", path=client.path)

@@ -32,7 +32,7 @@ class Machine:
         self.reader = probes.FileReader()
         self.read = self.reader.document
         self.now = clock.now(folders.environ)
-        self.cwd_project = project.find(folders.cwd, folders.environ)
+        self.cwd_project = project.look(folders.cwd, folders.environ)
         self.settings_schema = guard_options.schema()
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}

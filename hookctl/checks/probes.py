@@ -165,12 +165,15 @@ def python(path: str) -> Python:
     return Python(path, True, answer[1] if answer else None)
 
 
-def client(host: Host, program: str, project: str) -> Client:
+def client(host: Host, program: str, project: str, home: str) -> Client:
     """A host's own program, and the version that it prints; one of the project's is not started."""
     if not program or not host.client.asks_version:
         return Client(program, "")
-    if project_folder.is_inside(project, program) or owners.find_fault(program):
-        return Client(program, "")
+    if project_folder.is_inside(project, program, home):
+        return Client(program, "", "it lies in the project")
+    fault = owners.find_fault(program)
+    if fault:
+        return Client(program, "", f"{fault.path} {fault.reason}")
     call = [program, *host.client.version_args]
     try:
         process = subprocess.run(

@@ -86,7 +86,7 @@ def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
 
 
 def _read_remaining(run: Run) -> tuple[int, str]:
-    """How much work is number, to the hook, and what is wrong with the file that says so."""
+    """How much work is left, to the hook, and what is wrong with the file that says so."""
     if run.task_error:
         return 0, run.task_error.message
     if run.task is None:

@@ -242,7 +242,7 @@ def _quote(name: str) -> str:
 def _suggest_fix(file: FileFacts, what: str) -> str:
     """The fix for something that the host refuses, with the host's own check if it has one."""
     doctor = file.host.client.doctor
-    return f"Mend {what}, or remove it" + (
+    return f"Fix {what}, or remove it" + (
         f"; `{doctor}` says whether it is right then." if doctor else "."
     )
 

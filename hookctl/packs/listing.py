@@ -65,7 +65,7 @@ def file_changes(old: bytes, new: bytes) -> list[str]:
     old_text, new_text = _text(old), _text(new)
     if old_text is None or new_text is None:
         return []
-    diff = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=1)
+    diff = difflib.unified_diff(old_text.split("\n"), new_text.split("\n"), lineterm="", n=1)
     return [f"  | {line}" for line in list(diff)[2:]]
 
 

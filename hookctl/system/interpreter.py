@@ -43,9 +43,10 @@ def python3(environ: Mapping[str, str], project: str) -> str:
 
     from hookctl.system.project import is_inside
 
+    home = os.path.realpath(environ.get("HOME", ""))
     folders = []
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
-        if os.path.isabs(folder) and not is_inside(project, folder):
+        if os.path.isabs(folder) and not is_inside(project, folder, home):
             folders.append(folder)
     return shutil.which("python3", path=os.pathsep.join(folders)) or ""
 

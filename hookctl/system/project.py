@@ -16,6 +16,14 @@ def find(start: str, environ: Mapping[str, str]) -> str:
     return folder
 
 
+def look(start: str, environ: Mapping[str, str]) -> str:
+    """The same for a command that only reads: a folder without a mark may be anybody's."""
+    folder = search(start, environ)
+    if has_mark(folder):
+        require_own(folder)
+    return folder
+
+
 def search(start: str, environ: Mapping[str, str]) -> str:
     """The nearest folder upwards that has .hookctl or .git, else `start`.
 
@@ -64,7 +72,7 @@ def require_own(folder: str) -> None:
 
             user = owners.user_name(os.stat(path, follow_symlinks=False).st_uid)
             message = f"this belongs to another user ({user}), so it is no project of yours"
-            hint = "Change into a folder of your own, or name one with --project."
+            hint = "Change into a folder of your own."
             if folder != path:
                 hint = "Look at it and remove it, or make it yours with `sudo chown -R`."
             raise HookctlError("foreign_project", message, path=path, hint=hint)
@@ -95,9 +103,9 @@ def _home(environ: Mapping[str, str]) -> str:
     return pwd.getpwuid(os.getuid()).pw_dir
 
 
-def is_inside(project: str, path: str) -> bool:
-    """Whether a path, or what it resolves to, lies in a project that is not a whole machine."""
-    if project == "/":
+def is_inside(project: str, path: str, home: str) -> bool:
+    """Whether a path, or what it resolves to, lies in a project; HOME and / are none for that."""
+    if project in ("/", home) or not has_mark(project):
         return False
     return any(f"{part}/".startswith(f"{project}/") for part in (path, os.path.realpath(path)))
 

@@ -98,7 +98,7 @@ def _sort_installed(records: dict[str, Record]) -> list[str]:
 
 def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record]) -> list[str]:
     """The lines about a host's hooks of ours without a record, or about a host without any."""
-    root = project.find(folders.cwd, folders.environ)
+    root = project.look(folders.cwd, folders.environ)
     unrecorded = []
     for scope in host.scopes:
         variant, path = active_file(host, scope, folders.environ, root)
