@@ -97,10 +97,7 @@ def _read_programs(folder: str, read: Callable[[str], files.Snapshot]) -> dict[s
 
 def _list_files(folder: str) -> list[str]:
     """The modules of a package: the launcher loads nothing else from its folder."""
-    try:
-        return sorted(name for name in os.listdir(folder) if name.endswith(".py"))
-    except OSError:
-        return []
+    return sorted(name for name in files.list_names(folder) if name.endswith(".py"))
 
 
 def _read(folder: str, name: str, read: Callable[[str], files.Snapshot]) -> bytes | None:

@@ -89,6 +89,23 @@ def read(path: str) -> Snapshot:
     return Snapshot(target, data, status.st_nlink)
 
 
+def list_names(folder: str) -> set[str]:
+    """The names in a folder, as `read` would find their files; none where it cannot be listed."""
+    names: set[str] = set()
+    with contextlib.suppress(OSError):
+        names.update(os.listdir(folder))
+    target = os.path.realpath(folder)
+    for path, data in _previews.items():
+        parent, name = os.path.split(path)
+        if parent != target:
+            continue
+        if data is None:
+            names.discard(name)
+        else:
+            names.add(name)
+    return names
+
+
 def preview(path: str, data: bytes | None) -> None:
     """Let `read` give these bytes for a real path, as if they were written already."""
     _previews[path] = data
