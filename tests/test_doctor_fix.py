@@ -25,6 +25,7 @@ from .trees import tree
 MENDED: set[Callable[[Place], None]] = {
     findings.entries_wiped, findings.entry_doubled, findings.ledger_missing, findings.interrupted_run,
     findings.hook_missing, findings.interpreter_missing, findings.interpreter_not_executable, findings.config_missing,
+    findings.interpreter_unsafe,
     findings.pack_file_missing, findings.clone_without_our_folder, findings.clone_without_the_settings,
     findings.clone_without_the_hook, findings.wrap_missing, findings.wrap_missing_while_off,
 }  # fmt: skip

@@ -65,7 +65,8 @@ def uninstall(
             return _refuse(errors.problems_of(error, attempts), error.exit_code)
         plan_others = partial(plan_some, others)
         plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
-    text = _describe_plan(folders, request, plan, dry_run=dry_run)
+    is_partial = bool(refused or unreadable)
+    text = _describe_plan(folders, request, plan, is_partial=is_partial, dry_run=dry_run)
     data = report.plan_data(plan, dry_run=dry_run)
     named = {error.path for error in refused}
     messages = [*_name_remaining(folders, request, plan, named), *_name_away(folders, request)]
@@ -117,14 +118,16 @@ def _refuse(problems: list[HookctlError], exit_code: int) -> Result:
     return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=exit_code)
 
 
-def _describe_plan(folders: Folders, request: Request, plan: Plan, *, dry_run: bool) -> list[str]:
+def _describe_plan(
+    folders: Folders, request: Request, plan: Plan, *, is_partial: bool, dry_run: bool
+) -> list[str]:
     if request.everywhere and not plan.files:
         subject = f"{request.name} is not" if request.name else "nothing is"
         suffix = " there" if request.hosts or request.scope else ""
         return [f"nothing to do: {subject} installed{suffix}"]
     titles = [file.target.host.title for file in plan.files if file.decision.actions]
     done = f"{request.name or 'everything'} is uninstalled"
-    if request.hosts and titles:
+    if titles and (request.hosts or is_partial):
         done += f" for {', '.join(dict.fromkeys(titles))}"
     state = report.tilde(folders.state)
     done += f". Backups of your settings and the log stay in {state}."

@@ -959,11 +959,14 @@ def test_what_a_killed_hook_was_writing_is_written_over(lab: Lab) -> None:
     assert lab.session()["blocks"] == 2
 
 
-def test_a_temporary_file_that_is_a_device_never_blocks(lab: Lab) -> None:
+def test_a_temporary_file_that_is_a_link_is_replaced(lab: Lab) -> None:
     lab.task(remaining=2)
     lab.stop()
-    Path(f"{lab.session_file()}.tmp").symlink_to("/dev/full")
-    assert lab.stops("1") == "R"
+    temporary, target = Path(f"{lab.session_file()}.tmp"), lab.root / "theirs"
+    target.write_text("theirs")
+    temporary.symlink_to(target)
+    assert lab.stops("1") == "B"
+    assert (target.read_text(), temporary.is_symlink()) == ("theirs", False)
 
 
 @pytest.mark.parametrize("name", ["blocks", "ring", "by", "said", "stop", "open", "hb", "acts_seen"])
