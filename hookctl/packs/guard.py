@@ -226,6 +226,7 @@ def _hook_facts(host: Host) -> dict[str, Any]:
         **host.dialect._asdict(),
         "project": host.environment.project,
         "session": host.environment.session,
+        "process": host.environment.process,
         "cap": _cap_to_count(host),
         "payload": host.payload,
         "denials": host.denials,

@@ -12,6 +12,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     # Every fresh stop starts again.
     "bmad": {
         "mode": "breaker",
+        "claim": False,
+        "work_hours": 0,
         "chain_reset": "fresh",
         "latch": False,
         "progress": ["heartbeat", "remaining"],
@@ -23,6 +25,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     # Nightly: blocks every stop of an armed run until STOP, CONCLUDE or its end.
     "nightly": {
         "mode": "keepalive",
+        "claim": False,
+        "work_hours": 0,
         "chain_reset": "fresh",
         "latch": False,
         "keepalive_cap": 5000,
@@ -36,14 +40,24 @@ PRESETS: dict[str, dict[str, Any]] = {
         "count": "attempts",
         "max_stop_blocks": 5,
         "action_novelty": False,
+        "claim": False,
+        "work_hours": 0,
     },
     # RockBot: 30 identical tool calls in five minutes; which tools, --dispatch says.
-    "rockbot": {"dispatch_max": 30, "dispatch_window_s": 300, "dispatch_scope": "project"},
+    "rockbot": {
+        "dispatch_max": 30,
+        "dispatch_window_s": 300,
+        "dispatch_scope": "project",
+        "claim": False,
+        "work_hours": 0,
+    },
     # Hermes: one reminder to close the task, in a worker that has one.
     "hermes": {
         "required_tools": ["kanban_complete", "kanban_block"],
         "required_scope_env": "HERMES_KANBAN_TASK",
         "max_nudges": 1,
+        "claim": False,
+        "work_hours": 0,
         "end_foreign_chains": False,
     },
 }

@@ -5,6 +5,8 @@ from typing import Any
 PRESETS: dict[str, dict[str, Any]] = {
     "bmad": {
         "mode": "breaker",
+        "claim": False,
+        "work_hours": 0,
         "chain_reset": "fresh",
         "latch": False,
         "progress": ["heartbeat", "remaining"],
@@ -15,18 +17,35 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "nightly": {
         "mode": "keepalive",
+        "claim": False,
+        "work_hours": 0,
         "chain_reset": "fresh",
         "latch": False,
         "keepalive_cap": 5000,
         "yield_on_background": False,
         "end_foreign_chains": False,
     },
-    "openhands": {"mode": "guard", "count": "attempts", "max_stop_blocks": 5, "action_novelty": False},
-    "rockbot": {"dispatch_max": 30, "dispatch_window_s": 300, "dispatch_scope": "project"},
+    "openhands": {
+        "mode": "guard",
+        "count": "attempts",
+        "max_stop_blocks": 5,
+        "action_novelty": False,
+        "claim": False,
+        "work_hours": 0,
+    },
+    "rockbot": {
+        "dispatch_max": 30,
+        "dispatch_window_s": 300,
+        "dispatch_scope": "project",
+        "claim": False,
+        "work_hours": 0,
+    },
     "hermes": {
         "required_tools": ["kanban_complete", "kanban_block"],
         "required_scope_env": "HERMES_KANBAN_TASK",
         "max_nudges": 1,
+        "claim": False,
+        "work_hours": 0,
         "end_foreign_chains": False,
     },
 }

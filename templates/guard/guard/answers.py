@@ -2,23 +2,34 @@
 
 import posix
 
+from .files import KIND, REGULAR, env
 from .values import dump
 
 NEXT = (
     "Continue with the next step. "
     "To wait for something, run one command that blocks until it is there; do not poll."
 )
-WORK_REMAINS = (
-    "Work remains ({remaining}). " + NEXT + " If less remains, run `hookctl run remaining N`."
-)
-RUN_GOES_ON = (
-    "This run goes on until the person who started it ends it (`hookctl run conclude`). " + NEXT
-)
-LET_GO = "hookctl guard: let go {why}; %s. Send a prompt to go on; `hookctl run %s` ends %s."
+WORK_REMAINS = "Work remains ({remaining}). " + NEXT + " If less remains, {less}."
+RUN_GOES_ON = "This run goes on until the person who started it ends it ({conclude}). " + NEXT
+NOT_YOURS = " If this work is not yours, {decline}."
+LET_GO = "hookctl guard: let go {why}; %s. Send a prompt to go on; {%s} ends %s."
 # For each mode: the text of a block, for the agent, and of a release, for a person.
 TEXTS = {
     "breaker": (WORK_REMAINS, LET_GO % ("work remains ({remaining})", "conclude", "the work")),
     "keepalive": (RUN_GOES_ON, LET_GO % ("the run is still armed", "stop", "it")),
+}
+# What these texts name: the commands where they can be found, else the files alone.
+COMMANDS = {
+    "{less}": "run `hookctl run remaining N` or set `remaining` in {task}",
+    "{decline}": "run `hookctl run release`",
+    "{conclude}": "`hookctl run conclude`",
+    "{stop}": "`hookctl run stop`",
+}
+FILES = {
+    "{less}": "set `remaining` in {task}",
+    "{decline}": "make the file {run}/STOP: then no session here is held",
+    "{conclude}": "the file {run}/CONCLUDE",
+    "{stop}": "the file {run}/STOP",
 }
 WHY = {
     "tripped": "after %s without progress",
@@ -50,15 +61,47 @@ def say(form, text):
 def word_answer(call, decision, code, blocks, remaining):
     """The text of a decision, for the agent or for a person."""
     settings = call.settings
-    text, release = TEXTS.get(settings.mode, TEXTS["breaker"])
+    block, release = TEXTS.get(settings.mode, TEXTS["breaker"])
+    chosen, own = "", STOP_LOOP
     if decision == "block":
-        text = settings.nudge_reason if code == "nudged" else settings.reason or text
+        chosen, own = settings.reason, block + NOT_YOURS * settings.claim
     elif decision == "release":
-        text = (settings.release_reason or release).replace("{why}", describe_reason(code, blocks))
-    else:
-        text = STOP_LOOP
+        chosen, own = settings.release_reason, release
+    text = settings.nudge_reason if code == "nudged" else chosen or own
+    if decision == "release":
+        text = text.replace("{why}", describe_reason(code, blocks))
     text = text.replace("{remaining}", str(remaining) if remaining >= 0 else "unknown")
-    return text.replace("{tools}", ", ".join(settings.required_tools))
+    text = text.replace("{tools}", ", ".join(settings.required_tools))
+    return text if chosen or code == "nudged" else name_ways(call, text)
+
+
+def name_ways(call, text):
+    """A text of ours with the commands that this call can find, and the files."""
+    for name, way in (COMMANDS if has_command() else FILES).items():
+        text = text.replace(name, way)
+    run = show_path(call, call.settings.run_dir)
+    task = show_path(call, call.settings.task_file) or run + "/task.json"
+    return text.replace("{run}", run).replace("{task}", task)
+
+
+def show_path(call, path):
+    """A path of the project, absolute and without control characters; empty if there is none."""
+    if path and path[0] != "/":
+        path = call.project + "/" + path
+    return "".join(filter(str.isprintable, path))
+
+
+def has_command():
+    """Is hookctl on the PATH of this call?"""
+    for folder in env("PATH").split(":"):
+        path = folder + "/hookctl"
+        try:
+            is_file = folder[:1] == "/" and posix.stat(path).st_mode & KIND == REGULAR
+        except (OSError, ValueError):
+            continue
+        if is_file and posix.access(path, posix.X_OK):
+            return True
+    return False
 
 
 def describe_reason(code, blocks):

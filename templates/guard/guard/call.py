@@ -40,6 +40,7 @@ class Call:
     def __init__(self, event):
         self.event = event
         self.start_folder = enter(".")
+        self.process = None  # not looked at yet
 
 
 def read_call(event, host, read_input):

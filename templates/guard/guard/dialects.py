@@ -18,6 +18,7 @@ USUAL = {
         '"permissionDecisionReason":%s}}',
         "project": "CLAUDE_PROJECT_DIR",
         "session": "CLAUDE_CODE_SESSION_ID",
+        "process": "CLAUDE_PID",
         "cap": {"key": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "default": 8, "counts_anew": True},
         "payload": {"transcript": True, "tells_forced": True},
     }
@@ -34,9 +35,10 @@ class Host:
         self.release = read_field(entry, "release", "")
         self.end = read_field(entry, "end", "")
         self.refuse = read_field(entry, "refuse", "")
-        # The variables with the project's folder and the session.
+        # The variables with the project's folder, the session and the agent's process.
         self.project_variable = read_field(entry, "project", "")
         self.session_variable = read_field(entry, "session", "")
+        self.process = read_field(entry, "process", "")
         self.cap, self.counts_anew = read_cap(read_field(entry, "cap", {}))
         payload = read_field(entry, "payload", {})
         self.tells_forced = read_field(payload, "tells_forced", False)

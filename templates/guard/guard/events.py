@@ -2,6 +2,7 @@
 
 from .answers import word_answer
 from .call import read_call, read_input
+from .owner import touch_work
 from .policies import reason_to_ignore
 from .progress import begin_turn, is_blocked
 from .state import Session, open_session, save_session
@@ -26,6 +27,7 @@ def on_prompt(event, host):
     elif not call.host.turn_of_each_call or digest(turn) != state.turn:
         begin_turn(state, digest(turn), human)
     state.asked = True
+    touch_work(call, state)
     save_session(path, state, call.now)
 
 
@@ -44,4 +46,5 @@ def on_tool(event, host):
     if is_required(call.settings, name):
         state.terminal = state.called = True
     state.ran = state.ledger = True
+    touch_work(call, state)
     save_session(path, state, call.now)

@@ -1,6 +1,7 @@
 """What the guard decides about a stop: who may stop at once, mode and limits, the reminder."""
 
 from .files import env, exists, read_line
+from .owner import Holder, is_bystander, is_stale
 from .values import is_true
 
 LATEST = 2.5e11  # seconds; no time is later
@@ -28,15 +29,19 @@ def reason_to_ignore(call):
     return None
 
 
-def reason_to_allow(call):
+def reason_to_allow(call, remaining):
     """Why the agent may stop whatever remains, or None."""
-    owner = read_line(call.settings.run_dir + "/OWNER") or call.settings.owner.strip()
-    if owner and owner != call.session:
+    wants_block = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
+    call.holder = Holder(call) if wants_block else None
+    is_of_another = call.holder.is_other(call) if call.holder else is_bystander(call)
+    if is_of_another:
         return "not_owner"
     if (call.keepalive or call.settings.require_arm) and not is_armed(call):
         return "inactive"
     if exists(call.settings.run_dir + "/STOP"):
         return "stop"
+    if wants_block and not call.keepalive and is_stale(call) and not is_armed(call):
+        return "stale"
     return None
 
 
@@ -118,7 +123,7 @@ def is_forced_loop(call, state):
 def needs_reminder(call, state, code):
     """Must the agent be reminded of a tool before it may stop?"""
     settings = call.settings
-    if code not in ("no_work", "conclude", "allowed"):
+    if code not in ("no_work", "stale", "conclude", "allowed"):
         return False
     if not settings.required_tools or state.terminal or state.nudges >= settings.max_nudges:
         return False
@@ -142,6 +147,6 @@ def settle(call, state, decision, code):
         state.host = 0  # the turn is over
     if decision == "release":
         state.blocks = state.attempts = 0
-        state.open = call.settings.latch and code != "ceiling"
+        state.open = call.settings.latch and code in ("tripped", "host_cap")
         if code == "ceiling":
             state.total = call.ceiling + 1

@@ -21,6 +21,8 @@ DEFAULTS = {
     "max_soft_resets": 20,
     "end_foreign_chains": True,
     "owner": "",
+    "claim": True,
+    "work_hours": 12,
     "require_arm": False,
     "child_env": ["HOOKCTL_CHILD"],
     "yield_on_background": True,

@@ -38,6 +38,7 @@ SESSION = {
     "stop": "",  # the last stop, which of our registrations answered it, and how
     "by": [],
     "said": [],
+    "work": 0,  # when this session was last at work that was not stale
     "t": 0,
 }
 COUNTERS = ("blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts")
@@ -89,6 +90,12 @@ def lock(path, seconds):
             if time.monotonic() >= end:
                 raise
             time.sleep(PAUSE)
+
+
+def lock_claim(call):
+    """Lock the project's claim until the process ends; BlockingIOError after some time."""
+    make_folder(call.project_folder)
+    lock(call.project_folder + "/taken.lock", call.lock_s)
 
 
 def open_session(call, suffix=".json"):

@@ -6,6 +6,7 @@ from .answers import answer
 from .call import Expired, read_call, read_input
 from .files import open_to_replace
 from .log import UNCOUNTED, log
+from .owner import take_work
 from .policies import (
     decide_by_mode,
     is_concluded,
@@ -52,12 +53,12 @@ def decide(call):
     code = reason_to_ignore(call)
     if code:
         return Decision("allow", code)
-    code, concluded = reason_to_allow(call), is_concluded(call)
+    heartbeat, remaining = read_task(call)
+    code, concluded = reason_to_allow(call, remaining), is_concluded(call)
     if is_waiting(call) and not concluded:
         return Decision("allow", code or "background")
     if is_given_up(call):
         return Decision("allow", code or "allowed")
-    heartbeat, remaining = read_task(call)
     try:
         path, state = open_session(call)
     except BlockingIOError:
@@ -82,6 +83,10 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     decision, code, blocks = "allow", gate_code, 0
     if not gate_code:
         decision, code, blocks = decide_by_mode(call, state, remaining)
+    if decision == "block":
+        decision, code, blocks = hold_work(call, blocks)
+    if call.holder and code not in ("not_owner", "stale"):
+        state.work = int(call.now)
     if decision == "allow" and is_forced_loop(call, state):
         decision, code = "end", "stop_loop"
     if decision == "allow" and needs_reminder(call, state, code):
@@ -90,6 +95,17 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     settle(call, state, decision, code)
     state.said = [decision, code, blocks, remaining]
     return line
+
+
+def hold_work(call, blocks):
+    """Block if the work is this session's, or becomes it now: (decision, code, blocks)."""
+    try:
+        code = take_work(call)
+    except BlockingIOError:
+        code = "lock_timeout"
+    if code == "not_owner":
+        return "allow", code, 0
+    return ("release", code, blocks - 1) if code else ("block", "blocked", blocks)
 
 
 def leave_breadcrumb(call, code):

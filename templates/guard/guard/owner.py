@@ -1,0 +1,192 @@
+"""Whose work it is: named in OWNER, or claimed by the first session that would be blocked.
+
+The claim is the file `taken` in the project's state folder; `hookctl run` writes it too. Its fields:
+`session` (a hash) holds the work since `t`, in `process`, which other sessions may run in too if it
+is `shared`; `owner` is the hash of the OWNER that the claim goes with ("": none); `fixed`: a person
+named the owner, so the work never passes on; `declined`: sessions that gave the work back.
+"""
+
+import posix
+
+from .files import env, open_file, read_line, read_object, save_object
+from .state import Session, lock_claim
+from .values import digest, first_text
+
+LONELY_S = 1800  # without an event, where no process is known: then the session counts as gone
+CLAIM = "/taken"
+HEAD = b": hookctl="  # begins every command of ours
+STAT_LIMIT = 1024
+
+
+class Holder:
+    """Who holds the work: this session, nobody, or else another; and the claim as it was read."""
+
+    def __init__(self, call):
+        owner = read_owner(call)
+        self.owner, self.me = owner and digest(owner), digest(call.session)
+        self.claim = read_claim(call) if owner or call.settings.claim else {}
+        self.declined = self.claim.get("declined")
+        if type(self.declined) is not list:
+            self.declined = []
+        if first_text(self.claim, "owner") != self.owner:  # the claim goes with another OWNER
+            self.claim = {"session": self.owner, "fixed": True} if owner else {}
+        self.session = first_text(self.claim, "session")
+        self.process = first_text(self.claim, "process")
+        self.fixed = self.claim.get("fixed") is True
+        self.shared = self.claim.get("shared") is True
+
+    def is_self(self, call):
+        """Does this session hold the work, or one before it in the same process?"""
+        if self.session == self.me:
+            return True
+        if self.fixed or self.shared or not self.process:
+            return False
+        return self.process == find_process(call)
+
+    def is_other(self, call):
+        """Does another session hold the work, or has this one declined it?"""
+        if self.is_self(call):
+            return False
+        return not self.is_free(call) or self.me in self.declined
+
+    def is_free(self, call):
+        """Does nobody hold the work, or a session that is gone?"""
+        if not self.session or self.fixed:
+            return not self.session
+        gone = is_gone(self.process)
+        if gone is None or (self.shared and not gone):
+            return call.now - self.last_event(call, "t") > LONELY_S
+        return gone
+
+    def last_event(self, call, name):
+        """When the holder was last seen: at any event (`t`), or at its work (`work`)."""
+        try:
+            state = Session(read_object(call.folder + "/" + self.session + ".json"))
+        except (OSError, ValueError):
+            state = Session()
+        claimed = self.claim.get("t")
+        return max(getattr(state, name), claimed if type(claimed) is int else 0)
+
+
+def read_owner(call):
+    """The session that OWNER or the setting names; empty if there is none."""
+    return read_line(call.settings.run_dir + "/OWNER") or call.settings.owner.strip()
+
+
+def is_bystander(call):
+    """Is another session named as the owner?"""
+    return read_owner(call) not in ("", call.session)
+
+
+def read_claim(call):
+    """The claim of the project; empty if there is none."""
+    try:
+        return read_object(call.project_folder + CLAIM)
+    except (OSError, ValueError):
+        return {}
+
+
+def is_stale(call):
+    """Has nobody touched the work for `work_hours`? A time in the future counts as now."""
+    span = call.settings.work_hours * 3600
+    if span <= 0:
+        return False
+    path = call.settings.task_file or call.settings.run_dir + "/task.json"
+    try:
+        if call.now - posix.stat(path).st_mtime < span:
+            return False
+    except OSError:
+        return False
+    return not call.holder.session or call.now - call.holder.last_event(call, "work") >= span
+
+
+def touch_work(call, state):
+    """Note that the owner is at its work; work that has grown old stays so."""
+    if state.work and call.now - state.work < call.settings.work_hours * 3600:
+        state.work = int(call.now)
+
+
+def take_work(call):
+    """Make sure that this session holds the work: "" if so, else the code of the decision."""
+    if not call.settings.claim:
+        return ""
+    holder = call.holder
+    if holder.fixed or (holder.session == holder.me and not has_moved(call, holder)):
+        return ""
+    lock_claim(call)
+    holder = Holder(call)  # another session may have been faster
+    if holder.is_other(call):
+        return "not_owner"
+    claim = {
+        "session": holder.me,
+        "owner": holder.owner,
+        "process": find_process(call) or (holder.process if holder.session == holder.me else ""),
+        "shared": call.host.process == "shared",
+        "host": call.host_name,
+        "t": int(call.now),
+        "declined": holder.declined,
+    }
+    return "" if save_object(call.project_folder + CLAIM, claim) else "state_error"
+
+
+def has_moved(call, holder):
+    """Does the session that holds the work run in another process now?"""
+    process = find_process(call)
+    return bool(process) and process != holder.process
+
+
+def find_process(call):
+    """The agent's process, as "pid start machine"; empty where none is known."""
+    if call.process is None:
+        call.process = describe_process(find_pid(call.host.process))
+    return call.process
+
+
+def find_pid(told_by):
+    """The agent's process id: from its variable, or the parent of our shell; else empty."""
+    if not told_by:
+        return ""
+    if told_by not in ("parent", "shared") and env(told_by).isdigit():
+        return env(told_by)
+    shell = str(posix.getppid())
+    if HEAD not in read_process(shell, "cmdline"):
+        return ""
+    return (read_status(shell) or ["", ""])[1]
+
+
+def read_process(pid, name):
+    """A small file about a process; empty if there is none."""
+    try:
+        return posix.read(open_file("/proc/" + pid + "/" + name, posix.O_RDONLY), STAT_LIMIT)
+    except (OSError, ValueError):
+        return b""
+
+
+def read_status(pid):
+    """The fields of /proc/PID/stat behind the name: state, parent, ...; [] if it is gone."""
+    return read_process(pid, "stat").rpartition(b")")[2].decode("ascii", "replace").split()
+
+
+def describe_process(pid):
+    """A process as "pid start machine"; empty if it cannot be looked at."""
+    fields, machine = read_status(pid) if pid else [], name_machine()
+    return " ".join((pid, fields[19], machine)) if len(fields) > 19 and machine else ""
+
+
+def name_machine():
+    """The boot and the space of process ids that we are in; empty without /proc."""
+    try:
+        space = posix.readlink("/proc/self/ns/pid").strip("pid:[]")
+    except OSError:
+        return ""
+    return read_line("/proc/sys/kernel/random/boot_id")[:8] + ":" + space
+
+
+def is_gone(process):
+    """Has a process ended? None where that cannot be seen."""
+    pid, _, rest = process.partition(" ")
+    start, _, machine = rest.partition(" ")
+    if not machine or machine != name_machine():
+        return None
+    fields = read_status(pid)
+    return len(fields) < 20 or fields[19] != start or fields[0] in ("Z", "X")
