@@ -456,7 +456,7 @@ def _run(
         str,
         typer.Argument(
             metavar="ACTION",
-            help="One of: start, heartbeat, remaining, conclude, stop, status.",
+            help="One of: start, heartbeat, remaining, conclude, stop, release, status.",
             autocompletion=_complete("action"),
         ),
     ],
@@ -467,7 +467,10 @@ def _run(
         str, typer.Option(metavar="N", help="For start: how much work is left.")
     ] = "",
     owner: Annotated[
-        str, typer.Option(metavar="ID", help="For start: the session that owns the run.")
+        str,
+        typer.Option(
+            metavar="ID", help="For start and remaining: whose work it is; `none`: nobody's yet."
+        ),
     ] = "",
     duration: Annotated[
         str,
@@ -477,12 +480,15 @@ def _run(
             help="For start: how long it lasts, such as 30m, at most 7d; default: 12h.",
         ),
     ] = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="For status: exit code 1 where the guard ignores work.")
+    ] = False,
     project: _Project = "",
     json: _Json = False,
 ) -> int:
     from hookctl.verbs.run import Request, run
 
-    request = Request(action, count, remaining, owner, duration, project)
+    request = Request(action, count, remaining, owner, duration, project, check)
     return _show("run", lambda f: run(f, request), json, writes=action != "status")
 
 

@@ -22,6 +22,7 @@ CODES = {  # each with what it says of the moment
     "not_owner": "the work belongs to another session",
     "inactive": "no run is armed",
     "stop": "STOP is there",
+    "stale": "nobody has touched the work for as long as `work_hours` says",
     "conclude": "CONCLUDE is there",
     "background": "the host itself waits for background tasks",
     "no_work": "no work remains",

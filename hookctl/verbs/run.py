@@ -1,4 +1,4 @@
-"""hookctl run: report progress to the guard: remaining work, a heartbeat, a stop."""
+"""hookctl run: report progress to the guard: remaining work, whose it is, a heartbeat, a stop."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from hookctl import clock, hosts, report
-from hookctl.documents.jsonc import JsonDocument
+from hookctl import clock, errors, report
 from hookctl.errors import HookctlError, usage_error
-from hookctl.ledger import committed, store
-from hookctl.masking import MASK
-from hookctl.model import PackRecord, Record, Result
-from hookctl.packs import guard
-from hookctl.settings.targets import OWN, top
-from hookctl.system import files, project
+from hookctl.model import Result
+from hookctl.packs import run_files as work_files
+from hookctl.packs import whose_work
+from hookctl.packs.run_files import RunFiles
+from hookctl.packs.whose_work import NOBODY, Caller, Work
+from hookctl.system import claims, files
 from hookctl.system.folders import Folders
 
 DEFAULT_SPAN = "12h"
@@ -30,8 +29,6 @@ _MEANINGS = {
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
 _CRUMB = "the guard kept the agent going then; if no agent runs now, it did not end of its own will"
-_LONGEST_OWNER = 256
-_PUBLIC = 0o666  # less the umask: these files are the project's
 
 
 class Request(NamedTuple):
@@ -43,16 +40,7 @@ class Request(NamedTuple):
     owner: str = ""
     duration: str = ""
     project: str = ""
-
-
-class _RunFiles(NamedTuple):
-    """Where the files of one project's run are."""
-
-    project: str
-    folder: str  # of STOP, CONCLUDE and OWNER
-    task: str  # task.json, by default in that folder
-    state: str  # of ACTIVE and the breadcrumb
-    now: float
+    check: bool = False
 
 
 def run(folders: Folders, request: Request) -> Result:
@@ -63,6 +51,7 @@ def run(folders: Folders, request: Request) -> Result:
         "remaining": _remaining,
         "conclude": _conclude,
         "stop": _stop,
+        "release": _release,
         "status": _status,
     }
     if request.action not in actions:
@@ -70,10 +59,11 @@ def run(folders: Folders, request: Request) -> Result:
     _require_matching_options(request)
     if request.action != "status":
         _finish_pending(folders)
-    run_files = _find_run_files(folders, request)
+    run_files = work_files.find(folders, work_files.find_project(folders, request.project))
     warnings = tuple(_warnings(folders, run_files, request))
     text = actions[request.action](folders, run_files, request)
-    return Result(_data(run_files), tuple(text), warnings)
+    exit_code = errors.FAILED if request.check and _needs_a_look(run_files) else errors.OK
+    return Result(_data(run_files), tuple(text), warnings, exit_code=exit_code)
 
 
 def _finish_pending(folders: Folders) -> None:
@@ -91,20 +81,22 @@ def _require_matching_options(request: Request) -> None:
         raise usage_error(
             f"{request.action} takes no number", "Did you mean `hookctl run remaining N`?"
         )
-    if request.action != "start" and (request.remaining or request.owner or request.duration):
+    if request.action != "start" and (request.remaining or request.duration):
+        raise usage_error("--remaining and --for go with `run start`", "See `hookctl run --help`.")
+    if request.action not in ("start", "remaining") and request.owner:
         raise usage_error(
-            "--remaining, --owner and --for go with `run start`", "See `hookctl run --help`."
+            "--owner goes with `run start` and `run remaining`", "See `hookctl run --help`."
         )
+    if request.action != "status" and request.check:
+        raise usage_error("--check goes with `run status`", "See `hookctl run --help`.")
 
 
-def _warnings(folders: Folders, run_files: _RunFiles, request: Request) -> Iterator[str]:
+def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterator[str]:
     """What the person may not expect of this project."""
-    if not (_is_marked(run_files.project) or request.project or request.action == "status"):
-        yield (
-            f"{run_files.project} has neither .git nor .hookctl; "
-            "from now on it counts as a project, with all below it"
-        )
-    if not _installed_guards(folders, run_files.project):
+    root = run_files.project
+    if not (_is_marked(root) or request.project or request.action == "status"):
+        yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
+    if not work_files.installed_guards(folders, root):
         yield (
             "the ledger knows of no guard, so nothing may read this: "
             "`hookctl install --host claude`"
@@ -116,78 +108,14 @@ def _is_marked(folder: str) -> bool:
     return any(os.path.lexists(mark) for mark in marks)
 
 
-def _find_run_files(folders: Folders, request: Request) -> _RunFiles:
-    root = _find_project(folders, request)
-    settings = _read_guard_settings(folders, root)
-    folder = project.run_folder(root, folders.environ, settings.get("run_dir", ""))
-    task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or settings.get("task_file", "")
-    task_path = os.path.join(root, task) if task else os.path.join(folder, "task.json")
-    state = project.state_folder(folders.state, root)
-    return _RunFiles(root, folder, task_path, state, clock.now(folders.environ))
+def _describe_reach(folders: Folders, root: str) -> str:
+    """What a folder is a project for once it has .hookctl; HOME and those above count alone."""
+    if f"{folders.home}/".startswith(f"{root.rstrip('/')}/"):
+        return "it counts for agents that are started in this very folder, not below it"
+    return "from now on it counts as a project, with all below it"
 
 
-def _find_project(folders: Folders, request: Request) -> str:
-    """The named project, else the one of a host's variable or of the working folder."""
-    if request.project:
-        return project.named(request.project)
-    for name in hosts.names():
-        variable = hosts.load(name).environment.project
-        folder = folders.environ.get(variable, "")
-        if os.path.isdir(folder):
-            return project.find(folder, folders.environ)
-    return project.find(folders.cwd, folders.environ)
-
-
-def _installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
-    """The guard in each settings file: this project's first, then this environment's."""
-    try:
-        records = _read_records(folders, root)
-        user_keys = set()
-        for name in hosts.names():
-            path = hosts.settings_path(hosts.load(name), "user", folders.environ)
-            user_keys.add(store.find_record(records, path)[0])
-    except HookctlError:
-        return []
-    order = sorted(records, key=lambda key: (records[key].project != root, key not in user_keys))
-    guards = []
-    for key in order:
-        record = records[key]
-        if "guard" in record.packs:
-            guards.append((record, record.packs["guard"]))
-    return guards
-
-
-def _read_records(folders: Folders, root: str) -> dict[str, Record]:
-    try:
-        return committed.read(folders, [root])
-    except HookctlError:  # a project's broken ledger must not hide the user's guard
-        return committed.read(folders)
-
-
-def _read_guard_settings(folders: Folders, root: str) -> dict[str, str]:
-    """The text settings of the installed guard, as its config.json says them now."""
-    guards = _installed_guards(folders, root)
-    # A guard that a repository brings counts only if nobody installed one for themselves.
-    personal = [installed for installed in guards if installed[0].scope != "project"]
-    for record, pack_record in personal or guards:
-        config = guard.current_configuration(pack_record)
-        if config:
-            texts = {key: text.strip() for key, text in config.items() if isinstance(text, str)}
-            return _drop_outside_paths(root, texts) if record.scope == "project" else texts
-    return {}
-
-
-def _drop_outside_paths(root: str, settings: dict[str, str]) -> dict[str, str]:
-    """A repository's settings without paths that lead our writes out of our folder there."""
-    kept = dict(settings)
-    for name in ("run_dir", "task_file"):
-        path = os.path.normpath(os.path.join(root, settings.get(name, "")))
-        if not f"{path}/".startswith(f"{top(root)}{OWN}/"):
-            kept.pop(name, None)
-    return kept
-
-
-def _start(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
     span = clock.seconds(request.duration or DEFAULT_SPAN)
     if span <= 0:
         raise usage_error(
@@ -200,57 +128,136 @@ def _start(folders: Folders, run_files: _RunFiles, request: Request) -> list[str
         )
     end = run_files.now + span
     if request.remaining:
-        _set_task(run_files, "remaining", _parse_count(request.remaining))
-    owner = (request.owner or _find_session(folders)).strip()
-    if len(os.fsencode(owner)) > _LONGEST_OWNER:
-        raise usage_error(
-            "the owner's id is too long", f"The guard reads {_LONGEST_OWNER} bytes of it."
-        )
-    _refuse_links(run_files, os.path.join(run_files.folder, "STOP"))
-    _clear(os.path.join(run_files.folder, "STOP"))
-    _clear(os.path.join(run_files.folder, "CONCLUDE"))
-    if not owner:
-        _clear(os.path.join(run_files.folder, "OWNER"))
-    _clear(os.path.join(run_files.state, _BREADCRUMB))
-    if owner:
-        _write(run_files, "OWNER", owner + "\n")
+        work_files.set_task(run_files, "remaining", _parse_count(request.remaining))
+    work_files.require_short_owner(_named_owner(request))
+    work_files.refuse_links(run_files, os.path.join(run_files.folder, "STOP"))
+    work_files.clear(os.path.join(run_files.folder, "STOP"))
+    work_files.clear(os.path.join(run_files.folder, "CONCLUDE"))
+    work_files.clear(os.path.join(run_files.state, _BREADCRUMB))
+    with claims.locked(run_files.state):
+        owner = _start_owner(run_files, request, whose_work.find_caller(folders))
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
-    sessions = f"session {owner}" if owner else "every session"
     return [
-        f"a run of {run_files.project} begins, for {sessions}: STOP and CONCLUDE are cleared",
+        f"a run of {run_files.project} begins, for {owner}: STOP and CONCLUDE are cleared",
         f"armed until {clock.local(end)} (in {clock.age(span)}); {_ARMED}",
         *_describe_work(run_files),
     ]
 
 
-def _heartbeat(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+def _named_owner(request: Request) -> str:
+    owner = request.owner.strip()
+    return "" if owner == NOBODY else owner
+
+
+def _start_owner(run_files: RunFiles, request: Request, caller: Caller) -> str:
+    """Decide whose a run is; in words."""
+    owner = _named_owner(request)
+    if owner:
+        whose_work.name_owner(run_files, owner)
+        return f"session {owner}"
+    if caller.session and not request.owner:
+        holder = whose_work.find_work(run_files).holder
+        is_taken = bool(holder.session) and not holder.is_gone
+        whose_work.take(run_files, caller)
+        text = f"session {caller.session}"
+        if is_taken and not whose_work.is_holder(caller, holder):
+            text += f" (before, {whose_work.name_holder(holder)})"
+        return text
+    whose_work.free(run_files)
+    return whose_work.describe_next(run_files)
+
+
+def _heartbeat(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
     value = clock.stamp(run_files.now)
-    while value == _read_task(run_files).get("heartbeat"):  # only a change counts as progress
+    while value == work_files.read_task(run_files).get(
+        "heartbeat"
+    ):  # only a change counts as progress
         value += "+"
-    _set_task(run_files, "heartbeat", value)
+    work_files.set_task(run_files, "heartbeat", value)
     return [f"heartbeat {value}", *_describe_work(run_files)]
 
 
-def _remaining(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+def _remaining(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
     if not request.count:
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
-    _set_task(run_files, "remaining", _parse_count(request.count))
-    return _describe_work(run_files)
+    count = _parse_count(request.count)
+    work_files.require_short_owner(_named_owner(request))
+    with claims.locked(run_files.state):
+        before = whose_work.find_work(run_files)
+        work_files.set_task(run_files, "remaining", count)
+        said = _hand_over(run_files, request, whose_work.find_caller(folders), before, count)
+    return [*_describe_work(run_files), *said]
 
 
-def _conclude(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
-    _write(run_files, "CONCLUDE", "")
-    _clear(os.path.join(run_files.state, _BREADCRUMB))
+def _hand_over(
+    run_files: RunFiles, request: Request, caller: Caller, before: Work, count: int
+) -> list[str]:
+    """Decide whose the work is after `run remaining`; the lines that say what changed."""
+    holder = before.holder
+    is_own = whose_work.is_holder(caller, holder)
+    is_waiting = before.remaining > 0 and not before.is_stale
+    if _named_owner(request):
+        whose_work.name_owner(run_files, _named_owner(request))
+        return [f"it belongs to session {_named_owner(request)}, and never passes to another"]
+    if request.owner:
+        whose_work.free(run_files)
+        return [f"it belongs to {whose_work.describe_next(run_files)}"]
+    if caller.session and holder.is_named and not is_own:
+        return [f"it stays with {whose_work.name_holder(holder)}, which --owner named"]
+    if count == 0:
+        whose_work.free(run_files)
+        return []
+    if caller.session and (run_files.claims or is_own):
+        return _take_over(run_files, caller, before, is_own=is_own)
+    if caller.session or is_waiting or holder.is_named:
+        return []
+    whose_work.free(run_files)
+    return []
+
+
+def _take_over(run_files: RunFiles, caller: Caller, before: Work, *, is_own: bool) -> list[str]:
+    """Give the work to the session that reports on it, unless --owner gave it to this one."""
+    holder = before.holder
+    if is_own and holder.is_named:
+        return []
+    whose_work.take(run_files, caller)
+    if is_own:
+        return []
+    line = f"it belongs to this session ({caller.session}) now"
+    if holder.session and not holder.is_gone:
+        line += f"; it was that of {whose_work.name_holder(holder)}"
+    return [line]
+
+
+def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+    caller = whose_work.find_caller(folders)
+    with claims.locked(run_files.state):
+        work = whose_work.find_work(run_files)
+        holder = work.holder
+        if not holder.session:
+            return ["no session holds this work, so nothing changes"]
+        if caller.session and not whose_work.is_holder(caller, holder):
+            return [f"this work is not this session's but that of {whose_work.name_holder(holder)}"]
+        whose_work.give_back(run_files, holder, caller)
+    return [
+        f"given back: {whose_work.name_holder(holder)} is not asked about this work again",
+        f"it belongs to {whose_work.describe_next(run_files)}; new work may be anybody's",
+    ]
+
+
+def _conclude(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+    work_files.write_mark(run_files, "CONCLUDE", "")
+    work_files.clear(os.path.join(run_files.state, _BREADCRUMB))
     return ["concluded: the guard no longer asks the agent to go on"]
 
 
-def _stop(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
-    _write(run_files, "STOP", "")
-    _clear(os.path.join(run_files.state, _BREADCRUMB))
+def _stop(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+    work_files.write_mark(run_files, "STOP", "")
+    work_files.clear(os.path.join(run_files.state, _BREADCRUMB))
     return ["stopped: the guard lets the agent go at once; `hookctl run start` ends that"]
 
 
-def _status(folders: Folders, run_files: _RunFiles, request: Request) -> list[str]:
+def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
     data = _data(run_files)
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     heartbeat = "none"
@@ -258,15 +265,14 @@ def _status(folders: Folders, run_files: _RunFiles, request: Request) -> list[st
         heartbeat = json.dumps(data["heartbeat"])
     if "heartbeat" in ages:
         heartbeat += f" ({ages['heartbeat']} ago)"
-    owner = data["owner"] or "every session"
-    if "OWNER" in ages:
-        owner += f" (since {ages['OWNER']})"
+    work = whose_work.find_work(run_files)
     lines = [
         f"project    {run_files.project}",
         f"run folder {run_files.folder}",
         f"remaining  {_describe_remaining(run_files, data['remaining'])}",
         f"heartbeat  {heartbeat}",
-        f"owner      {owner}",
+        f"owner      {whose_work.describe_owner(run_files, work)}",
+        *_describe_age(run_files, work),
         *_describe_armed(run_files, data["active_seconds"]),
     ]
     for name, meaning in _MEANINGS.items():
@@ -279,7 +285,33 @@ def _status(folders: Folders, run_files: _RunFiles, request: Request) -> list[st
     return lines
 
 
-def _describe_armed(run_files: _RunFiles, seconds_left: float | None) -> list[str]:
+def _age_of(run_files: RunFiles, moment: float) -> float | None:
+    return max(0.0, run_files.now - moment) if moment else None
+
+
+def _describe_age(run_files: RunFiles, work: Work) -> list[str]:
+    """How old the work is, if some waits."""
+    if not work.remaining:
+        return []
+    age = clock.age(run_files.now - work.touched)
+    if not work.is_stale:
+        return [f"touched    {age} ago"]
+    return [
+        f"stale      nobody touched this work for {age}, so the guard ignores it; "
+        "`hookctl run remaining N` renews it"
+    ]
+
+
+def _needs_a_look(run_files: RunFiles) -> bool:
+    """Whether the guard ignores work that a person may count on."""
+    try:
+        work_files.parse(files.read(run_files.task).data or b"{}", run_files.task)
+    except HookctlError:
+        return True
+    return whose_work.find_work(run_files).is_stale
+
+
+def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str]:
     if seconds_left is None:
         return []
     if seconds_left <= 0:
@@ -288,10 +320,13 @@ def _describe_armed(run_files: _RunFiles, seconds_left: float | None) -> list[st
     return [f"armed      until {end} (in {clock.age(seconds_left)}); {_ARMED}"]
 
 
-def _data(run_files: _RunFiles) -> dict[str, Any]:
+def _data(run_files: RunFiles) -> dict[str, Any]:
     """The run as `--json` shows it."""
-    task = _read_task(run_files)
-    end = _read_end(run_files)
+    task = work_files.read_task(run_files)
+    end = work_files.read_end(run_files)
+    work = whose_work.find_work(run_files)
+    holder = work.holder
+    is_held = bool(holder.session) and not holder.is_gone
     seconds_left = None if end is None else end - run_files.now
     is_active = seconds_left is not None and seconds_left > 0
     return {
@@ -299,7 +334,12 @@ def _data(run_files: _RunFiles) -> dict[str, Any]:
         "run_dir": run_files.folder,
         "remaining": task.get("remaining"),
         "heartbeat": task.get("heartbeat"),
-        "owner": _read_owner(run_files),
+        "owner": (holder.name or holder.session) if is_held else None,
+        "owner_host": (holder.host or None) if is_held else None,
+        "owner_process": holder.process.partition(" ")[0] or None if is_held else None,
+        "owner_seen_seconds": _age_of(run_files, holder.seen) if is_held else None,
+        "work_age_seconds": _age_of(run_files, work.touched) if work.remaining else None,
+        "stale": work.is_stale,
         "stop": os.path.lexists(os.path.join(run_files.folder, "STOP")),
         "conclude": os.path.lexists(os.path.join(run_files.folder, "CONCLUDE")),
         "active_until": end if is_active else None,
@@ -308,26 +348,7 @@ def _data(run_files: _RunFiles) -> dict[str, Any]:
     }
 
 
-def _read_owner(run_files: _RunFiles) -> str | None:
-    path = os.path.join(run_files.folder, "OWNER")
-    try:
-        data = files.read(path).data or b""
-    except HookctlError:
-        return None
-    owner = data[:_LONGEST_OWNER].decode("utf-8", "replace").strip()
-    return _mask_linked(run_files, path, owner) or None
-
-
-def _read_end(run_files: _RunFiles) -> float | None:
-    """When the run ends, as ACTIVE says; None if it says no time."""
-    try:
-        data = files.read(os.path.join(run_files.state, "ACTIVE")).data or b""
-        return clock.timestamp(data.decode())
-    except (HookctlError, UnicodeDecodeError):
-        return None
-
-
-def _measure_ages(run_files: _RunFiles, heartbeat: Any) -> dict[str, float]:
+def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
     """The age of each file in seconds; the heartbeat's own time counts if it is one."""
     paths = {name: os.path.join(run_files.folder, name) for name in ("STOP", "CONCLUDE", "OWNER")}
     paths["task.json"] = run_files.task
@@ -341,8 +362,8 @@ def _measure_ages(run_files: _RunFiles, heartbeat: Any) -> dict[str, float]:
     return {name: max(0.0, run_files.now - moment) for name, moment in times.items()}
 
 
-def _describe_work(run_files: _RunFiles) -> list[str]:
-    remaining = _read_task(run_files).get("remaining")
+def _describe_work(run_files: RunFiles) -> list[str]:
+    remaining = work_files.read_task(run_files).get("remaining")
     if remaining is None:
         return [f"no work is named in {run_files.project}: `hookctl run remaining N` does"]
     amount = _describe_remaining(run_files, remaining)
@@ -356,10 +377,10 @@ def _describe_work(run_files: _RunFiles) -> list[str]:
     return lines
 
 
-def _describe_remaining(run_files: _RunFiles, remaining: Any) -> str:
+def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
     """The remaining work as the hook understands it."""
     try:
-        _parse(files.read(run_files.task).data or b"", run_files.task)
+        work_files.parse(files.read(run_files.task).data or b"", run_files.task)
     except HookctlError as error:
         position = f"line {error.line}, column {error.column}"
         return f"unknown, which counts as no work: {error.message} ({position})"
@@ -370,117 +391,6 @@ def _describe_remaining(run_files: _RunFiles, remaining: Any) -> str:
         if re.fullmatch(r"[0-9]{1,18}", text.strip()):
             return text
     return f"{json.dumps(remaining)}, which is no count and so no work"
-
-
-def _read_task(run_files: _RunFiles) -> dict[str, Any]:
-    """The values in task.json; none if it is unreadable, as for the hook."""
-    try:
-        task = _parse(files.read(run_files.task).data or b"", run_files.task).value
-    except HookctlError:
-        return {}
-    if not isinstance(task, dict):
-        return {}
-    return {key: _mask_linked(run_files, run_files.task, value) for key, value in task.items()}
-
-
-def _mask_linked(run_files: _RunFiles, path: str, value: Any) -> Any:
-    """The value, or a mask if it is read through a link and is no count.
-
-    The hook reads through links. A repository could bring a link to somebody else's file, so we
-    show nothing of it but a count.
-    """
-    if not value or str(value).strip().isdecimal():
-        return value
-    is_linked = any(os.path.islink(part) for part in _list_linkable(run_files, path))
-    return MASK if is_linked else value
-
-
-def _parse(data: bytes, path: str) -> JsonDocument:
-    """Parse as strictly as the hook does, which takes no comments."""
-    return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False)
-
-
-def _set_task(run_files: _RunFiles, key: str, value: Any) -> None:
-    """Set one key of task.json; agents and people write it too, so all else in it stays."""
-
-    def change(old: bytes | None) -> bytes:
-        return _parse(old or b"", run_files.task).set((key,), value).data
-
-    _replace(run_files, run_files.task, change)
-
-
-def _write(run_files: _RunFiles, name: str, text: str) -> None:
-    data = text.encode("utf-8", "surrogateescape")
-    _replace(run_files, os.path.join(run_files.folder, name), lambda old: data)
-
-
-def _replace(run_files: _RunFiles, path: str, change: Callable[[bytes | None], bytes]) -> None:
-    """Change a file of the run; try again if somebody else writes it meanwhile."""
-    for _ in range(20):
-        _refuse_links(run_files, path)
-        old = files.read(path)
-        data = change(old.data)
-        with contextlib.suppress(files.Changed):
-            _make_folder(run_files, os.path.dirname(path))
-            files.replace(old, data, mode=_PUBLIC & ~files.umask())
-            return
-    message = "it changes faster than it can be written"
-    raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
-
-
-def _make_folder(run_files: _RunFiles, folder: str) -> None:
-    """Make the run folder; a new .hookctl gets a .gitignore, since a run is not for others."""
-    own_folder = os.path.join(run_files.project, ".hookctl")
-    try:
-        is_new = not os.path.isdir(own_folder)
-        os.makedirs(folder, exist_ok=True)
-        if is_new and os.path.isdir(own_folder):
-            _write_ignore_file(os.path.join(own_folder, ".gitignore"))
-    except OSError as error:
-        raise files.cannot_write(folder, error) from None
-
-
-def _write_ignore_file(path: str) -> None:
-    try:
-        with open(path, "x", encoding="ascii") as stream:
-            stream.write("run/\n")
-    except FileExistsError:  # another `hookctl run` was faster
-        pass
-
-
-def _refuse_links(run_files: _RunFiles, path: str) -> None:
-    """Refuse to write through a link: a repository could bring one that leads elsewhere."""
-    for part in _list_linkable(run_files, path):
-        if os.path.islink(part):
-            message = "this is a link, and hookctl does not write through links here"
-            raise HookctlError("linked", message, path=part, hint="Remove it.")
-
-
-def _list_linkable(run_files: _RunFiles, path: str) -> list[str]:
-    """The path, and the folders above it that a project could have made a link."""
-    parts = [path]
-    while parts[-1] != run_files.project and parts[-1].startswith(top(run_files.project)):
-        parts.append(os.path.dirname(parts[-1]))
-    return parts[-2::-1] or [path]
-
-
-def _clear(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise files.cannot_write(path, error) from None
-
-
-def _find_session(folders: Folders) -> str:
-    """The session that this command runs in, as its host's variable says; '' if unknown."""
-    for name in hosts.names():
-        variable = hosts.load(name).environment.session
-        session = folders.environ.get(variable, "")
-        if session:
-            return session
-    return ""
 
 
 def _parse_count(text: str) -> int:

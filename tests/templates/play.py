@@ -6,6 +6,8 @@ answered by a block and a release (A allow, H end of the turn); `[code]` behind 
 The other words are in `do`.
 """
 
+import os
+import time
 from typing import Any
 
 import pytest
@@ -65,6 +67,9 @@ def do(lab: Lab, word: str, rest: str) -> bool:
             lab.environment[name] = value
         case "at":
             lab.environment["HOOKCTL_NOW"] = rest
+        case "old":
+            then = float(lab.environment.get("HOOKCTL_NOW", time.time())) - float(rest) * 3600
+            os.utime(task, (then, then))
         case "owner":
             lab.mark("OWNER", rest)
         case "mark":

@@ -55,7 +55,7 @@ def test_a_notice_during_a_persons_turn_does_not_make_it_a_wake_up(lab: Lab) -> 
 
 
 def test_a_clock_far_ahead_sweeps_nobody(lab: Lab) -> None:
-    lab.config(max_stop_blocks=2).task(remaining=2)
+    lab.config(max_stop_blocks=2, work_hours=0, claim=False).task(remaining=2)
     assert lab.stops("011") == "BBR"
     lab.environment["HOOKCTL_NOW"] = str(time.time() + 40 * 24 * 3600)
     lab.stop(session_id="other")

@@ -66,7 +66,7 @@ def test_it_refuses_and_reminds(older_or_newer: Lab) -> None:
 
 def test_every_host_is_spoken_to(older_or_newer: Lab) -> None:
     lab = older_or_newer
-    lab.task(remaining=2)
+    lab.config(claim=False).task(remaining=2)
     for name in NAMES:
         session = Session(lab, name, ("prompt",))
         session.prompt()

@@ -26,7 +26,8 @@ def test_a_block_says_what_remains_and_nothing_to_do_is_silent(lab: Lab, host: s
     lab.task(remaining=2)
     reason = "Work remains (2). Continue with the next step. "
     reason += "To wait for something, run one command that blocks until it is there; do not poll. "
-    reason += "If less remains, run `hookctl run remaining N`."
+    reason += f"If less remains, set `remaining` in {lab.run}/task.json. "
+    reason += f"If this work is not yours, make the file {lab.run}/STOP: then no session here is held."
     expected = {"followup_message": reason} if host == "cursor" else {"decision": "block", "reason": reason}
     assert json.loads(lab.call("stop", conversation_id="other", session_id="")) == expected
 
@@ -39,7 +40,7 @@ def test_a_release_is_a_message_where_the_host_has_one(lab: Lab, host: str) -> N
     message = json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"]
     assert message == (
         "hookctl guard: let go after 2 blocks without progress; work remains (2). "
-        "Send a prompt to go on; `hookctl run conclude` ends the work."
+        f"Send a prompt to go on; the file {lab.run}/CONCLUDE ends the work."
     )
 
 
@@ -159,7 +160,7 @@ def test_the_hosts_name_of_the_session_is_known(lab: Lab, field: str) -> None:
 
 def test_the_hosts_variable_names_the_session_that_the_payload_does_not(lab: Lab) -> None:
     """Which variable is whose: tests/test_wire.py."""
-    lab.task(remaining=2)
+    lab.config(claim=False).task(remaining=2)
     lab.environment["CLAUDE_CODE_SESSION_ID"] = "S9"
     assert lab.stop() + lab.stop(session_id="") == "BB"
     assert sorted(path.stem for path in lab.folder.glob("*.json")) == sorted([name_of("S1"), name_of("S9")])

@@ -38,7 +38,7 @@ SCENARIOS: list[Row] = [
     ("B1 blanks around the owner", {}, "work 2; owner   S1 ; S1:0=B"),
     ("B1 blanks around the knob's owner", {"owner": " S1 "}, "work 2; S2:0=A[not_owner]; S1:0=B"),
     ("B2 no owner", {}, "work 2; S2:0=B"),
-    ("B4 a count each", {"max_stop_blocks": 1}, "work 2; a:0=B; b:0=B; a:1=R; b:1=R"),
+    ("B4 a count each", {"max_stop_blocks": 1, "claim": False}, "work 2; a:0=B; b:0=B; a:1=R; b:1=R"),
     ("C1 five blocks", {}, "work 2; 011111=BBBBBR[tripped]"),
     ("C2 the message comes once", {}, "work 2; 0111111=BBBBBRA[open]"),
     ("C2 other hooks go on after the release", {}, "work 2; 011111=BBBBBR; 111=AAH[stop_loop]; 1=A"),
@@ -214,7 +214,7 @@ SCENARIOS: list[Row] = [
     ),
     ("A15 CONCLUDE while the host waits", {}, "work 2; waits; mark CONCLUDE; 0=A[conclude]"),
     ("F no chain while the host waits", {}, "mark STOP; waits; 0111111111=AAAAAAAAAA[stop]"),
-    ("T a clock that goes backwards", {}, "work 2; at 2000000000; 0=B; at 1900000000; 11=BB; at 1000; 111=BBR"),
+    ("T a clock that goes backwards", {"work_hours": 0}, "work 2; at 2000000000; 0=B; at 1900000000; 11=BB; at 1000; 111=BBR"),
     ("T a clock before 1970, and less than no work", {}, "at -100; work 2; 0=B; work -5; 1=A; work 2; 11111=BBBBR"),
 ]
 

@@ -5,12 +5,13 @@ import json
 from .lab import Lab
 
 NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
-GOES_ON = f"This run goes on until the person who started it ends it (`hookctl run conclude`). {NEXT}"
+GOES_ON = f"This run goes on until the person who started it ends it (%s). {NEXT} If this work is not yours, %s."
 
 
 def test_keepalives_block_says_who_ends_the_run(lab: Lab) -> None:
     lab.config(mode="keepalive").arm()
-    assert json.loads(lab.call("stop"))["reason"] == GOES_ON
+    ends, declines = f"the file {lab.run}/CONCLUDE", f"make the file {lab.run}/STOP: then no session here is held"
+    assert json.loads(lab.call("stop"))["reason"] == GOES_ON % (ends, declines)
 
 
 def test_keepalives_release_says_that_the_run_is_still_armed(lab: Lab) -> None:
@@ -18,7 +19,7 @@ def test_keepalives_release_says_that_the_run_is_still_armed(lab: Lab) -> None:
     assert lab.stops("01") == "BB"
     assert json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"] == (
         "hookctl guard: let go after 2 blocks without progress; the run is still armed. "
-        "Send a prompt to go on; `hookctl run stop` ends it."
+        f"Send a prompt to go on; the file {lab.run}/STOP ends it."
     )
 
 

@@ -75,7 +75,8 @@ SCENARIOS: list[Row] = [
     ("E a run folder cannot arm it", KA, "mark ACTIVE; 0=A[inactive]"),
     ("E a bystander", KA, f"{ARMED}; owner S1; S2:01=AA[not_owner]; S1:01=BB"),
     ("E a bystander, not armed", KA, "owner S1; S2:0=A[not_owner]"),
-    ("E everybody without an owner", KA, f"{ARMED}; a:0=B; b:0=B"),
+    ("E everybody without an owner", {**KA, "claim": False}, f"{ARMED}; a:0=B; b:0=B"),
+    ("E the first without an owner", KA, f"{ARMED}; a:0=B; b:0=A[not_owner]"),
     ("E the host waits itself", KA, f"{ARMED}; 0=B; waits; 1=A[background]; no waits; 1=B"),
     ("E it does not yield", {**KA, "yield_on_background": False}, f"{ARMED}; waits; 01=BB"),
     ("E CONCLUDE while the host waits", KA, f"{ARMED}; waits; mark CONCLUDE; 1=A[conclude]"),
@@ -102,7 +103,7 @@ def test_keepalive_plays_the_scenario(lab: Lab, config: dict[str, Any], script: 
 
 
 def test_the_breadcrumb_holds_the_time_and_the_session_as_a_hash(lab: Lab) -> None:
-    lab.config(**KA).arm()
+    lab.config(**KA, claim=False).arm()
     lab.environment["HOOKCTL_NOW"] = "1763755200"
     assert lab.stops("01") == "BB"
     text = lab.breadcrumb.read_text()

@@ -54,6 +54,13 @@ KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[An
     ),
     "end_foreign_chains": ({}, (False, "011111=AAAAAA"), (True, "01111=AAAAH"), ["maybe", 0]),
     "owner": ({}, ("S1", "work 1; S2:0=A; S1:0=B"), ("S2", "work 1; S1:0=A; S2:0=B"), [5, ["S9"]]),
+    "claim": ({}, (False, "work 1; a:0=B; b:0=B"), (True, "work 1; a:0=B; b:0=A[not_owner]"), ["maybe", 0]),
+    "work_hours": (
+        {},
+        (1, "work 1; old 2; 0=A[stale]; old 0.9; 0=B"),
+        (3, "work 1; old 2; 0=B; S2:0=A[not_owner]; old 100; 0=B"),
+        ["x", 1.5, True],
+    ),
     "require_arm": ({}, (True, "work 1; 0=A[inactive]"), (False, "work 1; 0=B"), ["maybe", 1]),
     "child_env": (
         {},

@@ -1,9 +1,9 @@
 """Whose work it is: named in OWNER, or claimed by the first session that would be blocked.
 
-The claim is the file `taken` in the project's state folder; `hookctl run` writes it too. Its fields:
-`session` (a hash) holds the work since `t`, in `process`, which other sessions may run in too if it
-is `shared`; `owner` is the hash of the OWNER that the claim goes with ("": none); `fixed`: a person
-named the owner, so the work never passes on; `declined`: sessions that gave the work back.
+The claim is the file `taken` in the project's state folder; `hookctl run` writes it too. Its
+fields: `session` (a hash) holds the work since `t`, in `process`, which has other sessions too if
+it is `shared`; `owner` is the hash of the OWNER that the claim goes with ("": none); `fixed`: a
+person named the owner, so the work never passes on; `declined`: sessions that gave the work back.
 """
 
 import posix

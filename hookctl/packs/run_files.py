@@ -1,0 +1,268 @@
+"""The files of a project's run: where they are, what they say, and how they are written.
+
+People and agents write the same files, so what is not ours in them stays, and no link is followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from hookctl import clock, hosts
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import HookctlError, usage_error
+from hookctl.ledger import committed, store
+from hookctl.masking import MASK
+from hookctl.model import PackRecord, Record
+from hookctl.packs import guard
+from hookctl.packs.guard_options import in_effect
+from hookctl.settings.targets import OWN, top
+from hookctl.system import files, project
+from hookctl.system.folders import Folders
+
+_LONGEST_OWNER = 256  # bytes, as the hook reads them
+_PUBLIC = 0o666  # less the umask: these files are the project's
+_WORK_HOURS = 12
+
+
+class RunFiles(NamedTuple):
+    """Where the files of one project's run are."""
+
+    project: str
+    folder: str  # of STOP, CONCLUDE and OWNER
+    task: str  # task.json, by default in that folder
+    state: str  # of ACTIVE, the breadcrumb and the claim
+    now: float
+    owner: str = ""  # the session that the guard's settings name
+    claims: bool = True  # whether the guard lets a session claim the work
+    work_hours: int = _WORK_HOURS
+
+
+def find(folders: Folders, root: str) -> RunFiles:
+    """The files of a project's run, as the guard that is installed there reads them."""
+    config = _read_guard_config(folders, root)
+    options = in_effect(config, folders.environ)
+    texts = {key: text.strip() for key, text in config.items() if isinstance(text, str)}
+    folder = project.run_folder(root, folders.environ, texts.get("run_dir", ""))
+    task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or texts.get("task_file", "")
+    return RunFiles(
+        root,
+        folder,
+        os.path.join(root, task) if task else os.path.join(folder, "task.json"),
+        project.state_folder(folders.state, root),
+        clock.now(folders.environ),
+        str(options.get("owner", "")).strip(),
+        options.get("claim", True),
+        options.get("work_hours", _WORK_HOURS),
+    )
+
+
+def find_project(folders: Folders, named: str = "") -> str:
+    """The named project, else the one of a host's variable or of the working folder."""
+    if named:
+        return project.named(named)
+    for name in hosts.names():
+        variable = hosts.load(name).environment.project
+        folder = folders.environ.get(variable, "")
+        if os.path.isdir(folder):
+            return project.find(folder, folders.environ)
+    return project.find(folders.cwd, folders.environ)
+
+
+def installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
+    """The guard in each settings file: this project's first, then this environment's."""
+    try:
+        records = _read_records(folders, root)
+        user_keys = set()
+        for name in hosts.names():
+            path = hosts.settings_path(hosts.load(name), "user", folders.environ)
+            user_keys.add(store.find_record(records, path)[0])
+    except HookctlError:
+        return []
+    order = sorted(records, key=lambda key: (records[key].project != root, key not in user_keys))
+    guards = []
+    for key in order:
+        record = records[key]
+        if "guard" in record.packs:
+            guards.append((record, record.packs["guard"]))
+    return guards
+
+
+def _read_records(folders: Folders, root: str) -> dict[str, Record]:
+    try:
+        return committed.read(folders, [root])
+    except HookctlError:  # a project's broken ledger must not hide the user's guard
+        return committed.read(folders)
+
+
+def _read_guard_config(folders: Folders, root: str) -> dict[str, Any]:
+    """The settings of the installed guard, as its config.json says them now."""
+    guards = installed_guards(folders, root)
+    # A guard that a repository brings counts only if nobody installed one for themselves.
+    personal = [installed for installed in guards if installed[0].scope != "project"]
+    for record, pack_record in personal or guards:
+        config = guard.current_configuration(pack_record)
+        if config:
+            return _drop_outside_paths(root, config) if record.scope == "project" else config
+    return {}
+
+
+def _drop_outside_paths(root: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """A repository's settings without paths that lead our writes out of our folder there."""
+    kept = dict(settings)
+    for name in ("run_dir", "task_file"):
+        path = os.path.normpath(os.path.join(root, str(settings.get(name, "")).strip()))
+        if not f"{path}/".startswith(f"{top(root)}{OWN}/"):
+            kept.pop(name, None)
+    return kept
+
+
+def read_owner(run_files: RunFiles) -> str:
+    """The session that OWNER names; empty if there is none."""
+    try:
+        data = files.read(os.path.join(run_files.folder, "OWNER")).data or b""
+    except HookctlError:
+        return ""
+    return data[:_LONGEST_OWNER].decode("utf-8", "replace").strip()
+
+
+def require_short_owner(owner: str) -> None:
+    """Refuse an owner that the hook could not read whole."""
+    if len(os.fsencode(owner)) > _LONGEST_OWNER:
+        raise usage_error(
+            "the owner's id is too long", f"The guard reads {_LONGEST_OWNER} bytes of it."
+        )
+
+
+def read_count(run_files: RunFiles) -> int:
+    """How much work remains, as the hook understands it; 0 where nothing usable says it."""
+    try:
+        task = parse(files.read(run_files.task).data or b"{}", run_files.task).value
+    except HookctlError:
+        return 0
+    value = task.get("remaining") if isinstance(task, dict) else None
+    if isinstance(value, str) or type(value) is int:
+        if re.fullmatch(r"-?[0-9]{1,18}", str(value).strip()):
+            return max(0, int(value))
+    return 0
+
+
+def is_armed(run_files: RunFiles) -> bool:
+    """Whether a run is active that has not come to its end."""
+    end = read_end(run_files)
+    return end is not None and end > run_files.now
+
+
+def read_end(run_files: RunFiles) -> float | None:
+    """When the run ends, as ACTIVE says; None if it says no time."""
+    try:
+        data = files.read(os.path.join(run_files.state, "ACTIVE")).data or b""
+        return clock.timestamp(data.decode())
+    except (HookctlError, UnicodeDecodeError):
+        return None
+
+
+def read_task(run_files: RunFiles) -> dict[str, Any]:
+    """The values in task.json; none if it is unreadable, as for the hook."""
+    try:
+        task = parse(files.read(run_files.task).data or b"", run_files.task).value
+    except HookctlError:
+        return {}
+    if not isinstance(task, dict):
+        return {}
+    return {key: mask_linked(run_files, run_files.task, value) for key, value in task.items()}
+
+
+def mask_linked(run_files: RunFiles, path: str, value: Any) -> Any:
+    """The value, or a mask if it is read through a link and is no count.
+
+    The hook reads through links. A repository could bring a link to somebody else's file, so we
+    show nothing of it but a count.
+    """
+    if not value or str(value).strip().isdecimal():
+        return value
+    is_linked = any(os.path.islink(part) for part in _list_linkable(run_files, path))
+    return MASK if is_linked else value
+
+
+def parse(data: bytes, path: str) -> JsonDocument:
+    """Parse as strictly as the hook does, which takes no comments."""
+    return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False)
+
+
+def set_task(run_files: RunFiles, key: str, value: Any) -> None:
+    """Set one key of task.json; agents and people write it too, so all else in it stays."""
+
+    def change(old: bytes | None) -> bytes:
+        return parse(old or b"", run_files.task).set((key,), value).data
+
+    _replace(run_files, run_files.task, change)
+
+
+def write_mark(run_files: RunFiles, name: str, text: str) -> None:
+    """Write STOP, CONCLUDE or OWNER."""
+    data = text.encode("utf-8", "surrogateescape")
+    _replace(run_files, os.path.join(run_files.folder, name), lambda old: data)
+
+
+def _replace(run_files: RunFiles, path: str, change: Callable[[bytes | None], bytes]) -> None:
+    """Change a file of the run; try again if somebody else writes it meanwhile."""
+    for _ in range(20):
+        refuse_links(run_files, path)
+        old = files.read(path)
+        data = change(old.data)
+        with contextlib.suppress(files.Changed):
+            _make_folder(run_files, os.path.dirname(path))
+            files.replace(old, data, mode=_PUBLIC & ~files.umask())
+            return
+    message = "it changes faster than it can be written"
+    raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
+
+
+def _make_folder(run_files: RunFiles, folder: str) -> None:
+    """Make the run folder; a new .hookctl gets a .gitignore, since a run is not for others."""
+    own_folder = os.path.join(run_files.project, ".hookctl")
+    try:
+        is_new = not os.path.isdir(own_folder)
+        os.makedirs(folder, exist_ok=True)
+        if is_new and os.path.isdir(own_folder):
+            _write_ignore_file(os.path.join(own_folder, ".gitignore"))
+    except OSError as error:
+        raise files.cannotwrite_mark(folder, error) from None
+
+
+def _write_ignore_file(path: str) -> None:
+    try:
+        with open(path, "x", encoding="ascii") as stream:
+            stream.write("run/\n")
+    except FileExistsError:  # another `hookctl run` was faster
+        pass
+
+
+def refuse_links(run_files: RunFiles, path: str) -> None:
+    """Refuse to write through a link: a repository could bring one that leads elsewhere."""
+    for part in _list_linkable(run_files, path):
+        if os.path.islink(part):
+            message = "this is a link, and hookctl does not write through links here"
+            raise HookctlError("linked", message, path=part, hint="Remove it.")
+
+
+def _list_linkable(run_files: RunFiles, path: str) -> list[str]:
+    """The path, and the folders above it that a project could have made a link."""
+    parts = [path]
+    while parts[-1] != run_files.project and parts[-1].startswith(top(run_files.project)):
+        parts.append(os.path.dirname(parts[-1]))
+    return parts[-2::-1] or [path]
+
+
+def clear(path: str) -> None:
+    """Remove a file, if it is there."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise files.cannotwrite_mark(path, error) from None
