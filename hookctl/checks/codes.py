@@ -536,7 +536,19 @@ TABLE = (
         "owner_unseen", ("warning",),
         "the work belongs to a session that never stopped here, while the guard lets other "
         "sessions stop",
-        "`hookctl run start` names the current session",
+        "`hookctl run remaining N --owner none` leaves it to the next session",
+    ),
+    Code(
+        "work_waiting", ("info",),
+        "work waits in this project: how much, for which session, and when somebody last "
+        "touched it",
+        "",
+    ),
+    Code(
+        "work_stale", ("warning",),
+        "nobody has touched the work that waits for as long as `work_hours` says, so the guard "
+        "ignores it",
+        "`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it",
     ),
     Code(
         "active_unreadable", ("warning",),

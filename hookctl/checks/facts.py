@@ -12,6 +12,8 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Current, PackRecord, Path, PathFault, Record
 from hookctl.packs.model import Origin
+from hookctl.packs.run_files import RunFiles
+from hookctl.packs.whose_work import Work
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
@@ -317,6 +319,8 @@ class Run(NamedTuple):
     log_folder: str
     active_path: str
     active: bytes | None  # empty where it cannot be read
+    files: RunFiles
+    work: Work
 
 
 class HostFacts(NamedTuple):

@@ -31,6 +31,9 @@ from hookctl.hosts import Host, reading
 from hookctl.ledger import store
 from hookctl.model import PackRecord
 from hookctl.packs import guard
+from hookctl.packs.guard_options import in_effect
+from hookctl.packs.run_files import WORK_HOURS, RunFiles
+from hookctl.packs.whose_work import find_work
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import OWN, Target, variant_of_file
@@ -304,6 +307,10 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
     state = project.state_folder(machine.folders.state, root)
     active_path = os.path.join(state, "ACTIVE")
     active, active_error = _read_bytes(machine, active_path)
+    options = in_effect(registration.config, facts.variables)
+    owner = options.get("owner", "").strip()
+    claims, hours = options.get("claim", True), options.get("work_hours", WORK_HOURS)
+    run_files = RunFiles(root, folder, task_path, state, facts.now, owner, claims, hours)
     return Run(
         own=hookctl_folder,
         folder=folder,
@@ -317,6 +324,8 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
         log_folder=os.path.basename(state),
         active_path=active_path,
         active=b"" if active_error else active,
+        files=run_files,
+        work=find_work(run_files),
     )
 
 

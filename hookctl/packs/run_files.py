@@ -25,7 +25,7 @@ from hookctl.system.folders import Folders
 
 _LONGEST_OWNER = 256  # bytes, as the hook reads them
 _PUBLIC = 0o666  # less the umask: these files are the project's
-_WORK_HOURS = 12
+WORK_HOURS = 12  # where no setting says it
 
 
 class RunFiles(NamedTuple):
@@ -38,7 +38,7 @@ class RunFiles(NamedTuple):
     now: float
     owner: str = ""  # the session that the guard's settings name
     claims: bool = True  # whether the guard lets a session claim the work
-    work_hours: int = _WORK_HOURS
+    work_hours: int = WORK_HOURS
 
 
 def find(folders: Folders, root: str) -> RunFiles:
@@ -56,7 +56,7 @@ def find(folders: Folders, root: str) -> RunFiles:
         clock.now(folders.environ),
         str(options.get("owner", "")).strip(),
         options.get("claim", True),
-        options.get("work_hours", _WORK_HOURS),
+        options.get("work_hours", WORK_HOURS),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.packs import run_files as work_files
@@ -123,6 +123,21 @@ def _clear_owner(files: RunFiles) -> None:
     path = os.path.join(files.folder, "OWNER")
     work_files.refuse_links(files, path)
     work_files.clear(path)
+
+
+def as_data(files: RunFiles, work: Work) -> dict[str, Any]:
+    """The work that waits, as `--json` shows it."""
+    holder = Holder() if work.holder.is_gone else work.holder
+    return {
+        "project": files.project,
+        "remaining": work.remaining,
+        "owner": holder.name or holder.session or None,
+        "owner_host": holder.host or None,
+        "owner_process": holder.process.partition(" ")[0] or None,
+        "owner_seen_seconds": files.now - holder.seen if holder.seen else None,
+        "age_seconds": files.now - work.touched,
+        "stale": work.is_stale,
+    }
 
 
 def describe_owner(files: RunFiles, work: Work) -> str:

@@ -6,7 +6,7 @@ import os
 from contextlib import ExitStack
 from typing import Any
 
-from hookctl import engine, errors, report
+from hookctl import clock, engine, errors, report
 from hookctl import hosts as known
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
@@ -15,12 +15,13 @@ from hookctl.hosts import Host, reading
 from hookctl.ledger import committed, store
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import Current, Entry, PackRecord, Record, Result
-from hookctl.packs import guard, wrapping
+from hookctl.packs import guard, whose_work, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.guard_options import in_effect as settings_in_effect
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
 from hookctl.packs.released import find_origin
+from hookctl.packs.run_files import find as find_run_files
 from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.planner.run import pending_first
 from hookctl.settings import approval, effective, precedence
@@ -76,8 +77,30 @@ def _make_status(
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
-    data = {"files": files_shown, "pending": list(pending), "away": away}
+    work, work_lines = _describe_work(folders)
+    lines += work_lines
+    data = {"files": files_shown, "pending": list(pending), "away": away, "work": work}
     return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
+
+
+def _describe_work(folders: Folders) -> tuple[dict[str, Any] | None, list[str]]:
+    """The work that waits in the current project, for machines and for people."""
+    try:
+        run_files = find_run_files(folders, project.look(folders.cwd, folders.environ))
+        work = whose_work.find_work(run_files)
+    except HookctlError:  # another user's project has no work for us
+        return None, []
+    if not work.remaining:
+        return None, []
+    age = clock.age(run_files.now - work.touched)
+    line = f"{work.remaining} remaining in {report.tilde(run_files.project)}, touched {age} ago"
+    lines = [line, f"  for {whose_work.describe_owner(run_files, work)}"]
+    if work.is_stale:
+        lines = [
+            f"{line}: the guard ignores it",
+            "  `hookctl run remaining N` renews it, `hookctl run remaining 0` ends it",
+        ]
+    return whose_work.as_data(run_files, work), lines
 
 
 def _list_away(folders: Folders) -> list[str]:

@@ -1,0 +1,198 @@
+"""Whose work it is, with the real Claude Code and two other clients: terminals, /clear, resume, nesting, yesterday."""
+
+import json
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from . import codex, qwen
+from .agent import Place as AnyPlace
+from .claude import Place, bash, play, subagent
+from .clients import Client
+from .model_server import Script
+from .product import codes, data_folder, decisions, hookctl, hookctl_json, leave_work, state_folder
+
+pytestmark = pytest.mark.e2e
+
+SETTINGS = '{ "permissions": {"allow": ["Bash", "Task", "Agent"]} }'
+LIMIT = 2
+INSTALL = ("install", "--set", f"MAX_STOP_BLOCKS={LIMIT}")
+KEPT = ["blocked"] * LIMIT + ["tripped"]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def installed(place: Place) -> Place:
+    """The guard is there, and a person has left work for whoever comes."""
+    hookctl(place, *INSTALL, "--host", "claude")
+    leave_work(place)
+    return place
+
+
+def folders(place: AnyPlace) -> dict[str, str]:
+    """What hookctl needs in an agent's own tool: the test's folders, and this package."""
+    return {
+        "HOOKCTL_STATE_DIR": str(state_folder(place)),
+        "HOOKCTL_DATA_DIR": str(data_folder(place)),
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+def in_tool(words: str) -> str:
+    return f"{sys.executable} -m hookctl run {words}"
+
+
+def status(place: AnyPlace) -> dict:
+    return hookctl_json(place, "run", "status", "--project", str(place.project))
+
+
+def test_two_terminals_in_one_project(claude: Client, installed: Place) -> None:
+    """The second asks a quick question while the first works; it stops at once, and again once the first is gone."""
+    second = []
+
+    def ask(number: int) -> None:
+        if number == 2:
+            assert status(installed)["owner_host"] == "claude"
+            second.append(play(claude, installed, ["quick"]))
+
+    first = play(claude, installed, Script(["one"], before=ask))
+    assert (first.requests, second[0].requests, second[0].result) == (LIMIT + 1, 1, "quick")
+    assert codes(installed) == ["blocked", "not_owner", "blocked", "tripped"]
+    assert status(installed)["owner"] is None  # that process has ended
+    assert play(claude, installed, ["three"]).requests == LIMIT + 1
+
+
+def test_headless_calls_in_a_loop_are_held_each(claude: Client, installed: Place) -> None:
+    runs = [play(claude, installed, ["done"]) for _ in range(3)]
+    assert len({run.session for run in runs}) == 3
+    assert codes(installed) == KEPT * 3
+
+
+def test_clear_keeps_the_work_in_its_process(claude: Client, installed: Place) -> None:
+    """Three prompts to one process; /clear gives the third a new session."""
+    typed = [{"type": "user", "message": {"role": "user", "content": text}} for text in ("begin", "/clear", "go on")]
+    lines = "".join(json.dumps(line) + "\n" for line in typed)
+    second = []
+
+    def ask(number: int) -> None:
+        if number == LIMIT + 3:  # after /clear
+            second.append(play(claude, installed, ["quick"]))
+
+    script = Script(["done"], before=ask)
+    play(claude, installed, script, "--input-format", "stream-json", prompt="", typed=lines)
+    sessions = [entry["session"] for entry in decisions(installed) if entry["code"] != "not_owner"]
+    assert len(set(sessions)) == 2
+    assert codes(installed) == [*KEPT, "blocked", "not_owner", "blocked", "tripped"]
+    assert second[0].requests == 1
+
+
+def test_a_resumed_session_keeps_its_work(claude: Client, installed: Place) -> None:
+    first = play(claude, installed, Script(["one"], limit=2))  # the model fails, and the client ends amid the work
+    session = first.session
+    second = []
+
+    def ask(number: int) -> None:
+        if number == 2:
+            second.append(play(claude, installed, ["quick"]))
+
+    resumed = play(claude, installed, Script(["two"], before=ask), "--resume", session, prompt="go on")
+    assert (resumed.session, resumed.requests, second[0].requests) == (session, LIMIT + 1, 1)
+    assert codes(installed)[-4:] == ["blocked", "not_owner", "blocked", "tripped"]
+
+
+def test_a_subagent_claims_nothing(claude: Client, place: Place) -> None:
+    hookctl(place, *INSTALL, "--host", "claude")
+    settings = json.loads(place.settings.read_bytes())
+    settings["hooks"]["SubagentStop"] = settings["hooks"]["Stop"]
+    place.settings.write_text(json.dumps(settings))
+    leave_work(place)
+    owners = []
+
+    def look(number: int) -> None:
+        owners.append(status(place)["owner"])
+
+    script = Script([subagent("MARKER"), "done"], before=look, sub_marker="MARKER")
+    run = play(claude, place, script)
+    assert [code for code in codes(place) if code != "subagent"] == KEPT
+    assert "subagent" in codes(place)
+    assert owners[:2] == [None, None]
+    assert owners[2] == decisions(place)[-1]["session"]
+    assert run.requests == 1 + LIMIT + 1
+
+
+def test_a_forgotten_task_of_yesterday_holds_nobody(claude: Client, installed: Place) -> None:
+    task = installed.project / ".hookctl" / "run" / "task.json"
+    then = time.time() - 20 * 3600
+    os.utime(task, (then, then))
+    assert play(claude, installed, ["done"]).requests == 1
+    assert codes(installed) == ["stale"]
+    assert status(installed)["stale"] is True
+    leave_work(installed)
+    assert play(claude, installed, ["done"]).requests == LIMIT + 1
+
+
+def test_a_nested_call_is_not_held_by_the_work_of_the_outer_one(claude: Client, installed: Place) -> None:
+    inner = f"{shlex.quote(str(claude.program))} -p inner"
+    begin = bash(f"{in_tool('remaining 2')} && {inner}")
+    outer = play(claude, installed, [begin, "done"], environment=folders(installed))
+    assert codes(installed) == ["not_owner", *KEPT]
+    assert len({entry["session"] for entry in decisions(installed)}) == 2
+    assert outer.requests == 1 + LIMIT + 1 + 1  # and one of the inner's
+    assert (installed.project / ".hookctl" / "run" / "OWNER").read_text().strip() == outer.session
+
+
+def test_the_agent_gives_the_work_back(claude: Client, installed: Place) -> None:
+    run = play(claude, installed, ["one", bash(in_tool("release")), "done"], environment=folders(installed))
+    assert codes(installed) == ["blocked", "not_owner"]
+    assert (run.requests, run.result) == (3, "done")
+    assert play(claude, installed, ["again"], "--resume", run.session, prompt="go on").requests == 1
+    assert play(claude, installed, ["another"]).requests == LIMIT + 1
+
+
+def test_the_block_names_the_file_and_no_command_that_is_not_there(claude: Client, installed: Place) -> None:
+    run = play(claude, installed, ["done"])
+    told = json.dumps(run.last_messages)
+    assert f"set `remaining` in {installed.project}/.hookctl/run/task.json" in told
+    assert "hookctl run" not in told
+
+
+# Two other clients: one with a variable of its session, one process a session; and one whose processes are shared.
+
+
+def play_other(name: str, client: Client, place: AnyPlace, script: Script, *options: str) -> list[str]:
+    before = len(codes(place))
+    driver = {"codex": codex, "qwen": qwen}[name]
+    always = {"codex": (codex.YOLO, codex.BYPASS), "qwen": (qwen.YOLO,)}[name]
+    run = driver.play(client, place, script, *always, *options, environment=folders(place))
+    assert run.code == 0, run.errors
+    return codes(place)[before:]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["qwen", "codex"])
+def test_the_same_with_another_client(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    client = request.getfixturevalue(name)
+    module = {"codex": codex, "qwen": qwen}[name]
+    place = module.Place.make(tmp_path / "other")
+    hookctl(place, *INSTALL, "--host", name)
+    leave_work(place)
+    second = []
+
+    def ask(number: int) -> None:
+        if number == 2:
+            second.append(play_other(name, client, place, Script(["quick"])))
+
+    # The first is held, the second goes; once the first has ended the work passes on.
+    play_other(name, client, place, Script(["one"], before=ask))
+    assert second == [["not_owner"]]
+    assert codes(place) == ["blocked", "not_owner", "blocked", "tripped"]
+    assert play_other(name, client, place, Script(["two"])) == KEPT
+    # And by a tool of its own: the work is that session's while it lives.
+    begin = module.shell(in_tool("remaining 1"))
+    second.clear()
+    assert play_other(name, client, place, Script([begin, "three"], before=ask))[-1] == "tripped"
+    assert second == [["not_owner"]]
