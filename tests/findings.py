@@ -704,6 +704,11 @@ def owner_unseen(place: Place) -> None:
     logged(place, {"t": 2000, "session": session_hash("other")})
 
 
+def work_stale(place: Place) -> None:
+    work("task.json", '{"remaining": 2}')(place)
+    os.utime(".hookctl/run/task.json", (1000, 1000))
+
+
 def active(text: str, **knobs: Any) -> Callable[[Place], None]:
     """ACTIVE with this text, at the second 1,000,000."""
 
@@ -995,6 +1000,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("run_stopped", "info", run_stopped("STOP")),
     ("run_stopped", "info", run_stopped("CONCLUDE")),
     ("owner_unseen", "warning", owner_unseen),
+    ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
+    ("work_stale", "warning", work_stale),
     ("active_unreadable", "warning", active("soon")),
     ("active_unreadable", "warning", active("")),
     ("run_ends_soon", "info", active("1000600")),

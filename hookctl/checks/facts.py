@@ -12,8 +12,6 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Current, PackRecord, Path, PathFault, Record
 from hookctl.packs.model import Origin
-from hookctl.packs.run_files import RunFiles
-from hookctl.packs.whose_work import Work
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
@@ -304,6 +302,15 @@ class RunPath(NamedTuple):
     may_enter: bool  # of a folder
 
 
+class WaitingWork(NamedTuple):
+    """Whose the work is that waits, and how old it is."""
+
+    owner: str  # in words
+    is_fixed: bool  # it never passes to another session
+    age: float  # seconds since somebody touched it
+    is_stale: bool
+
+
 class Run(NamedTuple):
     """The work in hand of one project, as the guard of this place sees it."""
 
@@ -319,8 +326,7 @@ class Run(NamedTuple):
     log_folder: str
     active_path: str
     active: bytes | None  # empty where it cannot be read
-    files: RunFiles
-    work: Work
+    work: WaitingWork
 
 
 class HostFacts(NamedTuple):

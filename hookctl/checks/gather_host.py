@@ -21,6 +21,7 @@ from hookctl.checks.facts import (
     Run,
     RunPath,
     UnreadFile,
+    WaitingWork,
 )
 from hookctl.checks.gather_file import bare_facts, file_facts, parse_settings
 from hookctl.checks.machine import Machine, hooks_of
@@ -33,7 +34,7 @@ from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.packs.guard_options import in_effect
 from hookctl.packs.run_files import WORK_HOURS, RunFiles
-from hookctl.packs.whose_work import find_work
+from hookctl.packs.whose_work import describe_owner, find_work
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import OWN, Target, variant_of_file
@@ -311,6 +312,13 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
     owner = options.get("owner", "").strip()
     claims, hours = options.get("claim", True), options.get("work_hours", WORK_HOURS)
     run_files = RunFiles(root, folder, task_path, state, facts.now, owner, claims, hours)
+    work = find_work(run_files)
+    waiting = WaitingWork(
+        describe_owner(run_files, work),
+        work.holder.fixed,
+        facts.now - work.touched,
+        work.is_stale,
+    )
     return Run(
         own=hookctl_folder,
         folder=folder,
@@ -324,8 +332,7 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
         log_folder=os.path.basename(state),
         active_path=active_path,
         active=b"" if active_error else active,
-        files=run_files,
-        work=find_work(run_files),
+        work=waiting,
     )
 
 

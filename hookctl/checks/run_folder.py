@@ -13,7 +13,6 @@ from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.packs import whose_work
 from hookctl.settings.targets import OWN
 from hookctl.settings.words import is_true
 from hookctl.system import project
@@ -53,7 +52,7 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
         yield facts.find("task_unreadable", message, fix, run.task_path)
     if remaining > 0:
         yield from _judge_stopped(facts, run, remaining)
-        yield from _judge_work(facts, guards[0], run)
+        yield from _judge_work(facts, guards[0], run, remaining)
     yield from _judge_owner(facts, run)
     yield from _judge_run_end(facts, run, remaining, must=_requires_run(facts, guards[0]))
 
@@ -124,20 +123,20 @@ def _judge_stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Findi
             yield facts.find("run_stopped", message, "`hookctl run start` removes it.", entry.path)
 
 
-def _judge_work(facts: HostFacts, registration: GuardRegistration, run: Run) -> Iterator[Finding]:
-    """Work that waits for a guard that may keep an agent at it."""
+def _judge_work(
+    facts: HostFacts, registration: GuardRegistration, run: Run, remaining: int
+) -> Iterator[Finding]:
+    """Work that waits, where the guard may keep an agent at it."""
     mode = facts.variables.get("HOOKCTL_MODE", "") or registration.config.get("mode")
     if mode == "guard":
         return
-    work = run.work
-    age = clock.age(run.files.now - work.touched)
-    if work.is_stale:
-        message = f"work waits ({work.remaining}), but nobody touched it for {age}: it is ignored"
+    age = clock.age(run.work.age)
+    if run.work.is_stale:
+        message = f"work waits ({remaining}), but nobody touched it for {age}: it is ignored"
         fix = "`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it."
         yield facts.find("work_stale", message, fix, run.task_path)
         return
-    owner = whose_work.describe_owner(run.files, work)
-    message = f"work waits ({work.remaining}) for {owner}; touched {age} ago"
+    message = f"work waits ({remaining}) for {run.work.owner}; touched {age} ago"
     yield facts.find("work_waiting", message, "", run.task_path)
 
 
@@ -150,12 +149,8 @@ def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
         for line in lines
         if line["t"] > run.owner_since and line.get("session")
     }
-    if (
-        run.owner
-        and run.work.holder.fixed
-        and others
-        and project.session_hash(run.owner) not in seen
-    ):
+    is_unseen = bool(others) and project.session_hash(run.owner) not in seen
+    if run.owner and run.work.is_fixed and is_unseen:
         message = (
             "the work belongs to a session that never stopped here; the guard lets the "
             f"{len(others)} that did stop freely"

@@ -144,10 +144,8 @@ def read_count(run_files: RunFiles) -> int:
     except HookctlError:
         return 0
     value = task.get("remaining") if isinstance(task, dict) else None
-    if isinstance(value, str) or type(value) is int:
-        if re.fullmatch(r"-?[0-9]{1,18}", str(value).strip()):
-            return max(0, int(value))
-    return 0
+    text = str(value).strip() if isinstance(value, str) or type(value) is int else ""
+    return max(0, int(text)) if re.fullmatch(r"-?[0-9]{1,18}", text) else 0
 
 
 def is_armed(run_files: RunFiles) -> bool:
