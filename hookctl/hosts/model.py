@@ -60,6 +60,7 @@ class Environment(NamedTuple):
     project_is_start: bool = False
     in_command: str = ""
     session: str = ""
+    session_in_tools: bool = True  # also in the environment of the agent's own commands
     process: str = ""  # a variable, `parent` or `shared`
     files: Sequence[str] = ()  # of a project, whose variables reach its hooks
 

@@ -46,9 +46,17 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "cap": host.cap or None,
         "trust": host.data.get("trust"),  # as its file has it
         "env_channel": host.environment.channel,
+        "session": _told_session(host),
+        "process": host.environment.process or None,
         "cannot": shortcomings(host),
         "detected": known.detected(host, folders.environ),
     }
+
+
+def _told_session(host: Host) -> str | None:
+    """The variable that tells the agent's own commands their session."""
+    environment = host.environment
+    return environment.session or None if environment.session_in_tools else None
 
 
 def _settings_paths(host: Host, folders: Folders) -> dict[str, str]:
@@ -102,6 +110,8 @@ def _describe(facts: dict[str, Any]) -> list[str]:
     names = ", ".join(f"{event['event']}={event['name']}" for event in facts["events"])
     lines.append(f"  detected  {report.tilde(facts['detected']) or 'no'}")
     lines.append(f"  cap       {_describe_cap(facts['cap'])}")
+    lines.append(f"  session   {_describe_session(facts['session'])}")
+    lines.append(f"  process   {_describe_process(facts['process'])}")
     lines.append(f"  events    {names}")
     if facts["trust"]:
         lines.append(f"  gate      {facts['trust']['gate']}")
@@ -114,6 +124,22 @@ def _describe_format(facts: dict[str, Any]) -> str:
     if facts["format"] != "json":
         return facts["format"]
     return "json with comments" if facts["comments"] else "json, no comments"
+
+
+def _describe_session(variable: str | None) -> str:
+    if variable:
+        return f"{variable}, in the agent's own commands too"
+    return "not told to the agent's own commands: `hookctl run` there is as a person's"
+
+
+def _describe_process(told_by: str | None) -> str:
+    """How the guard knows that a session with work is gone."""
+    if not told_by:
+        return "not told: work passes on after 30 minutes without an event"
+    if told_by == "shared":
+        return "of several sessions: work passes on when it ends, or after 30 minutes"
+    variable = "parent of the hook's shell, on Linux"
+    return variable if told_by == "parent" else f"{told_by}, else the {variable}"
 
 
 def _describe_cap(cap: dict[str, Any] | None) -> str:
