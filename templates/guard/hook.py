@@ -6,6 +6,7 @@ nobody else can write it. Any failure lets the agent stop. Python 3.8 or later, 
 only.
 """
 
+import gc
 import posix
 import sys
 from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
@@ -36,7 +37,8 @@ class Finder:
         file = FOLDER + "/" + package + "/" + module + ".py"
         if posix.stat(file).st_mode & 0o170000 != 0o100000:
             return None  # a pipe could hang us
-        return spec_from_file_location(name, file, loader=self.loader(name, file))
+        loader = self.loader(name, file)
+        return spec_from_file_location(name, file, loader=loader, submodule_search_locations=None)
 
 
 def absolute_folder():
@@ -112,6 +114,7 @@ def load(module, words):
 
 
 if __name__ == "__main__":
+    gc.disable()  # a call is too short for it
     try:
         load("start", sys.argv[1:])()
     finally:
