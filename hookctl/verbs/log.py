@@ -99,7 +99,7 @@ def _require_known(
 ) -> None:
     for word in words:
         if word not in known:
-            hint = f"Known: {', '.join(known)}."
+            hint = f"Use one of: {', '.join(known)}."
             raise HookctlError("usage", f"unknown {field} {word!r}", hint=hint, exit_code=USAGE)
 
 
