@@ -216,8 +216,7 @@ def _describe_foreign_program(origin: Origin | None) -> str:
     """What to say instead of what the guard does, where its program is not one that we know."""
     if origin is not None and origin.kind == UNKNOWN:
         return (
-            f"is not hookctl's: {tilde(origin.path)} is no program that hookctl released; "
-            "`hookctl doctor` says more"
+            f"{tilde(origin.path)} is no program that hookctl released; `hookctl doctor` says more"
         )
     if origin is not None and origin.kind == NEWER:
         return f"is of hookctl {origin.version}, as its record says; this one does not know it"
