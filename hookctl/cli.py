@@ -62,6 +62,7 @@ _Hosts = Annotated[
     list[str] | None,
     typer.Option(
         "--host",
+        metavar="H",
         help="The host; repeat it for several, or `all` for every detected one.",
         autocompletion=_complete("hosts"),
         rich_help_panel=_WHERE,
@@ -70,6 +71,7 @@ _Hosts = Annotated[
 _Scope = Annotated[
     str,
     typer.Option(
+        metavar="S",
         help="user (you), project (everyone, in version control) or local (this checkout).",
         autocompletion=_complete("scope"),
         rich_help_panel=_WHERE,
@@ -78,6 +80,7 @@ _Scope = Annotated[
 _Mode = Annotated[
     str,
     typer.Option(
+        metavar="M",
         help="The guard's mode: breaker, keepalive, guard or off.",
         show_default=False,
         autocompletion=_complete("mode"),
@@ -87,6 +90,7 @@ _Mode = Annotated[
 _Preset = Annotated[
     str,
     typer.Option(
+        metavar="P",
         help="Act like a published system: bmad, nightly, openhands, rockbot, hermes; or none.",
         show_default=False,
         autocompletion=_complete("preset"),
@@ -192,6 +196,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for m
 _Project = Annotated[
     str,
     typer.Option(
+        metavar="DIR",
         help="The project folder; default: the nearest one above with .hookctl or .git.",
         show_default=False,
         rich_help_panel=_WHERE,
@@ -391,6 +396,7 @@ def _uninstall(
     scope: Annotated[
         str,
         typer.Option(
+            metavar="S",
             help="user, project or local; default: user, with --all every one.",
             autocompletion=_complete("scope"),
         ),
@@ -466,13 +472,17 @@ def _render(
     host: Annotated[
         list[str] | None,
         typer.Option(
-            help="The host; it must have settings of this scope.", autocompletion=_complete("host")
+            metavar="H",
+            help="The host; it must have settings of this scope.",
+            autocompletion=_complete("host"),
         ),
     ] = None,
     scope: Annotated[
         str,
         typer.Option(
-            help="managed, user, project or local.", autocompletion=_complete("rendered scope")
+            metavar="S",
+            help="managed, user, project or local.",
+            autocompletion=_complete("rendered scope"),
         ),
     ] = "managed",
     hook_dir: Annotated[
@@ -597,6 +607,7 @@ def _log(
     code: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="CODE",
             help="Only this reason, such as tripped; may be repeated.",
             autocompletion=_complete("code"),
         ),
@@ -604,6 +615,7 @@ def _log(
     decision: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="WORD",
             help="Only allow, block, release, end or refuse; may be repeated.",
             autocompletion=_complete("decision"),
         ),
@@ -665,6 +677,7 @@ def _simulate(
     host: Annotated[
         str,
         typer.Option(
+            metavar="H",
             help="The host of the events, where a line does not say it.",
             autocompletion=_complete("host"),
         ),

@@ -49,7 +49,9 @@ def say(line: str) -> None:
     first, *others = by_look(line).split("\n")
     lines = [terminal.wrap(plain(first), columns, 2, start="hookctl: ")]
     for other in others:  # set in, so that no text from elsewhere looks like a message of its own
-        lines.append(terminal.wrap(plain(other.removeprefix("  ")), columns, 4, start="  "))
+        text = plain(other.removeprefix("  "))
+        is_prose = text.startswith("fix: ")  # the rest is what people look at whole, or copy
+        lines.append(terminal.wrap(text, columns if is_prose else 0, 4, start="  "))
     _write(sys.stderr, "\n".join(lines) + "\n")
 
 
