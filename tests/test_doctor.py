@@ -410,7 +410,6 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
         ("script_missing", theirs(PreToolUse=[handler("python3 check.py")])),
         ("script_missing", theirs(PreToolUse=[handler("python3 /bin/sh")])),
         ("script_missing", theirs(PreToolUse=[handler("test -f /gone.py && python3 /gone.py")])),
-        ("script_missing", theirs(PreToolUse=[handler("/gone/program")])),
         ("agent_in_hook", theirs(Stop=[handler("echo claude; ls claude")])),
         ("floating_hook", theirs(Stop=[handler("echo npx")])),
         ("unknown_event", theirs(WorktreeCreate=[handler()])),

@@ -502,8 +502,9 @@ TABLE = (
     ),
     Code(
         "script_missing", ("warning", "info"),
-        "a hook runs a script that does not exist; a warning where the host may then refuse "
-        "every tool call or block every stop",
+        "a hook runs a script or program that does not exist, as far as the text of its command "
+        "says it; a warning where it is a pack's, or where the host may then refuse every tool "
+        "call or block every stop",
         "put it back, or remove the hook",
     ),
     Code(

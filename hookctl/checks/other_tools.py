@@ -13,6 +13,7 @@ from hookctl.checks.facts import FoundHook, HostFacts
 from hookctl.checks.handlers import can_block, never_runs, rules
 from hookctl.checks.running_guards import at_work, ends_chains, mode
 from hookctl.hosts import Host, read_cap
+from hookctl.masking import masked_text
 from hookctl.settings import effective
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
@@ -190,23 +191,30 @@ def _judge_idle(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
         yield facts.find("ignored_field", message, f"Remove `{name}`.", hook.source.path)
 
 
+def judge_scripts(facts: HostFacts) -> Iterator[Finding]:
+    """Hooks of packs whose script or program is not there."""
+    for hook in facts.running:
+        script = facts.missing_scripts.get((hook.source.path, hook.path))
+        if hook.id and script:
+            message = f"{hook.id} runs {masked_text(script.path)}, which is not there"
+            fix = f"Put it back, or `hookctl uninstall {hook.id.partition('/')[0]}`."
+            yield facts.find("script_missing", message, fix, hook.source.path, level="warning")
+
+
 def _judge_script(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
-    """A script that an interpreter is to run, by an absolute path, and that is not there."""
-    script = hook.script
-    if not script or script not in facts.missing_scripts:
+    """A script or program that is not there."""
+    script = facts.missing_scripts.get((hook.source.path, hook.path))
+    if not script:
         return
-    message = f"{_format_path(hook)} runs {script}, which is not there"
+    message = f"{_format_path(hook)} runs {masked_text(script.path)}, which is not there"
     level = "info"
     does = rules(facts.host).get("script_gone", {}).get(hook.event)
-    if does:
+    # Hosts take 2 for a denial; one that reads stderr takes whatever is above 1.
+    denies = script.status == 2 or (script.status > 1 and facts.host.denials.get("stderr"))
+    if does and denies:
         level, message = "warning", f"{message}: {facts.host.title} {does}"
-    yield facts.find(
-        "script_missing",
-        message,
-        "Put the script back, or remove the hook.",
-        hook.source.path,
-        level=level,
-    )
+    fix = "Put it back, or remove the hook."
+    yield facts.find("script_missing", message, fix, hook.source.path, level=level)
 
 
 def _judge_commands(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:

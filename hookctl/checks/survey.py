@@ -52,6 +52,7 @@ _HOST_JUDGES = (
     activation.judge_doubles,
     other_tools.judge_stops,
     other_tools.judge_traps,
+    other_tools.judge_scripts,
     activation.judge_shadowed,
     activation.judge_unread,
     run_folder.judge,
