@@ -1,4 +1,4 @@
-"""doctor finds a missing script however its path is spelled, runs nothing, and says nothing where only a shell knows."""
+"""doctor finds a missing script however its path is spelled, and says nothing where only a shell knows."""
 
 from __future__ import annotations
 

@@ -62,6 +62,7 @@ _RUNNER_VALUES = ("--project", "--directory", "--with", "--python", "-p", "--env
 _SCRIPT_ENDS = (".py", ".ts", ".js")
 _KEYWORDS = ("if", "for", "while", "until", "case", "[", "[[", "test", "{", "!", "which", "eval")
 _LOSES_STATUS = (";", "|", "&", "\n")
+_QUOTE = "'"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})")
 _OPERATOR = re.compile(r"&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n]")
@@ -137,8 +138,8 @@ def _read_word(command: str, at: int, variables: Mapping[str, str]) -> tuple[str
     text, is_known, in_quotes, start = "", True, False, at
     while at < len(command):
         char = command[at]
-        if char == "'" and not in_quotes:
-            end = command.find("'", at + 1)
+        if char == _QUOTE and not in_quotes:
+            end = command.find(_QUOTE, at + 1)
             if end < 0:
                 return None, len(command)
             text, at = text + command[at + 1 : end], end + 1
