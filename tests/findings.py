@@ -877,6 +877,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("client_missing", "info", installed),
     ("client_unknown", "info", client_says("exit 0")),
     ("client_unknown", "info", client_says("printf '\\377\\376'")),
+    ("pack_fine", "info", pack),
     ("not_installed", "info", nothing),
     ("not_installed", "info", not_ours),
     # Hook entries.
@@ -941,11 +942,9 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("also_read", "info", also_read),
     # Other tools that keep an agent going.
     ("foreign_stop", "info", beside_ours(Stop=[handler()])),
-    ("foreign_stop", "warning", theirs(Stop=[handler()])),
     ("foreign_stop", "warning", guard_without_loop_end),
     ("foreign_stop", "warning", no_cap_and(handler())),
     ("foreign_stop", "error", no_cap_and(NIGHTLY)),
-    ("foreign_stop", "warning", plugin("ralph-loop")),
     ("foreign_stop", "info", beside_ours(SubagentStop=[handler()])),
     ("foreign_stop", "warning", no_cap_and(NIGHTLY, "SubagentStop")),
     ("two_systems", "warning", beside_ours(Stop=[NIGHTLY])),

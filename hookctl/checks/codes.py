@@ -630,8 +630,14 @@ TABLE = (
         "",
     ),
     Code(
+        "pack_fine", ("info",),
+        "a pack is in the settings as it was installed, with its files, and nothing was found "
+        "that keeps its hooks from running",
+        "",
+    ),
+    Code(
         "not_installed", ("info",),
-        "the host is not in use here, or the guard is not installed there",
+        "the host is not in use here, or nothing of hookctl's is installed there",
         "`hookctl install --host claude`",
     ),
 )

@@ -222,6 +222,8 @@ def _find_unread(
             document = machine.reader.patient_document(path, variant.format)[1]
         except HookctlError:
             continue
+        if reading.refusal(variant, document):
+            continue  # the host reads no such text anywhere, which is the reason that counts
         hooks = hooks_of(Source(scope, path, document, variant))
         yield UnreadFile(path, real_path, scope, reason, hooks, owner)
 

@@ -40,7 +40,20 @@ def judge_stops(facts: HostFacts) -> Iterator[Finding]:
         blocking = [hook for hook in foreign if hook.event == event]
         blocking = [hook for hook in blocking if can_block(facts.host, event, hook.fields)]
         if blocking or (known and canonical == "stop"):
-            yield _judge_end(facts, canonical, blocking, known)
+            finding = _judge_end(facts, canonical, blocking, known)
+            # Else nobody asked hookctl to watch over stops here.
+            if finding.level == "error" or _has_guard(facts) or _is_cap_off(facts, blocking):
+                yield finding
+
+
+def _is_cap_off(facts: HostFacts, hooks: list[FoundHook]) -> bool:
+    """Whether the host has a cap, and somebody has switched it off."""
+    return bool(facts.host.cap) and _read_cap_of_hooks(facts, hooks) <= 0
+
+
+def _has_guard(facts: HostFacts) -> bool:
+    """Whether the guard is on record for the host, or registered where it starts here."""
+    return bool(facts.registrations) or any(file.guard for file in facts.files)
 
 
 def _find_known(facts: HostFacts, foreign: list[FoundHook]) -> Iterator[_KnownTool]:
@@ -105,7 +118,8 @@ def _judge_end(
         if cap > 0:
             message = f"{blocker}; {reason}, and {title} overrides it after {cap:g} blocks"
             return facts.find("foreign_stop", message, "", path, level="info")
-    fix = _suggest_fix(facts.host, canonical, wrap=bool(hooks), lift=cap <= 0)
+    options = " --mode breaker --set end_foreign_chains=true" if _has_guard(facts) else ""
+    fix = _suggest_fix(facts.host, canonical, options, wrap=bool(hooks), lift=cap <= 0)
     if cap > 0:
         message = f"{blocker}; {reason}"
         message += f", so only {title}'s own cap ends it, after {cap:g} blocks in a row"
@@ -125,12 +139,11 @@ def _can_end(host: Host) -> bool:
     return bool(host.dialect.end)
 
 
-def _suggest_fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
-    """The fix for a chain that nothing ends, as far as the host has one."""
+def _suggest_fix(host: Host, canonical: str, options: str, *, wrap: bool, lift: bool) -> str:
+    """The fix for a chain that nothing ends; `options` are those that an installed guard needs."""
     steps = []
     if canonical == "stop" and _can_end(host):
-        options = "--mode breaker --set end_foreign_chains=true"
-        steps.append(f"`hookctl install --host {host.name} {options}` ends such chains.")
+        steps.append(f"`hookctl install --host {host.name}{options}` ends such chains.")
     if canonical == "stop" and wrap and host.registration.wraps:
         wrapping = f"`hookctl install --host {host.name} --wrap TEXT` with a part of its command."
         steps.append(f"Or {wrapping}" if steps else f"Limit it: {wrapping}")
