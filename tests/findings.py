@@ -218,6 +218,10 @@ def entry_edited(place: Place) -> None:
     place.install().edit('"timeout": 10', '"timeout": 20')
 
 
+def command_edited(place: Place) -> None:
+    place.install().edit("exit 0", "exit 0 # mine")
+
+
 def leaf_edited(place: Place) -> None:
     place.install().edit('"5"', '"6"')
 
@@ -827,8 +831,9 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entries_wiped", "error", entries_wiped),
     ("entry_missing", "warning", entry_missing),
     ("entry_missing", "warning", changed(lambda page: page.pop("hooks"))),
-    ("entry_edited", "warning", entry_edited),
-    ("entry_edited", "warning", leaf_edited),
+    ("entry_edited", "info", entry_edited),
+    ("entry_edited", "info", leaf_edited),
+    ("entry_edited", "warning", command_edited),
     ("entry_doubled", "error", entry_doubled),
     ("edited_copy", "warning", edited_copy),
     ("ledger_missing", "error", ledger_missing),

@@ -232,9 +232,9 @@ TABLE = (
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
-        "entry_edited", ("warning",),
-        "an entry was changed; the change is yours and stays. Not reported for a cap that "
-        "has a finding of its own",
+        "entry_edited", ("warning", "info"),
+        "an entry was changed; the change is yours and stays; a warning where it is the command "
+        "of a hook. Not reported for a cap that has a finding of its own",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
