@@ -18,6 +18,7 @@ from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.words import program
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.model import Pack
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import Choice
 from hookctl.planner.install import check_request, plan_install
 from hookctl.planner.plan import Plan
@@ -97,7 +98,7 @@ def _review(
     from hookctl.planner import consent
 
     plan = make_plan()
-    if plan.conflicts:
+    if plan.conflicts or not _has_targets(plan, pack):
         return None, make_plan
     review = consent.review(sources.folders, pack, plan)
     if not dry_run:
@@ -111,6 +112,11 @@ def _review(
         return plan
 
     return review, make_reviewed_plan
+
+
+def _has_targets(plan: Plan, pack: Pack) -> bool:
+    """Whether something of the pack belongs to any host of this command."""
+    return any(file.record and pack.name in file.record.packs for file in plan.files)
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:
@@ -136,9 +142,11 @@ def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> list[str
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
-        return [Line(f"{pack.name} {pack.version} is installed. {undo}"), *_next(targets, [])]
+        return [Line(f"{_describe_installed(plan, pack)} {undo}"), *_next(targets, [])]
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
+    if settings.events and not _hosts_with_hooks(plan, GUARD):
+        return [Line("The guard does not run: none of its hooks is registered.")]
     if not settings.events:
         command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
@@ -146,6 +154,31 @@ def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> list[str
     if settings.mode in _FIRST_STEPS:
         steps.append(_FIRST_STEPS[settings.mode])
     return [Line(f"The guard {_DOES[settings.mode]}."), *_next(targets, steps)]
+
+
+def _describe_installed(plan: Plan, pack: Pack) -> str:
+    """Where a pack is installed; a pack whose hooks are registered nowhere is not."""
+    from hookctl.packs.wants import has_hooks
+
+    titles = _hosts_with_hooks(plan, pack.name)
+    if not has_hooks(pack) or len(titles) == len(plan.files):
+        return f"{pack.name} {pack.version} is installed."
+    if titles:
+        return f"{pack.name} {pack.version} is installed for {' and '.join(titles)}."
+    return f"No hook of {pack.name} {pack.version} is registered."
+
+
+def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
+    """The hosts whose settings have a hook of the pack once the plan is carried out."""
+    titles = []
+    for file in plan.files:
+        removed = {action.id for action in file.decision.kept if action.from_state == "missing"}
+        for entry in file.record.entries if file.record else ():
+            is_hook = entry.id.startswith(f"{pack}/") and not is_wrap_id(entry.id)
+            if is_hook and entry.id not in removed:
+                titles.append(file.target.host.title)
+                break
+    return titles
 
 
 def _next(targets: list[Target], steps: list[str]) -> list[str | Line]:
