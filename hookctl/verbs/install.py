@@ -140,6 +140,8 @@ def _summarize(plan: Plan, targets: list[Target], changed: str) -> list[str]:
 
 def _next_action(target: Target, file: FilePlan) -> str:
     """How to approve the hooks, if the host wants that and the plan says so; else ''."""
+    if file.not_loaded:
+        return "fix the file: it is not loaded"
     trust = target.host.trust
     if trust.gate and trust.gate in " ".join(file.messages):
         return trust.step(target.scope)
@@ -147,6 +149,9 @@ def _next_action(target: Target, file: FilePlan) -> str:
 
 
 def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> str:
+    broken = {file.target.path for file in plan.files if file.not_loaded}
+    if broken:
+        return _describe_partial_success(pack, targets, broken)
     title, program = ", ".join(target.host.title for target in targets), report.program()
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
@@ -165,6 +170,21 @@ def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> str:
     ]
     if settings.mode in _FIRST_STEPS:
         lines.append(f"  {program} {_FIRST_STEPS[settings.mode]}")
+    return "\n".join(lines)
+
+
+def _describe_partial_success(pack: Pack, targets: list[Target], broken: set[str]) -> str:
+    """Where the pack is installed, and where it only stands in a file that the host drops."""
+    installed = [target.host.title for target in targets if target.path not in broken]
+    written = [target.host.title for target in targets if target.path in broken]
+    lines = []
+    if installed:
+        lines.append(f"{pack.name} is installed for {', '.join(installed)}.")
+    lines.append(
+        f"{pack.name} is written, but not loaded by {', '.join(written)}: fix the file as the "
+        "message says."
+    )
+    lines.append(f"`{report.program()} doctor` says when it is right.")
     return "\n".join(lines)
 
 
