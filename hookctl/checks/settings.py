@@ -10,7 +10,7 @@ from typing import Any
 
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, HostFacts
-from hookctl.documents import MISSING, Document
+from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, handlers, loading, reading, shapes
 from hookctl.masking import masked_text
