@@ -20,7 +20,7 @@ from hookctl import hosts
 from hookctl.ledger.digests import content_digest
 from hookctl.system import folders
 from hookctl.system.project import session_hash
-from hookctl.verbs.doctor import doctor
+from hookctl.verbs.doctor import Request, doctor
 
 from . import findings
 from .conftest import Hookctl, put
@@ -98,8 +98,12 @@ def test_warnings_count_only_if_they_are_to(
     assert (plain.code, strict.code) == codes
     assert plain.out == strict.out
     for finding in place.findings():
-        assert f"{finding['message']} [{finding['code']}]\n" in plain.out
-        assert (f"         {finding['fix']}\n" in plain.out) == (finding["level"] != "info"), finding
+        is_problem = finding["level"] != "info"
+        assert (f"{finding['message']} [{finding['code']}]" in plain.out) == is_problem
+        assert (f"    fix: {finding['fix']}\n" in plain.out) == is_problem, finding
+    verbose = place.hookctl("doctor", "--verbose").out
+    for finding in place.findings():
+        assert f"{finding['message']} [{finding['code']}]" in verbose
 
 
 def source_codes() -> set[str]:
@@ -668,7 +672,7 @@ def test_doctor_bears_every_wrong_type_in_the_ledger(quick: Place) -> None:
         for new in (None, -1, [[]], {"x": {}}):
             quick.ledger.write_text(json.dumps(with_node(page, path, new)))
             try:
-                doctor(folders.here(), [hosts.load("claude")], strict=False)
+                doctor(folders.here(), Request((hosts.load("claude"),)))
             except Exception as error:
                 failed.append((path[1:2] + path[2:], new, repr(error)))
     assert failed == []

@@ -17,7 +17,7 @@ CASES = [
     ("codex", ".codex/hooks.json", {"Stop": STOP}, '"Stop" is not allowed at the root'),
     ("openhands", ".openhands/hooks.json", {"hooks": {"setup": []}}, "hooks.setup: OpenHands"),
     ("openhands", ".openhands/hooks.json", {"setup": []}, "setup: OpenHands"),
-    ("claude", ".claude/settings.json", {"permissions": {"defaultMode": "x"}}, "permissions.defaultMode must be one of"),
+    ("claude", ".claude/settings.json", {"permissions": {"defaultMode": "x"}}, "defaultMode must be one of"),
     ("claude", ".claude/settings.json", {"hooks": {"PreToolUse": [None]}}, "hooks.PreToolUse.0 is not a group"),
     ("droid", ".factory/settings.json", {"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}, "has no command"),
 ]  # fmt: skip
@@ -49,12 +49,11 @@ def test_install_says_that_nothing_of_the_file_is_loaded(
 def test_one_of_two_hosts(isolated: Path, hookctl: Hookctl) -> None:
     put(isolated / "home/.codex/hooks.json", '{"$schema": "x"}')
     done = hookctl("install", "--host", "codex", "--host", "claude")
-    assert "guard is installed for Claude Code." in done.out
-    assert "guard is written, but not loaded by Codex CLI" in done.out
-    assert "fix the file: it is not loaded" in done.out
+    assert "guard is written, but not loaded by Codex CLI: see the message." in done.out
 
 
 def test_what_is_loaded_is_installed(isolated: Path, hookctl: Hookctl) -> None:
     put(isolated / "home/.codex/hooks.json", '{"description": "mine", "hooks": {}}')
     done = hookctl("install", "--host", "codex")
-    assert "guard is installed for Codex CLI" in done.out
+    assert "The guard stops" in done.out or "The guard keeps" in done.out
+    assert "not loaded" not in done.out

@@ -62,9 +62,9 @@ _HOST_JUDGES = (
 class Survey:
     """What doctor looks at, read when it is made."""
 
-    def __init__(self, folders: Folders) -> None:
+    def __init__(self, folders: Folders, scope: str = "") -> None:
         self._records: RecordFacts = record_facts(folders)
-        self._machine = Machine(folders, self._records.records)
+        self._machine = Machine(folders, self._records.records, scope)
 
     def hosts_in_use(self) -> list[Host]:
         """The hosts that are in use here."""

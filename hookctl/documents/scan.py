@@ -100,7 +100,7 @@ _DECODER = json.JSONDecoder(
 def decode(data: bytes, where: str) -> str:
     """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
     if len(data) > LIMIT:
-        message, hint = "the file is larger than 16 MiB", "Is it the right file?"
+        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
         raise HookctlError("unparsable", message, path=where, hint=hint)
     try:
         return data.decode("utf-8")
@@ -214,7 +214,7 @@ def skip_blanks(shadow: str, offset: int) -> int:
 def too_deep(text: str, where: str) -> HookctlError:
     """The error for a document that is nested deeper than the rest of the stack allows."""
     line, column = position_of(text, _find_deep_nesting(text))
-    message, hint = "it is nested too deeply", "Is it the right file?"
+    message, hint = "it is nested too deeply", "Check that it is the right file."
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
 
 

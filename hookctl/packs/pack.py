@@ -347,7 +347,7 @@ def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
             "Name it once.",
         )
     else:
-        hint = f"One of: {', '.join(rule)}." if error.validator == "enum" else hint
+        hint = f"Use one of: {', '.join(rule)}." if error.validator == "enum" else hint
         yield place, f"{_dotted(place)} cannot be {_shown(value)}", hint
 
 
