@@ -139,6 +139,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return
+    reading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     runtime = _install_files(draft, pack, content, folder, force=choice.force)
     if target.shared and (changes_wraps or draft.adds_hooks):
         _require_own_programs(pack, runtime)
