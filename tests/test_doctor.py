@@ -112,7 +112,7 @@ def source_codes() -> set[str]:
     places |= {f"{folder}/{path.name}": None for folder in ("checks", "documents")
                for path in (ROOT / "hookctl" / folder).glob("*.py")}  # fmt: skip
     # Of these only what doctor calls.
-    some = {"system/files.py": ("real", "read", "_unreadable"), "transaction.py": ("pending",),
+    some = {"system/files.py": ("real", "read", "_unreadable"), "transaction.py": ("pending",), "hosts/loading.py": (),
             "settings/targets.py": ("require_inside",)}  # fmt: skip
     found = set()
     for name, functions in {**places, **some}.items():
@@ -123,7 +123,7 @@ def source_codes() -> set[str]:
             assert len(parts) == len(functions)
         for call in (node for part in parts for node in ast.walk(part) if isinstance(node, ast.Call)):
             called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if called in ("Finding", "find", "finding", "HookctlError", "_error") and call.args:
+            if called in ("Finding", "Fault", "find", "finding", "HookctlError", "_error") and call.args:
                 first = call.args[0]
                 found |= {first.value} if isinstance(first, ast.Constant) and isinstance(first.value, str) else set()
     return found - {"unexpected"}
