@@ -10,17 +10,34 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hookctl import __version__
-from hookctl.errors import INTERRUPTED, OK, PENDING, USAGE, HookctlError, Recovered
+from hookctl.errors import (
+    INTERRUPTED,
+    OK,
+    PENDING,
+    UNREADABLE,
+    USAGE,
+    HookctlError,
+    Recovered,
+)
+from hookctl.output import help
 
 if TYPE_CHECKING:
     from hookctl.hosts import Host
     from hookctl.model import Result
     from hookctl.packs.choices import Request
     from hookctl.packs.model import Pack
-    from hookctl.planner.consent import Permission
     from hookctl.planner.content import Choice
+    from hookctl.planner.permission import Permission
     from hookctl.settings.targets import Target
     from hookctl.system.folders import Folders
+
+
+_WHERE, _WHAT, _GUARD, _PACKS = (
+    "Where",
+    "What it may overwrite",
+    "The guard's settings",
+    "Other packs",
+)
 
 
 def _complete(name: str) -> Callable[[str], Sequence[str]]:
@@ -45,31 +62,39 @@ _Hosts = Annotated[
     list[str] | None,
     typer.Option(
         "--host",
+        metavar="H",
         help="The host; repeat it for several, or `all` for every detected one.",
         autocompletion=_complete("hosts"),
+        rich_help_panel=_WHERE,
     ),
 ]
 _Scope = Annotated[
     str,
     typer.Option(
+        metavar="S",
         help="user (you), project (everyone, in version control) or local (this checkout).",
         autocompletion=_complete("scope"),
+        rich_help_panel=_WHERE,
     ),
 ]
 _Mode = Annotated[
     str,
     typer.Option(
+        metavar="M",
         help="The guard's mode: breaker, keepalive, guard or off.",
         show_default=False,
         autocompletion=_complete("mode"),
+        rich_help_panel=_GUARD,
     ),
 ]
 _Preset = Annotated[
     str,
     typer.Option(
+        metavar="P",
         help="Act like a published system: bmad, nightly, openhands, rockbot, hermes; or none.",
         show_default=False,
         autocompletion=_complete("preset"),
+        rich_help_panel=_GUARD,
     ),
 ]
 _Nudge = Annotated[
@@ -77,17 +102,24 @@ _Nudge = Annotated[
     typer.Option(
         metavar="TOOL[,TOOL]",
         help="Remind the agent once to call one of these before it stops; '' turns it off.",
+        rich_help_panel=_GUARD,
     ),
 ]
 _NudgeEnv = Annotated[
     str | None,
-    typer.Option("--nudge-env", metavar="VAR", help="Remind only where this variable is set."),
+    typer.Option(
+        "--nudge-env",
+        metavar="VAR",
+        help="Remind only where this variable is set.",
+        rich_help_panel=_GUARD,
+    ),
 ]
 _Dispatch = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TOOL[:MAX/SECONDS]",
         help="Refuse more than MAX (30) identical calls of this tool in SECONDS (300).",
+        rich_help_panel=_GUARD,
     ),
 ]
 _Set = Annotated[
@@ -96,6 +128,7 @@ _Set = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ...",
+        rich_help_panel=_GUARD,
     ),
 ]
 _Wrap = Annotated[
@@ -103,6 +136,7 @@ _Wrap = Annotated[
     typer.Option(
         metavar="TEXT",
         help="Limit another tool's Stop hook whose command contains TEXT; '' for none.",
+        rich_help_panel=_GUARD,
     ),
 ]
 _Reset = Annotated[
@@ -110,6 +144,7 @@ _Reset = Annotated[
     typer.Option(
         "--reset",
         help="Start from the defaults instead of the settings of the last install.",
+        rich_help_panel=_WHAT,
     ),
 ]
 _Force = Annotated[
@@ -117,15 +152,25 @@ _Force = Annotated[
     typer.Option(
         "--force",
         help="Overwrite your changes; uninstall restores them.",
+        rich_help_panel=_WHAT,
     ),
 ]
 _Trust = Annotated[
     bool,
-    typer.Option("--trust", help="Also approve the hooks on a host that needs it (Codex)."),
+    typer.Option(
+        "--trust",
+        help="Also approve the hooks on a host that needs it (Codex).",
+        rich_help_panel=_WHAT,
+    ),
 ]
 _Yes = Annotated[
     bool,
-    typer.Option("--yes", "-y", help="Agree to what a pack that is not built in brings."),
+    typer.Option(
+        "--yes",
+        "-y",
+        help="Agree to what a pack that is not built in brings.",
+        rich_help_panel=_PACKS,
+    ),
 ]
 _AllowEnv = Annotated[
     list[str] | None,
@@ -133,6 +178,7 @@ _AllowEnv = Annotated[
         "--allow-env",
         metavar="NAME",
         help="Let a pack set PATH, a proxy or another variable that is refused.",
+        rich_help_panel=_PACKS,
     ),
 ]
 _AcceptChanged = Annotated[
@@ -140,6 +186,7 @@ _AcceptChanged = Annotated[
     typer.Option(
         "--accept-changed",
         help="Take a pack whose content changed under the same version.",
+        rich_help_panel=_PACKS,
     ),
 ]
 _Dry = Annotated[
@@ -149,9 +196,24 @@ _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for m
 _Project = Annotated[
     str,
     typer.Option(
+        metavar="DIR",
         help="The project folder; default: the nearest one above with .hookctl or .git.",
         show_default=False,
+        rich_help_panel=_WHERE,
     ),
+]
+_AnyScope = Annotated[
+    str,
+    typer.Option(
+        "--scope",
+        metavar="S",
+        help="Only user, project or local scope; default: all of them.",
+        autocompletion=_complete("scope"),
+        rich_help_panel=_WHERE,
+    ),
+]
+_Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show every entry, and what is fine.")
 ]
 _Version = Annotated[
     bool,
@@ -183,12 +245,36 @@ def call(arguments: list[str]) -> int:
 
 
 def _app(names: list[str]) -> typer.Typer:
-    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    app = typer.Typer(
+        cls=help.Group,
+        context_settings={"max_content_width": help.WIDEST},
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
     app.callback(help=_ABOUT)(_main)
-    for name in names:
+    for name in sorted(names, key=_ORDER.index):
         function, text, example = _COMMANDS[name]
-        app.command(name, help=f"{text}\n\n\b\nExamples:\n{example}")(function)
+        text = f"{text}\n\n\b\nExamples:\n{example}"
+        app.command(name, cls=help.Command, help=text, rich_help_panel=_group_of(name))(function)
     return app
+
+
+# The commands of each group, as `hookctl --help` lists them.
+_GROUPS = {
+    "Set up": ("install", "uninstall", "plan", "upgrade", "status"),
+    "Check": ("doctor", "check", "log", "hosts", "verify", "simulate"),
+    "Run": ("run", "demo"),
+    "Files": ("restore", "render"),
+    "Shell": ("completion",),
+}
+
+
+_ORDER = [name for names in _GROUPS.values() for name in names]
+
+
+def _group_of(command: str) -> str:
+    return next(group for group, names in _GROUPS.items() if command in names)
 
 
 _ABOUT = """Installs hooks and environment settings into coding agents' settings files, and
@@ -254,6 +340,33 @@ def _install(
     return _show("install", verb, json, writes=not dry_run)
 
 
+def _upgrade(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            help="Only this pack, by its name; default: every installed one.",
+            show_default=False,
+            autocompletion=_complete("pack"),
+        ),
+    ] = "",
+    yes: _Yes = False,
+    accept_changed: _AcceptChanged = False,
+    dry_run: _Dry = False,
+    json: _Json = False,
+) -> int:
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
+    from hookctl.verbs.upgrade import Request, upgrade
+
+    permission = _permit(yes, accept_changed, json)
+
+    def verb(folders: Folders) -> Result:
+        with pending_first(folders, say, dry_run=dry_run):
+            return upgrade(folders, Request(pack, dry_run), permission)
+
+    return _show("upgrade", verb, json, writes=not dry_run)
+
+
 def _plan(
     pack: _Pack = "guard",
     host: _Hosts = None,
@@ -310,6 +423,7 @@ def _uninstall(
     scope: Annotated[
         str,
         typer.Option(
+            metavar="S",
             help="user, project or local; default: user, with --all every one.",
             autocompletion=_complete("scope"),
         ),
@@ -385,13 +499,17 @@ def _render(
     host: Annotated[
         list[str] | None,
         typer.Option(
-            help="The host; it must have settings of this scope.", autocompletion=_complete("host")
+            metavar="H",
+            help="The host; it must have settings of this scope.",
+            autocompletion=_complete("host"),
         ),
     ] = None,
     scope: Annotated[
         str,
         typer.Option(
-            help="managed, user, project or local.", autocompletion=_complete("rendered scope")
+            metavar="S",
+            help="managed, user, project or local.",
+            autocompletion=_complete("rendered scope"),
         ),
     ] = "managed",
     hook_dir: Annotated[
@@ -423,32 +541,70 @@ def _render(
     return _show("render", lambda f: render(f, content, chosen, request), json)
 
 
-def _status(json: _Json = False) -> int:
-    from hookctl.verbs.status import status
+def _status(
+    host: _Hosts = None,
+    scope: _AnyScope = "",
+    project: _Project = "",
+    verbose: _Verbose = False,
+    json: _Json = False,
+) -> int:
+    from hookctl.verbs.status import Filter, status
 
-    return _show("status", status, json)
+    names = tuple(host.name for host in _load_hosts(host))
+    wanted = Filter(names, _known_scope(scope), verbose)
+    return _show("status", lambda f: status(_in_project(f, project), wanted), json)
 
 
 def _doctor(
     host: _Hosts = None,
+    scope: _AnyScope = "",
+    project: _Project = "",
     fix: Annotated[
         bool, typer.Option("--fix", help="Repair hookctl's own entries and files first.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
+    verbose: _Verbose = False,
     json: _Json = False,
 ) -> int:
-    from hookctl.verbs.doctor import doctor
+    from hookctl.verbs.doctor import Request, doctor
 
-    def verb(folders: Folders) -> Result:
-        return doctor(folders, _load_hosts(host), strict=strict, fix=fix)
+    hosts = tuple(_load_hosts(host))
+    request = Request(hosts, _known_scope(scope), fix, strict, verbose)
+    return _show("doctor", lambda f: doctor(_in_project(f, project), request), json, writes=fix)
 
-    return _show("doctor", verb, json, writes=fix)
+
+def _check(
+    project: _Project = "",
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            metavar="PACK|./FILE",
+            help="Fail unless this pack is installed here; a file: with this very content.",
+        ),
+    ] = None,
+    json: _Json = False,
+) -> int:
+    from hookctl.verbs.check import Request, check
+
+    request = Request(project, tuple(require or ()))
+    return _show("check", lambda f: check(f.cwd, request), json, homeless=True)
 
 
-def _hosts(json: _Json = False) -> int:
+def _hosts(
+    host: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Only these hosts, in detail.",
+            show_default=False,
+            autocompletion=_complete("host"),
+        ),
+    ] = None,
+    json: _Json = False,
+) -> int:
     from hookctl.verbs.hosts import hosts
 
-    return _show("hosts", hosts, json)
+    return _show("hosts", lambda f: hosts(f, host or ()), json)
 
 
 def _run(
@@ -502,6 +658,7 @@ def _log(
     code: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="CODE",
             help="Only this reason, such as tripped; may be repeated.",
             autocompletion=_complete("code"),
         ),
@@ -509,6 +666,7 @@ def _log(
     decision: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="WORD",
             help="Only allow, block, release, end or refuse; may be repeated.",
             autocompletion=_complete("decision"),
         ),
@@ -570,6 +728,7 @@ def _simulate(
     host: Annotated[
         str,
         typer.Option(
+            metavar="H",
             help="The host of the events, where a line does not say it.",
             autocompletion=_complete("host"),
         ),
@@ -606,9 +765,10 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "install": (
         _install,
         "Add a pack's hooks and settings to a host's settings file.",
-        "  hookctl install --host claude\n  hookctl install --host claude --set MAX_STOP_BLOCKS=8\n"
-        "  hookctl install --host claude --scope project    for everyone who clones this project\n"
-        "  hookctl install ./notify.toml --host claude      a pack of your own (docs/packs.md)",
+        "  hookctl install --host claude\n"
+        "  hookctl install --host claude --set MAX_STOP_BLOCKS=8\n"
+        "  hookctl install --host claude --scope project  for each clone of it\n"
+        "  hookctl install ./notify.toml --host claude    a pack of your own",
     ),
     "uninstall": (
         _uninstall,
@@ -621,6 +781,13 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         _plan,
         "Show what install would do as a unified diff, and write nothing.",
         "  hookctl plan --host claude\n  hookctl plan --host claude --exit-code",
+    ),
+    "upgrade": (
+        _upgrade,
+        "Install every pack again from where it came, with its recorded settings.",
+        "  hookctl upgrade                  after hookctl or a pack was updated\n"
+        "  hookctl upgrade notify --dry-run\n"
+        "  hookctl upgrade --yes --accept-changed",
     ),
     "status": (
         _status,
@@ -637,8 +804,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "render": (
         _render,
         "Print the settings text alone, for managed settings, MDM or Nix; nothing is written.",
-        "  hookctl render --host claude --scope managed "
-        "--hook-dir /usr/local/lib/hookctl/guard/claude\n"
+        "  hookctl render --host claude --hook-dir /usr/local/lib/hookctl/claude\n"
         "  hookctl render --host claude --scope user --python /usr/bin/python3\n"
         "  hookctl render --host claude --set MAX_STOP_BLOCKS=8 --set latch=false",
     ),
@@ -649,15 +815,22 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         "  hookctl restore ~/.claude/settings.json\n"
         "  hookctl restore ~/.claude/settings.json --to 3",
     ),
+    "check": (
+        _check,
+        "Check a project's own files, as CI does; exit code 1 if something is wrong.",
+        "  hookctl check\n"
+        "  hookctl check --require guard             fail where the guard is missing\n"
+        "  hookctl check --require ./hooks/pack.toml  the same for this very pack",
+    ),
     "hosts": (
         _hosts,
-        "List the hosts: settings file, events, how certain, and which are detected here.",
-        "  hookctl hosts",
+        "List the hosts: where their settings lie, how certain that is, which are here.",
+        "  hookctl hosts\n  hookctl hosts claude gemini    their events, limits and approvals",
     ),
     "run": (
         _run,
         "Report progress to the guard: remaining work, a heartbeat, a stop.",
-        "  hookctl run start --for 8h   start a run; clears STOP and CONCLUDE of the last one\n"
+        "  hookctl run start --for 8h   start a run; clears STOP and CONCLUDE of before\n"
         "  hookctl run remaining 3      three pieces of work are left\n"
         "  hookctl run heartbeat        there was progress\n"
         "  hookctl run conclude         let agents stop; a reminder of a tool may come\n"
@@ -668,14 +841,13 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         _log,
         "Show what the guard decided, and why.",
         "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
-        "  hookctl log --decision release --decision end --since 2026-11-21    "
-        "releases and ended chains",
+        "  hookctl log --decision release --decision end --since 2026-11-21",
     ),
     "simulate": (
         _simulate,
         "Show what the guard would decide on events, and why; changes nothing.",
         "  hookctl simulate events.jsonl --preset bmad\n"
-        '  echo \'{"run": {"remaining": 2}, "stop_hook_active": false}\' | hookctl simulate -',
+        '  echo \'{"run": {"remaining": 2}}\' | hookctl simulate -',
     ),
     "verify": (
         _verify,
@@ -727,6 +899,10 @@ def _show(
             break
         except Recovered:  # it looks everything up again
             continue
+        except HookctlError as error:
+            if writes and error.exit_code == UNREADABLE:
+                error.say_unwritten()
+            raise
     report.show(command, result, as_json=as_json)
     return result.exit_code
 
@@ -755,9 +931,12 @@ def _choice(
 
 def _permission(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:
     """What may be done with a pack; None for a built-in one, which needs no consent."""
-    if not pack.source:
-        return None
-    from hookctl.planner.consent import Permission
+    return _permit(yes, accept_changed, as_json) if pack.source else None
+
+
+def _permit(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
+    """What may be done with packs that are not built in."""
+    from hookctl.planner.permission import Permission
     from hookctl.report import say
 
     if as_json:
@@ -774,7 +953,7 @@ def _choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bo
         message = "Windows is not supported yet: no form of the hook's command is proven there"
         raise HookctlError("usage", message, hint="Use it inside WSL.", exit_code=USAGE)
     if scope not in ("user", "project", "local"):
-        message, hint = f"unknown scope {scope!r}", "Scopes: user, project, local."
+        message, hint = f"unknown scope {scope!r}", "Use user, project or local."
         if scope == "managed":
             message = "hookctl does not write managed settings"
             hint = "`hookctl render --scope managed` prints what to put there."
@@ -795,7 +974,7 @@ def _choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bo
             named = command.removesuffix(" guard")
             message, hint = (
                 "which host?",
-                f"Detected here: {listed}. Name it: `hookctl {named} --host claude`.",
+                f"Name it, as in `hookctl {named} --host claude`. Detected here: {listed}.",
             )
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     if not detected:
@@ -840,6 +1019,24 @@ def _load_hosts(names: list[str] | None) -> list[Host]:
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     return []
+
+
+def _known_scope(scope: str) -> str:
+    """A scope that files can be filtered by; empty for all of them."""
+    if scope not in ("", "user", "project", "local"):
+        hint = "Use user, project or local."
+        raise HookctlError("usage", f"unknown scope {scope!r}", hint=hint, exit_code=USAGE)
+    return scope
+
+
+def _in_project(folders: Folders, project: str) -> Folders:
+    """The folders as they are in the named project, or as they are here."""
+    if not project:
+        return folders
+    from hookctl.system.folders import Folders
+    from hookctl.system.project import named
+
+    return Folders(folders.state, folders.data, folders.environ, named(project))
 
 
 def _confirm(question: str) -> bool:

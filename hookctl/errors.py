@@ -40,6 +40,11 @@ class HookctlError(Exception):
         self.hint = hint
         self.exit_code = exit_code
 
+    def say_unwritten(self) -> None:
+        """Let the hint say that nothing was written, if it does not say so already."""
+        if "othing was written" not in self.hint:
+            self.hint = f"{self.hint} Nothing was written.".lstrip()
+
     def as_dict(self) -> dict[str, object]:
         """The error as the result envelope has it."""
         return {

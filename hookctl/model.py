@@ -213,11 +213,22 @@ class Change(NamedTuple):
     settings: bool = False  # a host's settings file, to be backed up; else a file of ours
 
 
+class Line(NamedTuple):
+    """A line for people in plain words; how it is shown is the matter of `output`."""
+
+    text: str
+    mark: str = ""  # ok, warn, error or skip
+    indent: int = 0  # columns, behind the place of the mark
+    label: str = ""  # a word before the text, which further lines of the text leave free
+    path: str = ""  # dimmed, and shortened from the middle where it does not fit
+    sign: str = ""  # + added, - removed, ~ changed, = left alone
+
+
 class Result(NamedTuple):
     """What a verb returns: data for machines, text for people, messages for stderr."""
 
     data: dict[str, Any]
-    text: tuple[str, ...] = ()
+    text: tuple[str | Line, ...] = ()  # plain text is shown as it is, a Line is fitted
     messages: tuple[str, ...] = ()
     errors: tuple[dict[str, object], ...] = ()
     exit_code: int = 0

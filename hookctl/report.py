@@ -6,16 +6,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from hookctl.errors import FAILED
 from hookctl.masking import by_look, veiled
-from hookctl.model import Action, Result
-
-if TYPE_CHECKING:
-    from hookctl.planner.plan import FilePlan, Plan
+from hookctl.model import Line, Result
+from hookctl.output import terminal
 
 ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
@@ -30,21 +26,33 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
     if as_json:
         _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
-    shown = result.text if command in _VERBATIM else [by_look(line) for line in result.text]
-    lines = [_paint(plain(line), sys.stdout) + "\n" for line in shown]
+    lines = [_shown(line, is_verbatim=command in _VERBATIM) + "\n" for line in result.text]
     if lines:
         _write(sys.stdout, "".join(lines))
     for error in result.errors:
         say(error_text(error))
 
 
+def _shown(line: str | Line, *, is_verbatim: bool) -> str:
+    """A line of a result as its stream shows it; plain text keeps its width."""
+    if isinstance(line, str):
+        text = line if is_verbatim else by_look(line)
+        return terminal.paint_diff(plain(text), sys.stdout)
+    text, label = plain(by_look(line.text)), plain(by_look(line.label))
+    safe = line._replace(text=text, label=label, path=plain(line.path))
+    return terminal.render(safe, sys.stdout)
+
+
 def say(line: str) -> None:
     """One message for the person at the terminal, on stderr."""
+    columns = terminal.width(sys.stderr)
     first, *others = by_look(line).split("\n")
-    text = plain(first)
+    lines = [terminal.wrap(plain(first), columns, 2, start="hookctl: ")]
     for other in others:  # set in, so that no text from elsewhere looks like a message of its own
-        text += "\n  " + plain(other.removeprefix("  "))
-    _write(sys.stderr, f"hookctl: {text}\n")
+        text = plain(other.removeprefix("  "))
+        is_prose = text.startswith("fix: ")  # the rest is what people look at whole, or copy
+        lines.append(terminal.wrap(text, columns if is_prose else 0, 4, start="  "))
+    _write(sys.stderr, "\n".join(lines) + "\n")
 
 
 def progress(line: str) -> None:
@@ -53,9 +61,9 @@ def progress(line: str) -> None:
         say(line)
 
 
-def emit(line: str) -> bool:
+def emit(line: str | Line) -> bool:
     """Print one line of an unfinished result; whether somebody still reads it."""
-    return _write(sys.stdout, plain(by_look(line)) + "\n")
+    return _write(sys.stdout, _shown(line, is_verbatim=False) + "\n")
 
 
 def is_unread(seconds: float) -> bool:
@@ -93,14 +101,15 @@ def envelope(command: str, result: Result) -> dict[str, Any]:
 
 
 def error_text(error: dict[str, Any]) -> str:
-    """An error in one or two lines: where, what, and what to do."""
+    """An error in two lines: what is wrong and where, and what to do."""
+    text = f"error: {plain(error['message'])}"
     where = plain(error["path"])
-    if error["line"]:
+    if where and error["line"]:
         where = f"{where}:{error['line']}:{error['column']}"
-    message = plain(error["message"])
-    text = f"error: {where}: {message}" if where else f"error: {message}"
+    if where:
+        text += f": {where}"
     if error["hint"]:
-        text += f"\n  {error['hint']}"
+        text += f"\n  fix: {error['hint']}"
     return text
 
 
@@ -133,176 +142,3 @@ def plain(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode("ascii")
-
-
-_COLOURS = {"+": "32", "-": "31", "@": "36", "error": "31", "warning": "33", "ok": "32"}
-
-
-def _paint(line: str, stream: TextIO | None) -> str:
-    if not _has_colours(stream):
-        return line
-    for mark, colour in _COLOURS.items():
-        if line.startswith(mark):
-            return f"\033[{colour}m{line}\033[0m"
-    return line
-
-
-def _has_colours(stream: TextIO | None) -> bool:
-    if stream is None or not stream.isatty():
-        return False
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
-    """Rows as lines with aligned columns."""
-    if not rows:
-        return []
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append((indent + "  ".join(cells)).rstrip())
-    return lines
-
-
-def program() -> str:
-    """The command that calls hookctl again: its name if that is on PATH, else its path."""
-    import shlex
-    import shutil
-
-    called = os.path.abspath(sys.argv[0])
-    if os.path.basename(called) != "hookctl":
-        return f"{shlex.quote(sys.executable)} -m hookctl"
-    on_path = shutil.which("hookctl")
-    if on_path and os.path.realpath(on_path) == os.path.realpath(called):
-        return "hookctl"
-    return shlex.quote(called)
-
-
-def tilde(path: str) -> str:
-    """A path with the home folder written as ~."""
-    home = os.path.expanduser("~")
-    if home == "/" or not path.startswith(home + "/"):
-        return path
-    return "~" + path[len(home) :]
-
-
-# Plans.
-
-
-def plan_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
-    """A plan as data for the result envelope."""
-    actions: list[dict[str, Any]] = []
-    kept: list[dict[str, Any]] = []
-    for file in plan.files:
-        actions += [_action_data(file, action) for action in _actions(file)]
-        kept += [_action_data(file, action) for action in file.decision.kept]
-    return {
-        "actions": actions,
-        "kept": kept,
-        "files": [_file_data(file) for file in plan.files if file.old != file.after],
-        "dry_run": dry_run,
-    }
-
-
-def plan_text(plan: Plan, *, dry_run: bool, done: str) -> list[str]:
-    """A plan for people: a line for each action and kept value; on a dry run a unified diff."""
-    if dry_run:
-        return _dry_lines(plan)
-    lines: list[str] = []
-    for file in plan.files:
-        details = [_action_line(action, done=True) for action in _actions(file)]
-        details += [_kept_line(action) for action in file.decision.kept]
-        if details:
-            lines.append(tilde(file.path))
-            lines += [f"  {line}" for line in details]
-    if plan.empty:
-        return [*lines, "nothing to do"]
-    return [*lines, *done.split("\n")]
-
-
-def _dry_lines(plan: Plan) -> list[str]:
-    from hookctl.documents.diffs import shown_lines
-
-    lines = []
-    for file in plan.files:
-        lines += shown_lines(file)
-        lines += [_action_line(action, done=False) for _, action in file.runtime_actions]
-        lines += [_kept_line(action) for action in file.decision.kept]
-    if plan.empty:
-        return [*lines, "nothing to do"]
-    return [*lines, "(nothing was written)"]
-
-
-def _actions(file: FilePlan) -> list[Action]:
-    """The actions in the order of the run: files are made before and removed after their hooks."""
-    runtime = [action for _, action in file.runtime_actions]
-    if any(action.action == "remove-file" for action in runtime):
-        return [*file.decision.actions, *runtime]
-    return [*runtime, *file.decision.actions]
-
-
-def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
-    is_file = action.kind == "file"
-    return {
-        "host": file.target.host.name,
-        "scope": file.target.scope,
-        "file": str(action.path[0]) if is_file else file.path,
-        "path": [] if is_file else list(action.path),
-        "kind": action.kind,
-        "id": action.id,
-        "action": action.action,
-        "from": action.from_state,
-        "to": action.to_state,
-        "reason": action.reason,
-        "owners": list(action.owners),
-    }
-
-
-def _file_data(file: FilePlan) -> dict[str, Any]:
-    from hookctl.documents.diffs import own_lines
-    from hookctl.system.files import digest
-
-    return {
-        "file": file.path,
-        "sha256_before": digest(file.old),
-        "sha256_after": digest(file.after),
-        "created": file.old is None,
-        "diff": partial(own_lines, file),  # made only when it is printed
-    }
-
-
-_DONE = {
-    "write": "wrote",
-    "replace": "changed",
-    "remove": "removed",
-    "adopt": "adopted",
-    "share": "shared",
-    "take-back": "took back",
-    "drop": "let go",
-    "create-file": "created",
-    "replace-file": "replaced",
-    "remove-file": "removed",
-}
-_TO_DO = {
-    "create-file": "would create",
-    "replace-file": "would replace",
-    "remove-file": "would remove",
-}
-
-
-def _action_line(action: Action, *, done: bool) -> str:
-    words = _DONE if done else _TO_DO
-    reason = f" ({action.reason})" if action.reason else ""
-    return f"{words[action.action]} {_name(action)}{reason}"
-
-
-def _kept_line(action: Action) -> str:
-    return f"kept {_name(action)}: {action.reason.removeprefix('kept ')}"
-
-
-def _name(action: Action) -> str:
-    if action.kind == "file":
-        return tilde(str(action.path[0]))
-    path = ".".join(map(str, action.path))
-    return f"{path} ({action.id})" if action.id else path

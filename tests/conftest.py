@@ -30,6 +30,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if name.startswith(("XDG_", "HOOKCTL_", *_HOSTS_OWN)) and not name.startswith(("HOOKCTL_TEST", "HOOKCTL_E2E")):
             monkeypatch.delenv(name)
     monkeypatch.delenv("MAX_STOP_BLOCKS", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)  # lines that go to no terminal keep their width
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()

@@ -18,7 +18,9 @@ LAYERS = [
     ["verbs"],
     ["checks"],
     ["planner"],
-    ["transaction", "packs", "report"],
+    ["report"],
+    ["output"],
+    ["transaction", "packs"],
     ["ledger"],
     ["settings"],
     ["hosts", "events"],
@@ -140,7 +142,7 @@ def test_the_hook_imports_nothing_of_the_package() -> None:
                 assert "hookctl" not in ast.unparse(node)
 
 
-@pytest.mark.parametrize("name", ["verbs", "checks", "documents", "hosts", "packs"])
+@pytest.mark.parametrize("name", ["verbs", "checks", "documents", "hosts", "output", "packs"])
 def test_every_module_says_what_it_promises(name: str) -> None:
     for path in (PACKAGE / name).glob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), path

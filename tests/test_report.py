@@ -18,6 +18,8 @@ from hookctl.documents import diffs
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Decision, Entry, Record, Result
+from hookctl.output.table import table
+from hookctl.output.words import program, tilde
 from hookctl.planner.plan import FilePlan
 from hookctl.settings.targets import Target
 
@@ -137,19 +139,19 @@ def test_a_byte_order_mark_is_not_shown() -> None:
 
 
 def test_tables_are_aligned_without_blanks_at_their_ends() -> None:
-    assert report.table([]) == []
-    assert report.table([["a", "long", ""], ["lo", "b", "c"]]) == ["a   long", "lo  b     c"]
-    assert report.table([["a", "b"]], indent="  ") == ["  a  b"]
+    assert table([]) == []
+    assert table([["a", "long", ""], ["lo", "b", "c"]]) == ["a   long", "lo  b     c"]
+    assert table([["a", "b"]], indent="  ") == ["  a  b"]
 
 
 def test_paths_are_written_as_people_do(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = str(isolated / "home")
-    assert report.tilde(f"{home}/.claude/settings.json") == "~/.claude/settings.json"
-    assert report.tilde(f"{home}ly/x") == f"{home}ly/x"
-    assert report.tilde(home) == home
-    assert report.tilde("/etc/x") == "/etc/x"
+    assert tilde(f"{home}/.claude/settings.json") == "~/.claude/settings.json"
+    assert tilde(f"{home}ly/x") == f"{home}ly/x"
+    assert tilde(home) == home
+    assert tilde("/etc/x") == "/etc/x"
     monkeypatch.setenv("HOME", "/")
-    assert report.tilde("/etc/x") == "/etc/x"
+    assert tilde("/etc/x") == "/etc/x"
 
 
 @given(st.text(max_size=20))
@@ -163,8 +165,8 @@ def test_a_line_is_one_line_and_drives_nothing(text: str) -> None:
 
 def test_an_error_names_place_cause_and_next_step() -> None:
     error = HookctlError("x", "it is torn", path="/a", line=3, column=7, hint="Mend it.")
-    assert report.error_text(error.as_dict()) == "error: /a:3:7: it is torn\n  Mend it."
-    assert report.error_text(HookctlError("x", "gone", path="/a").as_dict()) == "error: /a: gone"
+    assert report.error_text(error.as_dict()) == "error: it is torn: /a:3:7\n  fix: Mend it."
+    assert report.error_text(HookctlError("x", "gone", path="/a").as_dict()) == "error: gone: /a"
     assert report.error_text(HookctlError("x", "why?").as_dict()) == "error: why?"
     assert str(error) == "/a:3:7: it is torn Mend it."
 
@@ -175,7 +177,7 @@ def test_a_result_goes_to_stdout_and_the_rest_to_stderr(capsys: pytest.CaptureFi
     report.show("status", result, as_json=False)
     out, err = capsys.readouterr()
     assert out == "one\\x1b[2J\ntwo\\nthree\n"
-    assert err == "hookctl: by the way\nhookctl: error: wrong\n  Mend it.\n"
+    assert err == "hookctl: by the way\nhookctl: error: wrong\n  fix: Mend it.\n"
     report.show("status", result, as_json=True)
     out, err = capsys.readouterr()
     assert json.loads(out) == report.envelope("status", result)
@@ -213,43 +215,22 @@ def test_a_closed_stream_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     report.show("status", Result({}, ("x",)), as_json=False)
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ("+ new", "\033[32m+ new\033[0m"), ("- old", "\033[31m- old\033[0m"), ("@@ -1", "\033[36m@@ -1\033[0m"),
-        ("error    x", "\033[31merror    x\033[0m"), ("warning  x", "\033[33mwarning  x\033[0m"), (" same", " same"),
-    ],
-)  # fmt: skip
-def test_colours_at_a_terminal(monkeypatch: pytest.MonkeyPatch, line: str, shown: str) -> None:
-    monkeypatch.delenv("NO_COLOR")
-    monkeypatch.setenv("TERM", "xterm")
-    assert report._paint(line, Terminal()) == shown
-    assert report._paint(line, io.StringIO()) == line
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert report._paint(line, Terminal()) == line
-
-
 def test_how_to_call_hookctl_next(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its name where that is on PATH, else by a path that holds in every folder."""
-    program = isolated / "work" / ".venv" / "bin" / "hookctl"
-    program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    called = isolated / "work" / ".venv" / "bin" / "hookctl"
+    called.parent.mkdir(parents=True)
+    called.write_text("#!/bin/sh\n")
+    called.chmod(0o755)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setattr(sys, "argv", [str(program), "install"])
-    assert report.program() == str(program)
-    monkeypatch.chdir(program.parent)
+    monkeypatch.setattr(sys, "argv", [str(called), "install"])
+    assert program() == str(called)
+    monkeypatch.chdir(called.parent)
     monkeypatch.setattr(sys, "argv", ["./hookctl", "install"])
-    assert report.program() == str(program)
+    assert program() == str(called)
     monkeypatch.setattr(sys, "argv", ["/somewhere/hookctl/__main__.py", "install"])
-    assert report.program() == f"{sys.executable} -m hookctl"
+    assert program() == f"{sys.executable} -m hookctl"
     monkeypatch.setattr(sys, "argv", ["/my tools/hookctl", "install"])
-    assert report.program() == "'/my tools/hookctl'"
-    monkeypatch.setattr(sys, "argv", [str(program), "install"])
-    monkeypatch.setenv("PATH", str(program.parent))
-    assert report.program() == "hookctl"
+    assert program() == "'/my tools/hookctl'"
+    monkeypatch.setattr(sys, "argv", [str(called), "install"])
+    monkeypatch.setenv("PATH", str(called.parent))
+    assert program() == "hookctl"

@@ -1,4 +1,4 @@
-"""hookctl run, status and hosts about whose work it is; the rules themselves are in tests/templates/test_whose_work.py."""
+"""hookctl run, status and hosts about whose work it is; the rules themselves: tests/templates/test_whose_work.py."""
 
 from __future__ import annotations
 

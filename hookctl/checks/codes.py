@@ -227,14 +227,15 @@ TABLE = (
         "`--fix`; restart running agents, since they may write old settings back",
     ),
     Code(
-        "entry_missing", ("warning",),
-        "one entry was removed; hookctl takes that as your decision",
+        "entry_missing", ("warning", "error"),
+        "one entry was removed; hookctl takes that as your decision. An error for `hookctl check`",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
-        "entry_edited", ("warning",),
-        "an entry was changed; the change is yours and stays. Not reported for a cap that "
-        "has a finding of its own",
+        "entry_edited", ("warning", "info", "error"),
+        "an entry was changed; the change is yours and stays; a warning where it is the command "
+        "of a hook, which is an error for `hookctl check`. Not reported for a cap that has a "
+        "finding of its own",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
@@ -320,7 +321,7 @@ TABLE = (
         "`hookctl install --host claude` updates it",
     ),
     Code(
-        "hook_newer", ("warning",),
+        "hook_newer", ("warning", "error"),
         "the hook's record names a newer version of hookctl, whose programs this one does not know",
         "upgrade hookctl; in somebody else's repository, look at the hook first",
     ),
@@ -344,6 +345,22 @@ TABLE = (
         "pack_old", ("info",),
         "the pack's own file has another version than the one installed",
         "install it again",
+    ),
+    Code(
+        "pack_changed", ("error",),
+        "check: a pack's files in the project are not those that its install wrote",
+        "look at them, then install the pack again",
+    ),
+    Code(
+        "stray_file", ("error",),
+        "check: a file lies in hookctl's folder of programs that hookctl did not write",
+        "look at it, then remove it",
+    ),
+    Code(
+        "pack_required", ("error",),
+        "check: a pack named with `--require` is not installed in the project, or has other "
+        "content than the named file",
+        "install it with `--scope project` and commit what that writes",
     ),
     Code(
         "nested_folder", ("warning",),
@@ -502,8 +519,9 @@ TABLE = (
     ),
     Code(
         "script_missing", ("warning", "info"),
-        "a hook runs a script that does not exist; a warning where the host may then refuse "
-        "every tool call or block every stop",
+        "a hook runs a script or program that does not exist, as far as the text of its command "
+        "says it; a warning where it is a pack's, or where the host may then refuse every tool "
+        "call or block every stop",
         "put it back, or remove the hook",
     ),
     Code(
@@ -594,7 +612,7 @@ TABLE = (
         "`hookctl install --host claude` drops it from hookctl's record",
     ),
     Code(
-        "guard_off", ("info",),
+        "guard_off", ("info", "error"),
         "the guard's mode is off",
         "`hookctl install --host claude --mode breaker`",
     ),
@@ -641,8 +659,14 @@ TABLE = (
         "",
     ),
     Code(
+        "pack_fine", ("info",),
+        "a pack is in the settings as it was installed, with its files, and nothing was found "
+        "that keeps its hooks from running",
+        "",
+    ),
+    Code(
         "not_installed", ("info",),
-        "the host is not in use here, or the guard is not installed there",
+        "the host is not in use here, or nothing of hookctl's is installed there",
         "`hookctl install --host claude`",
     ),
 )

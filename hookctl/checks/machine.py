@@ -25,10 +25,11 @@ from hookctl.system.folders import Folders
 class Machine:
     """One look at this machine: what is read of it stays as it was read first."""
 
-    def __init__(self, folders: Folders, records: Mapping[str, Record]) -> None:
+    def __init__(self, folders: Folders, records: Mapping[str, Record], scope: str = "") -> None:
         self.folders = folders
         self.environ = dict(folders.environ)
         self.records = records
+        self._scope = scope  # the only one whose files are looked at; empty for all
         self.reader = probes.FileReader()
         self.read = self.reader.document
         self.now = clock.now(folders.environ)
@@ -56,7 +57,10 @@ class Machine:
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
         if host.name not in self._targets:
-            self._targets[host.name] = self._find_targets(host)
+            targets = self._find_targets(host)
+            if self._scope:
+                targets = [target for target in targets if target.scope == self._scope]
+            self._targets[host.name] = targets
         return self._targets[host.name]
 
     def _find_targets(self, host: Host) -> list[Target]:

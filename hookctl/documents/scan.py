@@ -34,6 +34,8 @@ _MEMBERS = rf"{_STRING}{_GAP}:{_GAP}(?:(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)
 _ELEMENTS = rf"(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
 _COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
 CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
+# What JavaScript takes for blank, and JSON does not.
+_ODD_BLANK = "[\\v\\f\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _AGAIN = "Fix it, then run the command again."
 
@@ -100,7 +102,7 @@ _DECODER = json.JSONDecoder(
 def decode(data: bytes, where: str) -> str:
     """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
     if len(data) > LIMIT:
-        message, hint = "the file is larger than 16 MiB", "Is it the right file?"
+        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
         raise HookctlError("unparsable", message, path=where, hint=hint)
     try:
         return data.decode("utf-8")
@@ -214,7 +216,7 @@ def skip_blanks(shadow: str, offset: int) -> int:
 def too_deep(text: str, where: str) -> HookctlError:
     """The error for a document that is nested deeper than the rest of the stack allows."""
     line, column = position_of(text, _find_deep_nesting(text))
-    message, hint = "it is nested too deeply", "Is it the right file?"
+    message, hint = "it is nested too deeply", "Check that it is the right file."
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
 
 
@@ -226,6 +228,25 @@ def _find_deep_nesting(text: str) -> int:
         if depth > 100:
             return match.start()
     return 0
+
+
+def odd_in_comment(scanned: Scan) -> tuple[int, str] | None:
+    """Offset and kind of what a host cannot read that takes comments out as most programs do.
+
+    They put blanks in place of a comment but keep what is blank already, also what JSON does not
+    take for blank; and a `//` comment goes on until the next line feed, whatever stands there.
+    """
+    text, shadow = scanned.text, scanned.shadow
+    for start, end in scanned.comments:
+        blank = re.search(_ODD_BLANK, text[start:end])
+        if blank:
+            return start + blank.start(), f"U+{ord(blank[0]):04X} in a comment"
+        if text.startswith("//", start) and text.startswith("\r", end):
+            swallowed = re.compile(r"[^\n]*").match(shadow, end)
+            assert swallowed is not None  # it matches everywhere
+            if swallowed[0].strip(" \t\r"):
+                return end, "comment that ends with a carriage return alone"
+    return None
 
 
 def first_colon(shadow: str) -> str | None:

@@ -59,7 +59,7 @@ def read(text: str, where: str) -> dict[str, Any]:
     long_key = re.search(_LONG, text)
     if long_key:
         line, column = position_of(text, long_key.start("key"))
-        message, hint = "this key has too many parts", "Is it the right file?"
+        message, hint = "this key has too many parts", "Check that it is the right file."
         raise HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
     try:
         plain = tomllib.loads(text.removeprefix("\ufeff"), parse_float=_float)

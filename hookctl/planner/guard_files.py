@@ -65,7 +65,7 @@ def _read_config(snapshot: files.Snapshot) -> dict[str, Any]:
     try:
         values = parse_config(snapshot)
     except HookctlError as error:
-        error.hint = "Fix it; or remove it, or install with --force: either writes it anew."
+        error.hint = "Correct it; or remove it, or install with --force: either writes it anew."
         raise
     return dict(values) if isinstance(values, dict) else {}
 

@@ -9,7 +9,7 @@ from functools import partial
 from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.hosts import load, reading, shapes
+from hookctl.hosts import load, loading, reading, shapes
 from hookctl.ledger import committed, version1
 from hookctl.ledger.committed import Records
 from hookctl.model import PackRecord, Wanted
@@ -63,6 +63,8 @@ def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
 
     for draft in drafts:
         require_safe(draft.target.path, whole=False)
+        if pack.name not in draft.packs:
+            continue  # nothing of it belongs there
         installed = draft.packs[pack.name]
         for path in (installed.folder, installed.settings.get("python", "")):
             if path:
@@ -135,16 +137,20 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         content = guard_content(draft, pack, choice, folder)
     else:
         content = pack_content(draft, pack, choice, folder)
+        if not content.wants and pack.name not in draft.packs:
+            return  # a message says why nothing of it belongs here
     changes_wraps = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return
+    reading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     runtime = _install_files(draft, pack, content, folder, force=choice.force)
     if target.shared and (changes_wraps or draft.adds_hooks):
         _require_own_programs(pack, runtime)
     _record_pack(draft, pack, content, folder, runtime)
     others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]
     draft.commands = _wanted_commands(target, content.wants) | written_hooks(target, others)
+    draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
 
 
@@ -246,7 +252,7 @@ def _require_own_programs(pack: Pack, runtime: Runtime) -> None:
 
 def _decide_on_approvals(approvals: Approvals, draft: Draft, pack: Pack, choice: Choice) -> None:
     """Approve the pack's hooks, and keep up the approvals of other packs in the file."""
-    if draft.conflicts:
+    if draft.conflicts or pack.name not in draft.packs:
         return
     approvals.install(draft, pack.name, ask=choice.trust)
     for other in draft.packs:

@@ -59,7 +59,7 @@ def require_scope(host: Host, scope: str) -> None:
     """Refuse (usage) a scope that a host has no settings file for."""
     if scope not in host.scopes:
         message = f"{host.title} has no {scope} settings"
-        hint = f"Its scopes: {', '.join(host.scopes)}."
+        hint = f"Use one of its scopes: {', '.join(host.scopes)}."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 

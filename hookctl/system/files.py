@@ -84,7 +84,7 @@ def read(path: str) -> Snapshot:
     except OSError as error:
         raise _unreadable(path, error) from None
     if len(data) > LIMIT:
-        message, hint = "the file is larger than 16 MiB", "Is it the right file?"
+        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
         raise HookctlError("unparsable", message, path=path, hint=hint)
     return Snapshot(target, data, status.st_nlink)
 

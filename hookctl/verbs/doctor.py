@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookctl import errors, report, transaction
 from hookctl.checks import codes
@@ -10,42 +10,51 @@ from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Result
+from hookctl.model import Line, Result
+from hookctl.output.findings import finding_lines
+from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.words import tilde
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:
     from hookctl.planner.plan import Plan
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
-_COUNTED = ("error", "warning")
 
 
-def doctor(folders: Folders, named: list[Host], *, strict: bool, fix: bool = False) -> Result:
-    """All findings about the named hosts, or about the hosts in use here; errors come first.
+class Request(NamedTuple):
+    """What doctor looks at and does."""
 
-    With `strict`, warnings count as errors. With `fix`, it repairs first and lists the repairs.
-    """
-    if fix:
-        return _fix_and_look(folders, named, strict)
-    survey = Survey(folders)
-    findings = _collect(survey, named or survey.hosts_in_use())
-    return _make_result(findings, strict)
+    hosts: tuple[Host, ...] = ()  # none: those in use here
+    scope: str = ""  # empty: every one
+    fix: bool = False  # repair first, and list the repairs
+    strict: bool = False  # warnings count as errors
+    verbose: bool = False
 
 
-def _fix_and_look(folders: Folders, named: list[Host], strict: bool) -> Result:
+def doctor(folders: Folders, request: Request) -> Result:
+    """All findings about the named hosts, or about the hosts in use here; errors come first."""
+    if request.fix:
+        return _fix_and_look(folders, request)
+    survey = Survey(folders, request.scope)
+    hosts = [*request.hosts] or survey.hosts_in_use()
+    return _make_result(_collect(survey, hosts), hosts, request)
+
+
+def _fix_and_look(folders: Folders, request: Request) -> Result:
     finished = _list_interrupted(folders)
     failures = _finish_interrupted(folders)
-    survey = Survey(folders)
-    hosts = named or survey.hosts_in_use()
+    survey = Survey(folders, request.scope)
+    hosts = [*request.hosts] or survey.hosts_in_use()
     plan = None
     if not failures:
-        plan, failures = _repair(folders, hosts)
-        survey = Survey(folders)
-    result = _make_result(_collect(survey, hosts, failures), strict)
+        plan, failures = _repair(folders, hosts, request.scope)
+        survey = Survey(folders, request.scope)
+    result = _make_result(_collect(survey, hosts, failures), hosts, request)
     fixed: list[object] = []
-    lines: list[str] = []
+    lines: list[str | Line] = []
     if plan:
-        fixed = [*finished, *report.plan_data(plan, dry_run=False)["actions"]]
+        fixed = [*finished, *plan_data(plan, dry_run=False)["actions"]]
         lines = _describe_repairs(plan, finished)
     data = {**result.data, "fixed": fixed}
     return result._replace(data=data, text=(*lines, *result.text))
@@ -62,12 +71,13 @@ def _collect(
     return sorted(findings, key=lambda finding: _ORDER[finding.level])
 
 
-def _make_result(findings: list[Finding], strict: bool) -> Result:
-    failing_levels = _COUNTED if strict else ("error",)
+def _make_result(findings: list[Finding], hosts: list[Host], request: Request) -> Result:
+    failing_levels = ("error", "warning") if request.strict else ("error",)
     has_failed = any(finding.level in failing_levels for finding in findings)
     exit_code = errors.FAILED if has_failed else errors.OK
     data = {"findings": [finding._asdict() for finding in findings]}
-    return Result(data, tuple(_describe(findings)), exit_code=exit_code)
+    lines = finding_lines(findings, hosts, verbose=request.verbose)
+    return Result(data, tuple(lines), exit_code=exit_code)
 
 
 def _finish_interrupted(folders: Folders) -> list[Finding]:
@@ -86,7 +96,7 @@ def _make_failure(error: HookctlError) -> Finding:
     return codes.finding("fix_failed", message, "", error.path, error.hint)
 
 
-def _repair(folders: Folders, hosts: list[Host]) -> tuple[Plan | None, list[Finding]]:
+def _repair(folders: Folders, hosts: list[Host], scope: str) -> tuple[Plan | None, list[Finding]]:
     """Repair what is ours; the plan that was carried out, or the finding if that fails."""
     from hookctl.planner.repair import plan_repair
     from hookctl.planner.run import carry_out
@@ -95,7 +105,7 @@ def _repair(folders: Folders, hosts: list[Host]) -> tuple[Plan | None, list[Find
     sources = Sources(folders)
 
     def make_plan() -> Plan:
-        survey = Survey(folders)
+        survey = Survey(folders, scope)
         targets = [target for host in hosts for target in survey.targets(host)]
         return plan_repair(sources, targets)
 
@@ -137,25 +147,10 @@ def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
     return actions
 
 
-def _describe_repairs(plan: Plan, finished: list[dict[str, object]]) -> list[str]:
-    lines = [f"{report.tilde(str(action['file']))}: {action['reason']}" for action in finished]
+def _describe_repairs(plan: Plan, finished: list[dict[str, object]]) -> list[str | Line]:
+    lines: list[str | Line] = [
+        f"{tilde(str(action['file']))}: {action['reason']}" for action in finished
+    ]
     if plan.empty:
         return lines or ["nothing to repair"]
-    return [*lines, *report.plan_text(plan, dry_run=False, done="")]
-
-
-def _describe(findings: list[Finding]) -> list[str]:
-    """Each finding with its fix, and the counts in the last line."""
-    lines = []
-    for finding in findings:
-        path = f"{finding.path}: " if finding.path else ""
-        lines.append(f"{finding.level:8} {path}{finding.message} [{finding.code}]")
-        if finding.fix and finding.level != "info":
-            lines.append(f"         {finding.fix}")
-    counts = []
-    for level in _COUNTED:
-        count = sum(finding.level == level for finding in findings)
-        counts.append(f"{count} {level}" if count == 1 else f"{count} {level}s")
-    if counts == ["0 errors", "0 warnings"]:
-        return [*lines, "no errors, no warnings"]
-    return [*lines, ", ".join(counts)]
+    return [*lines, *plan_text(plan, dry_run=False, done=[])]

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hookctl import hosts as known
-from hookctl import report
 from hookctl.hosts import Host
-from hookctl.model import Result
+from hookctl.model import Line, Result
+from hookctl.output.lines import labelled
+from hookctl.output.table import table
+from hookctl.output.words import tilde
 from hookctl.packs.abilities import shortcomings
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
 _LEGEND = (
-    "proven: a run of the client in the test-suite; read: its source; "
-    "docs: documents only; -: there is none"
+    Line("sure: `proven` by runs of the client itself, `read` in its source, `docs` in its manual"),
+    Line("`hookctl hosts NAME` shows a host's events, limits and approvals."),
 )
 
 
-def hosts(folders: Folders) -> Result:
-    """A table of hosts and events; for each host its files, cap, approval and shortcomings."""
-    facts = [_gather_facts(known.load(name), folders) for name in known.names()]
-    lines = _make_table(facts)
-    for facts_of_host in facts:
+def hosts(folders: Folders, names: Sequence[str] = ()) -> Result:
+    """A row for every host; or of the named ones the files, events, cap and shortcomings."""
+    chosen = list(dict.fromkeys(names)) or known.names()
+    facts = [_gather_facts(known.load(name), folders) for name in chosen]
+    lines: list[Line] = []
+    for facts_of_host in facts if names else ():
         lines += _describe(facts_of_host)
-    return Result({"hosts": facts}, tuple(lines))
+    text = lines if names else _make_table(facts)
+    return Result({"hosts": facts}, tuple(text))
 
 
 def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
@@ -83,41 +88,38 @@ def _sureness(host: Host, event: str) -> str:
     return host.sure_events.get(event, host.sure)
 
 
-def _make_table(facts: list[dict[str, Any]]) -> list[str]:
-    """A row for each host and a column for each event; a cell says how sure the event is."""
-    cells = {}
-    for facts_of_host in facts:
-        events = facts_of_host["events"]
-        cells[facts_of_host["host"]] = {event["event"]: event["sure"] for event in events}
-    columns = []
-    for event in known.EVENTS:
-        if any(event in row for row in cells.values()):
-            columns.append(event)
-    rows = [["HOST", *columns]]
-    for name, row in cells.items():
-        rows.append([name, *(row.get(event, "-") for event in columns)])
-    return [*report.table(rows), _LEGEND]
+def _make_table(facts: list[dict[str, Any]]) -> list[str | Line]:
+    """A row for each host: is it here, how sure its stop hook is, its cap, its settings."""
+    rows = [["HOST", "HERE", "SURE", "HOST CAP", "SETTINGS"]]
+    for host in facts:
+        sure = {event["event"]: event["sure"] for event in host["events"]}
+        here = "yes" if host["detected"] else "no"
+        cap = str(host["cap"]["default"]) if host["cap"] else "none"
+        path = next(iter(host["files"].values()))
+        rows.append([host["host"], here, sure.get("stop", "-"), cap, tilde(path)])
+    return [*table(rows), *_LEGEND]
 
 
-def _describe(facts: dict[str, Any]) -> list[str]:
-    """The lines about one host, below the table."""
-    lines = ["", f"{facts['host']}: {facts['title']}, facts seen on version {facts['client_seen']}"]
+def _describe(facts: dict[str, Any]) -> list[Line]:
+    """The lines about one host."""
+    title = f"{facts['title']} ({facts['host']}), facts seen on version {facts['client_seen']}"
     format_name = _describe_format(facts)
+    rows = []
     for scope in facts["scopes_supported"]:
-        lines.append(f"  {scope:9} {report.tilde(facts['files'][scope])} ({format_name})")
+        rows.append((scope, f"{tilde(facts['files'][scope])} ({format_name})"))
     for path in facts["also"]:
-        lines.append(f"  or        {report.tilde(path)}, where hooks count from there")
-    names = ", ".join(f"{event['event']}={event['name']}" for event in facts["events"])
-    lines.append(f"  detected  {report.tilde(facts['detected']) or 'no'}")
-    lines.append(f"  cap       {_describe_cap(facts['cap'])}")
-    lines.append(f"  session   {_describe_session(facts['session'])}")
-    lines.append(f"  process   {_describe_process(facts['process'])}")
-    lines.append(f"  events    {names}")
+        rows.append(("or", f"{tilde(path)}, where hooks count from there"))
+    rows.append(("detected", tilde(facts["detected"]) or "no"))
+    rows.append(("host cap", _describe_cap(facts["cap"])))
+    rows.append(("session", _describe_session(facts["session"])))
+    rows.append(("process", _describe_process(facts["process"])))
+    for event in facts["events"]:
+        rows.append(("event", f"{event['event']:13} {event['name']}, {event['sure']}"))
     if facts["trust"]:
-        lines.append(f"  gate      {facts['trust']['gate']}")
+        rows.append(("approval", facts["trust"]["gate"]))
     for shortcoming in facts["cannot"]:
-        lines.append(f"  cannot    {shortcoming}")
-    return lines
+        rows.append(("cannot", shortcoming))
+    return [Line(title), *labelled(rows)]
 
 
 def _describe_format(facts: dict[str, Any]) -> str:

@@ -8,30 +8,38 @@ import shlex
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hookctl import errors, report
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
-from hookctl.model import Conflict, Result
+from hookctl.model import Conflict, Line, Result
+from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.words import program
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.model import Pack
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import Choice
 from hookctl.planner.install import check_request, plan_install
-from hookctl.planner.plan import FilePlan, Plan
+from hookctl.planner.permission import Permission
+from hookctl.planner.plan import Plan
+from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.folders import Folders
 
-if TYPE_CHECKING:
-    from hookctl.planner.consent import Permission, Review
-
 _SILENT = 1.0  # seconds until progress is shown
+_DOES = {
+    "breaker": "keeps an agent working while work remains, "
+    "and lets it stop once it makes no progress any more",
+    "keepalive": "keeps an agent going in a run that `hookctl run start` began, until the run ends",
+    "guard": "never blocks by itself, and ends a chain of stops that other hooks force",
+    "off": "refuses tool calls that are repeated too often",
+}
 # The first command for each mode, and what it does
 _FIRST_STEPS = {
-    "breaker": "run remaining 3  in a project: three pieces of work are left there",
-    "keepalive": "run start        in a project: arms it for 12 hours; --for 8h says otherwise",
+    "breaker": "run remaining 3    in a project: three pieces of work are left there",
+    "keepalive": "run start    in a project: a run of 12 hours; --for 8h is one of 8",
 }
 
 
@@ -51,11 +59,12 @@ def install(
     check_request(pack, choice.settings)
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
-    make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
-    review: Review | None = None
+    ask = None if dry_run else permission or Permission()
+    command = _plan_command(pack, targets)
     try:
-        if pack.source:
-            review, make_plan = _review(sources, pack, targets, make_plan, permission, dry_run)
+        make_plan, review = prepare(
+            sources, pack, targets, choice, ask=ask, command=command, show_progress=show_progress
+        )
         plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
     except HookctlError as error:
         attempts = [partial(plan_install, sources, pack, [target], choice) for target in targets]
@@ -65,52 +74,22 @@ def install(
     messages = tuple(message for file in plan.files for message in file.messages)
     if plan.conflicts:
         return _refuse(plan, messages)
-    done = "" if dry_run else _describe_success(plan, pack, targets)
-    text = report.plan_text(plan, dry_run=dry_run, done=done)
-    data = report.plan_data(plan, dry_run=dry_run)
+    done = [] if dry_run else _describe_success(plan, pack, targets)
+    text = plan_text(plan, dry_run=dry_run, done=done)
+    data = plan_data(plan, dry_run=dry_run)
     if review is not None and not review.is_agreed:
         data["pack"] = review.data
     if review is not None and dry_run:
         text = [*review.text, *text]
         messages += review.warnings
-    if len(targets) > 1:
-        text += _summarize(plan, targets, "would change" if dry_run else "changed")
     return Result(data, tuple(text), messages)
-
-
-def _review(
-    sources: Sources,
-    pack: Pack,
-    targets: list[Target],
-    make_plan: Callable[[], Plan],
-    permission: Permission | None,
-    dry_run: bool,
-) -> tuple[Review | None, Callable[[], Plan]]:
-    """What a pack brings, agreed to unless on a dry run, and a plan of that very content."""
-    from hookctl.planner import consent
-
-    plan = make_plan()
-    if plan.conflicts:
-        return None, make_plan
-    review = consent.review(sources.folders, pack, plan)
-    if not dry_run:
-        command = _plan_command(pack, targets)
-        consent.require_consent(review, permission or consent.Permission(), command)
-    sources.forget()
-
-    def make_reviewed_plan() -> Plan:
-        plan = make_plan()
-        consent.require_digest(plan, pack.name, review.digest)
-        return plan
-
-    return review, make_reviewed_plan
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:
     """The command that shows what an install would write."""
     hosts = " ".join(f"--host {target.host.name}" for target in targets)
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
-    return f"{report.program()} plan {shlex.quote(pack.source)} {hosts}{scope}"
+    return f"{program()} plan {shlex.quote(pack.source)} {hosts}{scope}"
 
 
 def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:
@@ -124,58 +103,74 @@ def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:
     return show_progress
 
 
-def _summarize(plan: Plan, targets: list[Target], changed: str) -> list[str]:
-    """A row for each host: its file, the result, and what is left to do."""
-    planned = {file.target.path: file for file in plan.files}
-    rows = [["HOST", "FILE", "RESULT", "LEFT TO DO"]]
-    for target in targets:
-        file = planned[target.path]
-        outcome = changed if file.settings or file.runtime else "as it was"
-        if file.decision.kept:
-            outcome += f", kept {len(file.decision.kept)} of yours"
-        path = report.tilde(target.path)
-        rows.append([target.host.title, path, outcome, _next_action(target, file)])
-    return ["", *report.table(rows)]
+def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
+    """What the pack does now, where it is loaded, and the next steps."""
+    unloaded = [file.target.host.title for file in plan.files if file.not_loaded]
+    if not unloaded:
+        return _describe_effect(plan, pack, targets)
+    text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
+    return [Line(text), *_next(targets, ["doctor"])]
 
 
-def _next_action(target: Target, file: FilePlan) -> str:
-    """How to approve the hooks, if the host wants that and the plan says so; else ''."""
-    trust = target.host.trust
-    if trust.gate and trust.gate in " ".join(file.messages):
-        return trust.step(target.scope)
-    return ""
-
-
-def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> str:
-    title, program = ", ".join(target.host.title for target in targets), report.program()
+def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
-        undo = f"`{program} uninstall {pack.name}{scope}` takes it out."
-        line = f"{pack.name} {pack.version} is installed for {title}. {undo}"
-        return "\n".join([line, *_advise_on_commit(targets)])
+        undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
+        return [Line(f"{_describe_installed(plan, pack)} {undo}"), *_next(targets, [])]
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
+    if settings.events and not _hosts_with_hooks(plan, GUARD):
+        return [Line("The guard does not run: none of its hooks is registered.")]
     if not settings.events:
-        command = f"`{program} install --host {targets[0].host.name}{scope} --mode breaker`"
-        return f"{pack.name} is off: it registers no hook of its own. {command} puts it back."
-    lines = [
-        f"{pack.name} is installed for {title}. Next:",
-        *_advise_on_commit(targets),
-        f"  {program} doctor           checks that it works",
-    ]
+        command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
+        return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
+    steps = ["doctor"]
     if settings.mode in _FIRST_STEPS:
-        lines.append(f"  {program} {_FIRST_STEPS[settings.mode]}")
-    return "\n".join(lines)
+        steps.append(_FIRST_STEPS[settings.mode])
+    return [Line(f"The guard {_DOES[settings.mode]}."), *_next(targets, steps)]
 
 
-def _advise_on_commit(targets: list[Target]) -> list[str]:
+def _describe_installed(plan: Plan, pack: Pack) -> str:
+    """Where a pack is installed; a pack whose hooks are registered nowhere is not."""
+    from hookctl.packs.wants import has_hooks
+
+    titles = _hosts_with_hooks(plan, pack.name)
+    if not has_hooks(pack) or len(titles) == len(plan.files):
+        return f"{pack.name} {pack.version} is installed."
+    if titles:
+        return f"{pack.name} {pack.version} is installed for {' and '.join(titles)}."
+    return f"No hook of {pack.name} {pack.version} is registered."
+
+
+def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
+    """The hosts whose settings have a hook of the pack once the plan is carried out."""
+    titles = []
+    for file in plan.files:
+        removed = {action.id for action in file.decision.kept if action.from_state == "missing"}
+        for entry in file.record.entries if file.record else ():
+            is_hook = entry.id.startswith(f"{pack}/") and not is_wrap_id(entry.id)
+            if is_hook and entry.id not in removed:
+                titles.append(file.target.host.title)
+                break
+    return titles
+
+
+def _next(targets: list[Target], steps: list[str]) -> list[str | Line]:
+    """The next steps: what to do with the project's files, and commands to copy."""
+    lines: list[str | Line] = [*_advise_on_commit(targets)]
+    lines += [f"  {program()} {step}" for step in steps]
+    return ["Next:", *lines] if lines else []
+
+
+def _advise_on_commit(targets: list[Target]) -> list[Line]:
     """Whether to commit the project's files."""
     paths = [os.path.relpath(target.path, target.project) for target in targets if target.project]
     names = " ".join(paths)
     if targets[0].shared:
-        return [f"  commit {names} and .hookctl, so that every clone has it"]
+        return [Line(f"commit {names} and .hookctl, so that every clone has it", indent=2)]
     if names:
-        return [f"  keep {names} out of version control: it names paths of this machine"]
+        text = f"keep {names} out of version control: it names paths of this machine"
+        return [Line(text, indent=2)]
     return []
 
 
@@ -185,7 +180,7 @@ def _refuse(plan: Plan, messages: tuple[str, ...]) -> Result:
     for file in plan.files:
         for conflict in file.decision.conflicts:
             error_list.append(_conflict_error(file.path, conflict).as_dict())
-    data = {**report.plan_data(plan, dry_run=False), "actions": [], "files": []}
+    data = {**plan_data(plan, dry_run=False), "actions": [], "files": []}
     return Result(data, (), messages, tuple(error_list), errors.FAILED)
 
 

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 from hookctl import clock, report, transaction
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.ledger import store
-from hookctl.model import Result
+from hookctl.model import Line, Result
+from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.table import table
+from hookctl.output.words import tilde
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
 from hookctl.planner.run import carry_out, pending_first
@@ -70,13 +73,10 @@ def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> 
 
     plan = make_plan() if request.dry_run else carry_out(sources, make_plan, report.say)
     when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
-    done = (
-        f"{report.tilde(path)} is as it was {when}; "
-        "what it was just now is the newest backup of it."
-    )
-    text = report.plan_text(plan, dry_run=request.dry_run, done=done)
+    done = f"{tilde(path)} is as it was {when}; what it was just now is its newest backup."
+    text = plan_text(plan, dry_run=request.dry_run, done=[Line(done)])
     messages = tuple(message for file in plan.files for message in file.messages)
-    return Result(report.plan_data(plan, dry_run=request.dry_run), tuple(text), messages)
+    return Result(plan_data(plan, dry_run=request.dry_run), tuple(text), messages)
 
 
 def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
@@ -105,7 +105,7 @@ def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
             "`hookctl uninstall` takes out what is ours."
         )
     elif known:
-        hint = "\n  ".join(["Files with backups:", *map(report.tilde, known)])
+        hint = "\n  ".join(["Files with backups:", *map(tilde, known)])
     message = "there is no backup of this file"
     raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
 
@@ -118,7 +118,7 @@ def _list(path: str, numbered: dict[int, Backup]) -> Result:
         size = str(len(backup.data))
         rows.append([str(number), clock.local(backup.at), size, _make_note(backup, current)])
         facts.append(_gather_facts(number, backup, current))
-    lines = [report.tilde(path), *report.table(rows, indent="  ")]
+    lines = [tilde(path), *table(rows, indent="  ")]
     return Result({"file": path, "backups": facts}, tuple(lines))
 
 
@@ -175,7 +175,7 @@ def _report_pruned(
         count = len(prune(folders.state, path, needed_digest))
         if not count:
             continue
-        line = f"{report.tilde(path)}: {verb} {count} {'backup' if count == 1 else 'backups'}"
+        line = f"{tilde(path)}: {verb} {count} {'backup' if count == 1 else 'backups'}"
         if needed_digest:
             line += "; the first one stays, since uninstall puts it back"
         lines.append(line)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock, engine, errors, report
 from hookctl import hosts as known
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, reading
+from hookctl.hosts import Host, loading, reading
 from hookctl.ledger import committed, store
 from hookctl.masking import OwnText, masked, masked_text
-from hookctl.model import Current, Entry, PackRecord, Record, Result
+from hookctl.model import Current, Entry, Line, PackRecord, Record, Result
+from hookctl.output.lines import OK, SKIP, WARN, fix
+from hookctl.output.status import file_lines
+from hookctl.output.words import tilde
 from hookctl.packs import guard, whose_work, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from
@@ -32,7 +35,15 @@ from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 
-def status(folders: Folders) -> Result:
+class Filter(NamedTuple):
+    """What status is asked about; an empty field filters nothing."""
+
+    hosts: tuple[str, ...] = ()
+    scope: str = ""
+    verbose: bool = False
+
+
+def status(folders: Folders, wanted: Filter) -> Result:
     """Every settings file that the ledger knows, entry by entry, and the hosts without a record.
 
     What cannot be read is an error, and keeps nothing else from being shown.
@@ -44,36 +55,39 @@ def status(folders: Folders) -> Result:
             pending = stack.enter_context(pending_first(folders, report.say, dry_run=True))
         except HookctlError as error:
             unreadable = error
-        return _make_status(folders, pending, unreadable)
+        return _make_status(folders, wanted, pending, unreadable)
 
 
 def _make_status(
-    folders: Folders, pending: tuple[str, ...], unreadable: HookctlError | None
+    folders: Folders,
+    wanted: Filter,
+    pending: tuple[str, ...],
+    unreadable: HookctlError | None,
 ) -> Result:
     """The status, with the files of an interrupted run, or why its journal cannot be read."""
     records, problems = committed.read_known(folders)
     if unreadable is not None:
         problems.append(unreadable)
-    files_shown = [
-        _describe_file(folders, store.current_path(records, key), records[key])
-        for key in _sort_installed(records)
-    ]
-    lines = []
-    for file in files_shown:
-        lines += _make_lines(file)
+    files_shown = []
+    for key in _sort_installed(records, wanted):
+        path = store.current_path(records, key)
+        files_shown.append(_describe_file(folders, path, records[key]))
+    lines = _describe_files(folders, files_shown, wanted)
     away = _list_away(folders)
     for project_folder in away:
-        lines.append(
-            f"{project_folder} is not there; what is installed in it stays on record, "
+        text = (
+            f"{tilde(project_folder)} is not there; what is installed in it stays on record, "
             "and counts again once it is back"
         )
-    for name in known.names():
+        lines.append(Line(text, SKIP))
+    for name in wanted.hosts or known.names():
         lines += _describe_unrecorded(folders, known.load(name), records)
     if not lines:
-        lines.append(
+        text = (
             "nothing is installed, and no host is detected here; "
             "`hookctl hosts` shows those there are"
         )
+        lines.append(Line(text))
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
@@ -83,7 +97,7 @@ def _make_status(
     return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
 
 
-def _describe_work(folders: Folders) -> tuple[dict[str, Any] | None, list[str]]:
+def _describe_work(folders: Folders) -> tuple[dict[str, Any] | None, list[Line]]:
     """The work that waits in the current project, for machines and for people."""
     try:
         run_files = find_run_files(folders, project.look(folders.cwd, folders.environ))
@@ -93,14 +107,33 @@ def _describe_work(folders: Folders) -> tuple[dict[str, Any] | None, list[str]]:
     if not work.remaining:
         return None, []
     age = clock.age(run_files.now - work.touched)
-    line = f"{work.remaining} remaining in {report.tilde(run_files.project)}, touched {age} ago"
-    lines = [line, f"  for {whose_work.describe_owner(run_files, work)}"]
+    text = f"{work.remaining} remaining, touched {age} ago"
+    lines = [
+        Line(text, OK, path=tilde(run_files.project)),
+        Line(f"for {whose_work.describe_owner(run_files, work)}", indent=4),
+    ]
     if work.is_stale:
         lines = [
-            f"{line}: the guard ignores it",
-            "  `hookctl run remaining N` renews it, `hookctl run remaining 0` ends it",
+            Line(f"{text}: the guard ignores it", WARN, path=tilde(run_files.project)),
+            fix("`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it"),
         ]
     return whose_work.as_data(run_files, work), lines
+
+
+def _describe_files(
+    folders: Folders, files_shown: list[dict[str, Any]], wanted: Filter
+) -> list[Line]:
+    """The lines about the settings files, those that count in the working folder first."""
+    here = project.look(folders.cwd, folders.environ)
+    lines: list[Line] = []
+    others: list[Line] = []
+    for file in files_shown:
+        name = file["host"]
+        title = known.load(name).title if name in known.names() else name
+        is_here = file["project"] in (None, here)
+        new = file_lines(file, title, is_here=is_here, verbose=wanted.verbose)
+        (lines if is_here else others).extend(new)
+    return [*lines, *others]
 
 
 def _list_away(folders: Folders) -> list[str]:
@@ -112,14 +145,21 @@ def _list_away(folders: Folders) -> list[str]:
     return sorted(set(store.away(ledger, ledger.files).values()))
 
 
-def _sort_installed(records: dict[str, Record]) -> list[str]:
-    """The keys of the records with packs, in the hosts' order; others only have approvals."""
+def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
+    """The keys of the wanted records with packs, in the hosts' order."""
     order = {name: number for number, name in enumerate(known.names())}
-    keys = [key for key, record in records.items() if record.packs]
+    keys = []
+    for key, record in records.items():
+        if wanted.hosts and record.host not in wanted.hosts:
+            continue
+        if wanted.scope and record.scope != wanted.scope:
+            continue
+        if record.packs:  # others only have approvals
+            keys.append(key)
     return sorted(keys, key=lambda key: (order.get(records[key].host, len(order)), key))
 
 
-def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record]) -> list[str]:
+def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record]) -> list[Line]:
     """The lines about a host's hooks of ours without a record, or about a host without any."""
     root = project.look(folders.cwd, folders.environ)
     unrecorded = []
@@ -128,18 +168,14 @@ def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record
         if _has_unrecorded_hook(records, variant, path):
             unrecorded.append(path)
     if unrecorded:
-        return [
-            f"{host.title}: a hook of ours that the ledger does not know stands in "
-            f"{report.tilde(path)}; `hookctl doctor` says more"
-            for path in unrecorded
-        ]
+        text = f"{host.title}: a hook of hookctl's that its record does not know"
+        lines = [Line(text, WARN, path=tilde(path)) for path in unrecorded]
+        return [*lines, fix("see what `hookctl doctor` says")]
     evidence = known.detected(host, folders.environ)
     if not evidence or any(record.host == host.name for record in records.values()):
         return []
-    return [
-        f"{host.title}: nothing is installed (detected: {report.tilde(evidence)}); "
-        f"`hookctl install --host {host.name}` does it"
-    ]
+    text = f"{host.title}: nothing is installed; `hookctl install --host {host.name}` does it"
+    return [Line(text, SKIP)]
 
 
 def _has_unrecorded_hook(records: dict[str, Record], host: Host, path: str) -> bool:
@@ -206,8 +242,7 @@ def _describe_foreign_program(origin: Origin | None) -> str:
     """What to say instead of what the guard does, where its program is not one that we know."""
     if origin is not None and origin.kind == UNKNOWN:
         return (
-            f"is not hookctl's: {report.tilde(origin.path)} is no program that hookctl released; "
-            "`hookctl doctor` says more"
+            f"{tilde(origin.path)} is no program that hookctl released; `hookctl doctor` says more"
         )
     if origin is not None and origin.kind == NEWER:
         return f"is of hookctl {origin.version}, as its record says; this one does not know it"
@@ -362,6 +397,9 @@ def _find_idle_reason(
     error = reading.refusal(host, document)
     if error:
         return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
+    not_loaded = loading.reason_not_loaded(host, document)
+    if not_loaded:
+        return f"{host.title} {reading.cost(host)}, because {not_loaded}"
     if len(_missing_events(host, pack_record, states)) == len(events):
         return "its hook is not registered"
     if switched_off:
@@ -418,34 +456,3 @@ def _wrapped_command(entry: Entry) -> str | None:
     if not wrapping.is_wrap_id(entry.id):
         return None
     return masked_text(wrapping.original_of(entry.written["command"]) or "an unknown command")
-
-
-def _make_lines(file: dict[str, Any]) -> list[str]:
-    """The lines about one settings file."""
-    packs = ", ".join(f"{name} {version}" for name, version in file["packs"].items())
-    title = known.load(file["host"]).title if file["host"] in known.names() else file["host"]
-    lines = [f"{title} ({file['scope']}): {report.tilde(file['file'])}", f"  installed  {packs}"]
-    if file["error"]:
-        lines.append("  what is in it is not known: it cannot be read; `hookctl doctor` says more")
-        return lines
-    lines += [_make_entry_line(entry, file["program"]) for entry in file["entries"]]
-    if file["guard"]:
-        lines.append(f"  the guard  {file['guard']}")
-    return lines
-
-
-def _make_entry_line(entry: dict[str, Any], program: str | None) -> str:
-    text = entry["path"][-1]
-    if entry["id"]:
-        text = f"{entry['id']} at {'.'.join(entry['path'])}"
-    if entry["kind"] == "leaf" and entry["value"] is not None:
-        text += f"={entry['value']}"
-    if entry["in_effect"]:
-        in_effect = entry["in_effect"]
-        text += f" (in effect here: {in_effect['value']}, of {in_effect['scope']} scope)"
-    if entry["wraps"]:
-        text += f" (wraps {entry['wraps']})"
-    state = entry["state"]
-    if program in (UNKNOWN, NEWER) and entry["id"].startswith(f"{GUARD}/"):
-        state = program
-    return f"  {state:10} {text}"

@@ -12,7 +12,9 @@ from hookctl import errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
-from hookctl.model import Record, Result
+from hookctl.model import Line, Record, Result
+from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.words import tilde
 from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
@@ -67,7 +69,7 @@ def uninstall(
         plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
     is_partial = bool(refused or unreadable)
     text = _describe_plan(folders, request, plan, is_partial=is_partial, dry_run=dry_run)
-    data = report.plan_data(plan, dry_run=dry_run)
+    data = plan_data(plan, dry_run=dry_run)
     named = {error.path for error in refused}
     messages = [*_name_remaining(folders, request, plan, named), *_name_away(folders, request)]
     result = Result(data, tuple(text), tuple(messages))
@@ -120,7 +122,7 @@ def _refuse(problems: list[HookctlError], exit_code: int) -> Result:
 
 def _describe_plan(
     folders: Folders, request: Request, plan: Plan, *, is_partial: bool, dry_run: bool
-) -> list[str]:
+) -> list[str | Line]:
     if request.everywhere and not plan.files:
         subject = f"{request.name} is not" if request.name else "nothing is"
         suffix = " there" if request.hosts or request.scope else ""
@@ -129,9 +131,8 @@ def _describe_plan(
     done = f"{request.name or 'everything'} is uninstalled"
     if titles and (request.hosts or is_partial):
         done += f" for {', '.join(dict.fromkeys(titles))}"
-    state = report.tilde(folders.state)
-    done += f". Backups of your settings and the log stay in {state}."
-    return report.plan_text(plan, dry_run=dry_run, done=done)
+    done += f". Backups of your settings and the log stay in {tilde(folders.state)}."
+    return plan_text(plan, dry_run=dry_run, done=[Line(done)])
 
 
 def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) -> Result:

@@ -1,0 +1,74 @@
+"""What doctor says: each problem with its fix, and a line for every host that is fine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hookctl.model import Line
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix
+from hookctl.output.words import tilde
+
+if TYPE_CHECKING:
+    from hookctl.checks.codes import Finding
+    from hookctl.hosts import Host
+
+_MARKS = {"error": ERROR, "warning": WARN}
+# What the line of a host without problems says for these findings.
+_BRIEF = {
+    "self_test_passed": "the hook works in a self-test",
+    "never_ran": "it has not run yet",
+}
+_UNSAID = ("client_missing", "not_installed")  # nobody asked for them
+
+
+def finding_lines(
+    findings: Sequence[Finding], hosts: Sequence[Host], *, verbose: bool
+) -> list[Line]:
+    """The problems, then the hosts that are fine; with `verbose` every finding, and the counts."""
+    lines = []
+    for finding in findings:
+        if verbose or finding.level in _MARKS:
+            lines += _problem_lines(finding)
+    for host in hosts if not verbose else ():
+        lines += _fine_lines(host, [finding for finding in findings if finding.host == host.name])
+    return [*lines, Line(_count(findings))]
+
+
+def _problem_lines(finding: Finding) -> list[Line]:
+    mark = _MARKS.get(finding.level, OK)
+    line = Line(f"{finding.message} [{finding.code}]", mark, path=tilde(finding.path))
+    if not finding.fix or finding.level not in _MARKS:
+        return [line]
+    return [line, fix(finding.fix)]
+
+
+def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
+    """One line about a host without problems; none where there is nothing to say."""
+    if any(finding.level in _MARKS for finding in findings):
+        return []
+    said = []
+    notes = 0
+    for finding in findings:
+        if finding.code == "last_ran":
+            said.append(finding.message.partition(", at ")[0])
+        elif finding.code == "pack_fine":
+            said.append(finding.message)
+        elif finding.code in _BRIEF:
+            said.append(_BRIEF[finding.code])
+        elif finding.code not in _UNSAID:
+            notes += 1
+    if not said and not notes:
+        return [Line(f"{host.title}: nothing of hookctl's is installed", SKIP)]
+    if notes:
+        said.append(f"{amount(notes, 'note')} with --verbose")
+    text = ", ".join(dict.fromkeys(said))  # what holds for several files is said once
+    return [Line(f"{host.title}: {text}", OK)]
+
+
+def _count(findings: Sequence[Finding]) -> str:
+    errors = sum(finding.level == "error" for finding in findings)
+    warnings = sum(finding.level == "warning" for finding in findings)
+    if not errors and not warnings:
+        return "no errors, no warnings"
+    return f"{amount(errors, 'error')}, {amount(warnings, 'warning')}"

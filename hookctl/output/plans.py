@@ -1,0 +1,214 @@
+"""A plan: a line for each thing done and each thing left alone, or the same as data."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from hookctl.masking import masked
+from hookctl.model import Action, Line, Path, Record
+from hookctl.output.lines import OK, SKIP, WARN, amount
+from hookctl.output.words import tilde
+from hookctl.packs.wrapping import is_wrap_id
+from hookctl.settings.targets import GUARD
+
+if TYPE_CHECKING:
+    from hookctl.planner.plan import FilePlan, Plan
+
+Text = str | Line
+_SIGNS = {
+    "write": "+",
+    "replace": "~",
+    "remove": "-",
+    "adopt": "=",
+    "share": "=",
+    "take-back": "+",
+    "drop": "=",
+    "create-file": "+",
+    "replace-file": "~",
+    "remove-file": "-",
+}
+_WORDS = {
+    "adopt": "already there, left alone",
+    "share": "shared with another pack",
+    "take-back": "hookctl's again",
+    "drop": "left alone",
+}
+_INTENDED = {"+": "create", "~": "replace", "-": "remove"}
+_LONGEST = 60  # characters of a value
+
+
+def plan_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
+    """A plan as data for the result envelope."""
+    actions: list[dict[str, Any]] = []
+    kept: list[dict[str, Any]] = []
+    for file in plan.files:
+        actions += [_action_data(file, action) for action in _actions(file)]
+        kept += [_action_data(file, action) for action in file.decision.kept]
+    return {
+        "actions": actions,
+        "kept": kept,
+        "files": [_file_data(file) for file in plan.files if file.old != file.after],
+        "dry_run": dry_run,
+    }
+
+
+def plan_text(plan: Plan, *, dry_run: bool, done: Iterable[Text]) -> list[Text]:
+    """A plan for people: a line for each action and kept value; on a dry run a unified diff."""
+    if dry_run:
+        return _dry_lines(plan)
+    lines: list[Text] = []
+    for file in plan.files:
+        lines += _file_lines(file, is_alone=len(plan.files) == 1)
+    if plan.empty:
+        return [*lines, "nothing to do"]
+    return [*lines, *done]
+
+
+def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
+    """A settings file, and below it what was done in it, or for it, and what was not."""
+    details = [*_action_lines(file), *_kept_lines(file)]
+    if not details and is_alone:
+        return []
+    target = file.target
+    title = target.host.title
+    if target.scope != "user":
+        title += f" ({target.scope})"
+    if details:
+        mark = WARN if file.messages else OK
+        return [Line(title, mark, path=tilde(file.path)), *details]
+    return [Line(f"{title}: nothing to do", SKIP, path=tilde(file.path))]
+
+
+def _dry_lines(plan: Plan) -> list[Text]:
+    from hookctl.documents.diffs import shown_lines
+
+    lines: list[Text] = []
+    for file in plan.files:
+        lines += shown_lines(file)
+        # Without signs: behind a diff, `patch` would take them for lines of it.
+        lines += [_as_intended(line) for line in _program_lines(file)]
+        lines += [line._replace(sign="", indent=0) for line in _kept_lines(file)]
+    if plan.empty:
+        return [*lines, "nothing to do"]
+    return [*lines, "(nothing was written)"]
+
+
+def _as_intended(line: Line) -> Line:
+    """A line about files, in the words of a run that writes nothing."""
+    return line._replace(text=f"would {_INTENDED[line.sign]} {line.text}", sign="", indent=0)
+
+
+def _action_lines(file: FilePlan) -> list[Line]:
+    """The actions, where each file of a program is none of its own."""
+    lines = [_action_line(file, action) for action in file.decision.actions]
+    return [*lines, *_program_lines(file)]
+
+
+def _program_lines(file: FilePlan) -> list[Line]:
+    """A line for what happens to the files of each folder, and why."""
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for _, action in file.runtime_actions:
+        folder, name = os.path.split(str(action.path[0]))
+        names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
+    lines = []
+    for (sign, folder, reason), contents in names.items():
+        text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
+        if reason:
+            text += f": {reason}"
+        lines.append(Line(text, indent=4, path=tilde(folder), sign=sign))
+    return lines
+
+
+def _action_line(file: FilePlan, action: Action) -> Line:
+    text = _name_entry(action, _value_of(file, action))
+    reason = action.reason or _WORDS.get(action.action, "")
+    return Line(f"{text}: {reason}" if reason else text, indent=4, sign=_SIGNS[action.action])
+
+
+def _kept_lines(file: FilePlan) -> list[Line]:
+    """A line for each thing of the operator's that stays, and why."""
+    lines = []
+    for action in file.decision.kept:
+        reason = action.reason.removeprefix("kept ")
+        name = _name_entry(action, None)
+        lines.append(Line(f"{name} kept: {reason}", indent=4, sign="="))
+    return lines
+
+
+def _name_entry(action: Action, value: object) -> str:
+    """A file, a hook as people know it, `Stop hook (guard)`, or a key with its value."""
+    if action.kind == "file":
+        return tilde(str(action.path[0]))
+    if action.id:
+        pack, _, name = action.id.partition("/")
+        event = event_of(action.path)
+        is_plain = pack == GUARD and not is_wrap_id(action.id)
+        owner = pack if is_plain or name == event.lower() else action.id
+        return f"{event} hook ({owner})"
+    path = action.path
+    if path[0] == "env":
+        path = path[1:]
+    key = ".".join(map(str, path))
+    return key if value is None else f"{key}={value}"
+
+
+def event_of(path: Path) -> str:
+    """The host's name of the event whose hooks stand at a path."""
+    names = [str(part) for part in path if isinstance(part, str) and part != "hooks"]
+    return names[-1] if names else ".".join(map(str, path))
+
+
+def _value_of(file: FilePlan, action: Action) -> str | None:
+    """The value that hookctl writes or removes at a path, on one short line, masked."""
+    if action.action == "remove":
+        record: Record | None = file.known
+    else:
+        record = file.record
+    for entry in record.entries if record else ():
+        if entry.path == action.path and entry.kind == "leaf":
+            value = masked(entry.written, str(entry.path[-1]))
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            return text if len(text) <= _LONGEST and "\n" not in text else None
+    return None
+
+
+def _actions(file: FilePlan) -> list[Action]:
+    """The actions in the order of the run: files are made before and removed after their hooks."""
+    runtime = [action for _, action in file.runtime_actions]
+    if any(action.action == "remove-file" for action in runtime):
+        return [*file.decision.actions, *runtime]
+    return [*runtime, *file.decision.actions]
+
+
+def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
+    is_file = action.kind == "file"
+    return {
+        "host": file.target.host.name,
+        "scope": file.target.scope,
+        "file": str(action.path[0]) if is_file else file.path,
+        "path": [] if is_file else list(action.path),
+        "kind": action.kind,
+        "id": action.id,
+        "action": action.action,
+        "from": action.from_state,
+        "to": action.to_state,
+        "reason": action.reason,
+        "owners": list(action.owners),
+    }
+
+
+def _file_data(file: FilePlan) -> dict[str, Any]:
+    from hookctl.documents.diffs import own_lines
+    from hookctl.system.files import digest
+
+    return {
+        "file": file.path,
+        "sha256_before": digest(file.old),
+        "sha256_after": digest(file.after),
+        "created": file.old is None,
+        "diff": partial(own_lines, file),  # made only when it is printed
+    }

@@ -1,0 +1,87 @@
+"""Status in a few lines a settings file: what is installed, and whether it is active here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookctl.model import Line
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix
+from hookctl.output.plans import event_of
+from hookctl.output.words import tilde
+from hookctl.packs.model import NEWER, UNKNOWN
+from hookctl.settings.targets import GUARD
+
+
+def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool) -> list[Line]:
+    """The lines about one settings file, which status describes as `--json` shows it."""
+    if file["scope"] != "user":
+        title += f" ({file['scope']})"
+    path = tilde(file["file"])
+    if file["error"]:
+        text = f"{title}: it cannot be read, so what is in it is not known"
+        return [Line(text, ERROR, path=path), fix("see what `hookctl doctor` says")]
+    if not is_here and not verbose:
+        names = " and ".join(file["packs"])
+        return [Line(f"{title}: {names}, in another project", SKIP, path=path)]
+    lines = [Line(title, _mark(file), path=path)]
+    for name, version in file["packs"].items():
+        lines.append(Line(f"{name} {version}: {_describe_pack(file, name)}", indent=4))
+    for entry in file["entries"]:
+        if verbose or _is_remarkable(entry):
+            lines.append(_entry_line(entry, file["program"]))
+    return lines
+
+
+def _mark(file: dict[str, Any]) -> str:
+    is_idle = file["program"] == UNKNOWN or (file["guard"] or "").startswith("does nothing")
+    is_incomplete = any(entry["state"] == "missing" for entry in file["entries"])
+    return WARN if is_idle or is_incomplete else OK
+
+
+def _describe_pack(file: dict[str, Any], name: str) -> str:
+    """What a pack does, or what it has in the file."""
+    if name == GUARD and file["guard"]:
+        return str(file["guard"])
+    own = [entry for entry in file["entries"] if name in entry["owners"]]
+    hooks = sum(bool(entry["id"]) for entry in own)
+    settings = len(own) - hooks
+    parts = []
+    if hooks:
+        parts.append(amount(hooks, "hook"))
+    if settings:
+        parts.append(amount(settings, "setting"))
+    return " and ".join(parts) or "nothing in this file"
+
+
+def _is_remarkable(entry: dict[str, Any]) -> bool:
+    """Whether an entry is not simply as hookctl wrote it."""
+    return entry["state"] != "owned" or bool(entry["in_effect"]) or bool(entry["wraps"])
+
+
+def _entry_line(entry: dict[str, Any], program: str | None) -> Line:
+    """An entry with its value and its state."""
+    state = entry["state"]
+    if program in (UNKNOWN, NEWER) and entry["id"].startswith(f"{GUARD}/"):
+        state = program
+    text = entry["path"][-1]
+    if entry["id"]:
+        text = f"{event_of(tuple(entry['path']))} hook ({entry['id']})"
+    elif entry["value"] is not None:
+        text += f"={entry['value']}"
+    remarks = [_STATES.get(state, state)] if state != "owned" else []
+    if entry["in_effect"]:
+        in_effect = entry["in_effect"]
+        remarks.append(f"here {in_effect['value']} counts, from {in_effect['scope']} scope")
+    if entry["wraps"]:
+        remarks.append(f"wraps {entry['wraps']}")
+    if remarks:
+        text += f": {', '.join(remarks)}"
+    return Line(text, indent=4, sign=_SIGNS.get(state, "="))
+
+
+_STATES = {
+    "overridden": "your change, kept",
+    "adopted": "already there, left alone",
+    "missing": "gone from the file",
+}
+_SIGNS = {"owned": "+", "missing": "-", "overridden": "~"}
