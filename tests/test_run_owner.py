@@ -38,7 +38,7 @@ def state() -> str:
 def test_status_shows_work_its_owner_and_its_age(hookctl: Hookctl, isolated: Path, at: None) -> None:
     task(0.5)
     outcome = hookctl("status")
-    assert "2 remaining in" in outcome.out and "touched 30 min ago" in outcome.out
+    assert "2 remaining, touched 30 min ago" in outcome.out
     assert "for the first session that the guard keeps going" in outcome.out
     work = hookctl("status", "--json").data["work"]
     assert (work["remaining"], work["owner"], work["age_seconds"], work["stale"]) == (2, None, 1800, False)
@@ -186,7 +186,7 @@ def test_hosts_says_where_no_session_or_process_is_told(hookctl: Hookctl, isolat
     assert (facts["claude"]["session"], facts["claude"]["process"]) == ("CLAUDE_CODE_SESSION_ID", "CLAUDE_PID")
     assert (facts["gemini"]["session"], facts["gemini"]["process"]) == (None, "parent")
     assert (facts["cursor"]["session"], facts["cursor"]["process"]) == (None, None)
-    out = hookctl("hosts").out
+    out = " ".join(hookctl("hosts", "gemini", "cursor").out.split())
     assert "not told to the agent's own commands: `hookctl run` there is as a person's" in out
     assert "not told: work passes on after 30 minutes without an event" in out
     assert set(facts) == set(hosts.names())

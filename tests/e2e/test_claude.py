@@ -233,10 +233,10 @@ def test_doctor_is_clean_and_says_when_the_hook_last_ran(claude: Client, install
         assert [finding for finding in findings if finding["level"] != "info"] == []
         return {finding["code"]: finding["message"] for finding in findings}
 
-    assert set(doctor()) == {"self_test_passed", "never_ran", "foreign_stop"}
+    assert set(doctor()) == {"self_test_passed", "never_ran", "foreign_stop", "work_waiting"}
     play(claude, installed, ["done"])
     after = doctor()
-    assert set(after) == {"self_test_passed", "last_ran", "foreign_stop"}
+    assert set(after) == {"self_test_passed", "last_ran", "foreign_stop", "work_waiting"}
     assert "tripped" in after["last_ran"]
 
 
