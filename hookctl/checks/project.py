@@ -224,7 +224,7 @@ def _judge_entry(file: ProjectFile, entry: Entry, current: Current) -> Iterator[
 def _upgrade(entry: Entry, verb: str = "upgrade") -> str:
     owner = next(iter(entry.owners), GUARD)
     if verb == "upgrade":
-        return f"`hookctl upgrade {owner}` puts it back where all of them vanished, else install."
+        return f"`hookctl upgrade` puts back all of {owner}; a single entry comes with --force."
     return f"Look at it; `hookctl install {owner} --scope project --force` puts ours back."
 
 
