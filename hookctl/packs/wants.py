@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
+from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
@@ -43,6 +44,9 @@ def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[s
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if event:
             found.append(_element(pack, hook, host, event, files_text))
+            reason = explain_mismatch(host, event, hook.matcher)
+            if reason:
+                messages.append(f"{pack.name}: the hook {hook.id} never runs there: {reason}")
         else:
             reason = f"{host.title} has no event {hook.event}"
             messages.append(f"{pack.name}: {reason}, so the hook {hook.id} is not registered there")
