@@ -31,6 +31,8 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
     for entry in file["entries"]:
         if verbose or _is_remarkable(entry):
             lines.append(_entry_line(entry, file["program"]))
+        for key, value in (entry["env"] or {}).items() if verbose else ():
+            lines.append(Line(f"{key}={value}", indent=6, sign="+"))
     return lines
 
 
@@ -46,7 +48,8 @@ def _describe_pack(file: dict[str, Any], name: str) -> str:
         return str(file["guard"])
     own = [entry for entry in file["entries"] if name in entry["owners"]]
     hooks = sum(bool(entry["id"]) for entry in own)
-    settings = len(own) - hooks
+    names = [key for entry in own for key in entry["env"] or ()]
+    settings = len(own) - hooks + len(set(names))
     parts = []
     if hooks:
         parts.append(amount(hooks, "hook"))

@@ -191,7 +191,7 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
     for entry in record.entries:
         if entry.kind != "container":
             stronger = _find_stronger(host, record, sources, entry, current)
-            facts["entries"].append(_describe_entry(entry, current, stronger))
+            facts["entries"].append(_describe_entry(host, entry, current, stronger))
     if is_known and GUARD in record.packs:
         states = {entry["id"]: entry["state"] for entry in facts["entries"]}
         origin = _find_origin(record.packs[GUARD], current)
@@ -254,7 +254,9 @@ def _find_stronger(
     return source
 
 
-def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> dict[str, Any]:
+def _describe_entry(
+    host: Host, entry: Entry, current: Current, stronger: Source | None
+) -> dict[str, Any]:
     """An entry as `--json` shows it."""
     key = str(entry.path[-1])
     value = current.values.get(entry.path) if entry.kind == "leaf" else entry.written
@@ -270,6 +272,7 @@ def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> 
         "state": engine.state(entry, current, entry.path, entry.id),
         "mode": entry.mode,
         "value": masked(_mark_command(value) if is_own else value, key),
+        "env": masked(value.get(host.env_field)) if is_own and host.env_field else None,
         "owners": list(entry.owners),
         "in_effect": in_effect,
         "wraps": _wrapped_command(entry),
