@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from hookctl.model import Result
     from hookctl.packs.choices import Request
     from hookctl.packs.model import Pack
-    from hookctl.planner.consent import Permission
     from hookctl.planner.content import Choice
+    from hookctl.planner.permission import Permission
     from hookctl.settings.targets import Target
     from hookctl.system.folders import Folders
 
@@ -62,6 +62,7 @@ _Hosts = Annotated[
     list[str] | None,
     typer.Option(
         "--host",
+        metavar="H",
         help="The host; repeat it for several, or `all` for every detected one.",
         autocompletion=_complete("hosts"),
         rich_help_panel=_WHERE,
@@ -70,6 +71,7 @@ _Hosts = Annotated[
 _Scope = Annotated[
     str,
     typer.Option(
+        metavar="S",
         help="user (you), project (everyone, in version control) or local (this checkout).",
         autocompletion=_complete("scope"),
         rich_help_panel=_WHERE,
@@ -78,6 +80,7 @@ _Scope = Annotated[
 _Mode = Annotated[
     str,
     typer.Option(
+        metavar="M",
         help="The guard's mode: breaker, keepalive, guard or off.",
         show_default=False,
         autocompletion=_complete("mode"),
@@ -87,6 +90,7 @@ _Mode = Annotated[
 _Preset = Annotated[
     str,
     typer.Option(
+        metavar="P",
         help="Act like a published system: bmad, nightly, openhands, rockbot, hermes; or none.",
         show_default=False,
         autocompletion=_complete("preset"),
@@ -192,6 +196,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for m
 _Project = Annotated[
     str,
     typer.Option(
+        metavar="DIR",
         help="The project folder; default: the nearest one above with .hookctl or .git.",
         show_default=False,
         rich_help_panel=_WHERE,
@@ -335,6 +340,33 @@ def _install(
     return _show("install", verb, json, writes=not dry_run)
 
 
+def _upgrade(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            help="Only this pack, by its name; default: every installed one.",
+            show_default=False,
+            autocompletion=_complete("pack"),
+        ),
+    ] = "",
+    yes: _Yes = False,
+    accept_changed: _AcceptChanged = False,
+    dry_run: _Dry = False,
+    json: _Json = False,
+) -> int:
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
+    from hookctl.verbs.upgrade import Request, upgrade
+
+    permission = _permit(yes, accept_changed, json)
+
+    def verb(folders: Folders) -> Result:
+        with pending_first(folders, say, dry_run=dry_run):
+            return upgrade(folders, Request(pack, dry_run), permission)
+
+    return _show("upgrade", verb, json, writes=not dry_run)
+
+
 def _plan(
     pack: _Pack = "guard",
     host: _Hosts = None,
@@ -391,6 +423,7 @@ def _uninstall(
     scope: Annotated[
         str,
         typer.Option(
+            metavar="S",
             help="user, project or local; default: user, with --all every one.",
             autocompletion=_complete("scope"),
         ),
@@ -472,13 +505,17 @@ def _render(
     host: Annotated[
         list[str] | None,
         typer.Option(
-            help="The host; it must have settings of this scope.", autocompletion=_complete("host")
+            metavar="H",
+            help="The host; it must have settings of this scope.",
+            autocompletion=_complete("host"),
         ),
     ] = None,
     scope: Annotated[
         str,
         typer.Option(
-            help="managed, user, project or local.", autocompletion=_complete("rendered scope")
+            metavar="S",
+            help="managed, user, project or local.",
+            autocompletion=_complete("rendered scope"),
         ),
     ] = "managed",
     hook_dir: Annotated[
@@ -603,6 +640,7 @@ def _log(
     code: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="CODE",
             help="Only this reason, such as tripped; may be repeated.",
             autocompletion=_complete("code"),
         ),
@@ -610,6 +648,7 @@ def _log(
     decision: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="WORD",
             help="Only allow, block, release, end or refuse; may be repeated.",
             autocompletion=_complete("decision"),
         ),
@@ -671,6 +710,7 @@ def _simulate(
     host: Annotated[
         str,
         typer.Option(
+            metavar="H",
             help="The host of the events, where a line does not say it.",
             autocompletion=_complete("host"),
         ),
@@ -723,6 +763,13 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         _plan,
         "Show what install would do as a unified diff, and write nothing.",
         "  hookctl plan --host claude\n  hookctl plan --host claude --exit-code",
+    ),
+    "upgrade": (
+        _upgrade,
+        "Install every pack again from where it came, with its recorded settings.",
+        "  hookctl upgrade                  after hookctl or a pack was updated\n"
+        "  hookctl upgrade notify --dry-run\n"
+        "  hookctl upgrade --yes --accept-changed",
     ),
     "status": (
         _status,
@@ -859,9 +906,12 @@ def _choice(
 
 def _permission(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:
     """What may be done with a pack; None for a built-in one, which needs no consent."""
-    if not pack.source:
-        return None
-    from hookctl.planner.consent import Permission
+    return _permit(yes, accept_changed, as_json) if pack.source else None
+
+
+def _permit(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
+    """What may be done with packs that are not built in."""
+    from hookctl.planner.permission import Permission
     from hookctl.report import say
 
     if as_json:
@@ -958,9 +1008,10 @@ def _in_project(folders: Folders, project: str) -> Folders:
     """The folders as they are in the named project, or as they are here."""
     if not project:
         return folders
+    from hookctl.system.folders import Folders
     from hookctl.system.project import named
 
-    return folders._replace(cwd=named(project))
+    return Folders(folders.state, folders.data, folders.environ, named(project))
 
 
 def _confirm(question: str) -> bool:

@@ -38,7 +38,8 @@ def _shown(line: str | Line, *, is_verbatim: bool) -> str:
     if isinstance(line, str):
         text = line if is_verbatim else by_look(line)
         return terminal.paint_diff(plain(text), sys.stdout)
-    safe = line._replace(text=plain(by_look(line.text)), path=plain(line.path))
+    text, label = plain(by_look(line.text)), plain(by_look(line.label))
+    safe = line._replace(text=text, label=label, path=plain(line.path))
     return terminal.render(safe, sys.stdout)
 
 
@@ -48,7 +49,9 @@ def say(line: str) -> None:
     first, *others = by_look(line).split("\n")
     lines = [terminal.wrap(plain(first), columns, 2, start="hookctl: ")]
     for other in others:  # set in, so that no text from elsewhere looks like a message of its own
-        lines.append(terminal.wrap(plain(other.removeprefix("  ")), columns, 4, start="  "))
+        text = plain(other.removeprefix("  "))
+        is_prose = text.startswith("fix: ")  # the rest is what people look at whole, or copy
+        lines.append(terminal.wrap(text, columns if is_prose else 0, 4, start="  "))
     _write(sys.stderr, "\n".join(lines) + "\n")
 
 
@@ -58,9 +61,9 @@ def progress(line: str) -> None:
         say(line)
 
 
-def emit(line: str) -> bool:
+def emit(line: str | Line) -> bool:
     """Print one line of an unfinished result; whether somebody still reads it."""
-    return _write(sys.stdout, plain(by_look(line)) + "\n")
+    return _write(sys.stdout, _shown(line, is_verbatim=False) + "\n")
 
 
 def is_unread(seconds: float) -> bool:

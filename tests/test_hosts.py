@@ -57,4 +57,4 @@ def test_hosts_are_loaded_by_name() -> None:
 def test_an_unknown_host_is_refused_with_the_one_that_may_be_meant(name: str, meant: str) -> None:
     with pytest.raises(HookctlError, match=f"unknown host '{name}'") as caught:
         hosts.load(name)
-    assert caught.value.hint.startswith(f"{meant}Known hosts: antigravity, ")
+    assert caught.value.hint.startswith(f"{meant}Name one of: antigravity, ")

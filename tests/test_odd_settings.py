@@ -35,7 +35,7 @@ def test_uninstall_finds_hooks_that_a_new_key_has_hidden(openhands: Path, hookct
     add(openhands, hooks=theirs)
     done = hookctl("uninstall")
     assert done.code == 0
-    assert "removed stop (guard/stop)" in done.out
+    assert "- stop hook (guard)" in done.out
     assert json.loads(openhands.read_text()) == {"hooks": theirs}
 
 
@@ -100,7 +100,7 @@ def shared(isolated: Path, settings: Path) -> Path:
 def test_two_hosts_at_once_cannot_share_a_file(shared: Path, hookctl: Hookctl) -> None:
     done = hookctl("install", "--host", "claude", "--host", "qwen")
     assert (done.code, shared.read_text()) == (1, "{}")
-    assert f"{shared}: this is the settings file of Claude Code and of Qwen Code" in done.err
+    assert f"this is the settings file of Claude Code and of Qwen Code: {shared}" in done.err
 
 
 def test_a_second_host_cannot_take_the_file_of_the_first(shared: Path, hookctl: Hookctl) -> None:

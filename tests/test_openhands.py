@@ -36,7 +36,7 @@ def test_no_file_is_hidden_where_there_is_none(hookctl: Hookctl, users: Path) ->
 def test_doctor_names_the_file_that_hides_the_users_and_no_variable(hookctl: Hookctl, users: Path) -> None:
     hookctl("install", *HOST)
     hookctl("install", *HOST, "--scope", "project")
-    out = hookctl("doctor", *HOST).out
+    out = hookctl("doctor", *HOST, "--verbose").out
     assert "OH_PERSISTENCE_DIR" not in out
     assert "[shadowed]" in out
 

@@ -44,7 +44,7 @@ def handler(path: Path) -> dict[str, Any]:
 
 
 def kept(outcome: Any) -> list[str]:
-    return [line.strip() for line in outcome.out.splitlines() if line.strip().startswith("kept")]
+    return [line.strip() for line in outcome.out.splitlines() if " kept: " in line]
 
 
 def runtime(name: str = "hook.py") -> Path:

@@ -28,8 +28,8 @@ def test_a_projects_ledger_that_cannot_be_read_is_an_error_beside_what_is_known(
 
     shown = hookctl("status")
     assert shown.code == 4
-    assert "owned      guard/stop" in shown.out
-    assert f"{ledger}:1:1: {error['message']}\n  {error['hint']}\n" in shown.err
+    assert "guard 0.2.0: blocks" in shown.out
+    assert f"error: {error['message']}: {ledger}:1:1\n  fix: {error['hint']}\n" in shown.err
     assert tree(isolated) == before
 
 
@@ -49,7 +49,7 @@ def test_a_settings_file_that_cannot_be_read_is_an_error_beside_the_others(
 
     shown = hookctl("status")
     assert shown.code == 4
-    assert "what is in it is not known" in shown.out and "owned      guard/stop" in shown.out
+    assert "what is in it is not known" in shown.out and "guard 0.2.0: blocks" in shown.out
     assert error["message"] in shown.err and error["message"] not in shown.out
 
 

@@ -31,7 +31,7 @@ def test_a_version_of_ours_stays_with_hooks_that_the_operator_has_added(
     assert hookctl("install", *HOST).code == 0
     add_mine(file)
     done = hookctl(*last, *HOST)
-    assert done.code == 0 and "kept version: without it Cursor may load no hook" in done.out
+    assert done.code == 0 and "version kept: without it Cursor may load no hook" in done.out
     assert json.loads(file.read_text()) == {"version": 1, "hooks": {"afterFileEdit": [MINE]}}
     before = file.read_bytes()
     assert "nothing to do" in hookctl(*last, *HOST).out

@@ -580,7 +580,7 @@ def test_in_a_folder_of_another_user_that_is_no_project_ones_own_things_are_show
 ) -> None:
     hookctl("install", "--host", "claude")
     monkeypatch.chdir(give(isolated / "theirs"))
-    assert "settings.json" in hookctl(command).out
+    assert "Claude Code" in hookctl(command).out
     (isolated / "theirs" / ".git").mkdir()
     assert hookctl(command).code == 4
 

@@ -258,7 +258,7 @@ def test_without_a_ledger_install_takes_it_over(fix: bool, wrapped: Path, hookct
     if fix:
         assert hookctl("doctor", "--fix").code == 0
     outcome = hookctl(*INSTALL)
-    assert "the ledger did not know it" in outcome.out
+    assert "hookctl's record did not have it" in outcome.out
     assert wrapped.read_bytes() == before
     assert "nothing to do" in hookctl(*INSTALL).out
     assert hookctl(*UNINSTALL).code == 0

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import clock, engine
-from hookctl.checks import handlers, limits
+from hookctl.checks import limits
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
+from hookctl.hosts import handlers
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl import clock
-from hookctl.checks import handlers
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import (
     Answer,
@@ -22,7 +21,7 @@ from hookctl.checks.facts import (
 )
 from hookctl.checks.running_guards import at_work
 from hookctl.events import WRAPPED
-from hookctl.hosts import Host, commands
+from hookctl.hosts import Host, commands, handlers
 from hookctl.masking import masked_text
 from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from

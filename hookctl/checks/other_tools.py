@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FoundHook, HostFacts
-from hookctl.checks.handlers import can_block, never_runs, rules
 from hookctl.checks.running_guards import at_work, ends_chains, mode
 from hookctl.hosts import Host, read_cap
+from hookctl.hosts.handlers import can_block, never_runs, rules
 from hookctl.masking import masked_text
 from hookctl.settings import effective
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hookctl.checks import handlers
 from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts
+from hookctl.hosts import handlers
 from hookctl.settings.words import is_true
 
 

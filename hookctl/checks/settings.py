@@ -8,22 +8,13 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl.checks import handlers
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, HostFacts
-from hookctl.documents import MISSING, Document
+from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, reading, shapes
+from hookctl.hosts import Host, handlers, loading, reading, shapes
 from hookctl.masking import masked_text
 from hookctl.settings.targets import OWN
-
-_KINDS: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "object": (dict,),
-    "array": (list,),
-}
 
 
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
@@ -89,8 +80,7 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
         yield from _judge_empty(file)
         return
     yield from _judge_strictness(file)
-    yield from _judge_known_keys(file)
-    yield from _judge_root_keys(file)
+    yield from _judge_loading(file)
     yield from _judge_hooks(file)
     yield from _judge_env_names(file)
 
@@ -113,109 +103,31 @@ def costs(host: Host) -> str:
     return f"{host.title} {reading.cost(host)}"
 
 
-def _judge_known_keys(file: FileFacts) -> Iterator[Finding]:
-    """A known key of a wrong type costs the whole file, hooks and env with it."""
-    for name, wrong, (line, column) in (
-        wrong_keys(file.host, file.document) if file.document else ()
-    ):
-        message = f"line {line}, column {column}: {name} {wrong}; {costs(file.host)}"
-        yield file.find("wrong_type", message, _suggest_fix(file, name))
+def _judge_loading(file: FileFacts) -> Iterator[Finding]:
+    """What the host loads nothing for: the whole file, an entry, or all below a key."""
+    host, document = file.host, file.document
+    for fault in loading.faults(host, document) if document else ():
+        message = f"{fault.message}; {costs(host)}" if fault.is_whole else fault.message
+        yield file.find(fault.code, message, _describe_fix(file, fault), level=fault.level)
 
 
-def _judge_root_keys(file: FileFacts) -> Iterator[Finding]:
-    """Keys at the root that the host does not bear, or misses."""
-    root = file.document.value if file.document else {}
-    guarding = file.host.guarding
-    allowed, refused = guarding.root_keys, guarding.refused_keys
-    for name in root:
-        if (allowed and name not in allowed) or name in refused:
-            message = f"{_quote(name)} is not allowed at the root of this file; {costs(file.host)}"
-            yield file.find("wrong_key", message, f"Remove {_quote(name)}.")
-    needed = guarding.top and shapes.handlers(file.host.shape, root)
-    for name, value in file.host.registration.top.items() if needed else ():
-        if json.dumps(root.get(name)) != json.dumps(value):
-            message = (
-                f"{name} at the root of this file must be {json.dumps(value)}; {costs(file.host)}"
-            )
-            yield file.find("wrong_key", message, f"Set {name} to {json.dumps(value)}.")
-
-
-def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """The known keys that are not as the host wants them: name, what is wrong, line and column."""
-    for name, rule in host.known_keys.items():
-        path, value = tuple(name.split(".")), document.value
-        for key in path:
-            value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
-        wrong = "" if value is MISSING else _find_fault(value, rule)
-        if wrong:
-            yield name, wrong, document.position(path)
-
-
-def _find_fault(value: Any, rule: dict[str, Any]) -> str:
-    kinds = _KINDS[rule["type"]]
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        return f"must be of type {rule['type']}"
-    if "one_of" in rule and value not in rule["one_of"]:
-        return f"must be one of {', '.join(rule['one_of'])}"
-    if "above" in rule and value <= rule["above"]:
-        return f"must be above {rule['above']}"
-    return ""
+def _describe_fix(file: FileFacts, fault: loading.Fault) -> str:
+    return fault.fix or _suggest_fix(file, fault.subject)
 
 
 def _judge_hooks(file: FileFacts) -> Iterator[Finding]:
-    root = file.document.value if file.document else {}
-    named = file.host.shape.root[:1]
-    if named and file.record is None and not isinstance(root.get(*named, {}), dict):
-        message = f"{named[0]} is not an object; {file.host.title} reads no hook of this file"
+    """The map of events as a whole, and the timeouts in it."""
+    host, root = file.host, file.document.value if file.document else {}
+    named = host.shape.root[:1]
+    events_map = root.get(*named, {}) if named else {}
+    is_lost = not isinstance(events_map, dict) and not (events_map is None and host.null_is_absent)
+    if is_lost and file.record is None:
+        message = f"{named[0]} is not an object; {host.title} reads no hook of this file"
         yield file.find("lost_hook", message, _suggest_fix(file, "it"))
-    for above, events in shapes.event_maps(file.host.shape, root):
+    for above, events in shapes.event_maps(host.shape, root):
         for event in events:
-            yield from _judge_event(file, (*above, event), event, events[event])
-
-
-def _judge_event(
-    file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
-) -> Iterator[Finding]:
-    """One event: does the host know it, and what of it does it load?"""
-    host, known = file.host, handlers.rules(file.host)
-    dotted = ".".join(map(str, path))
-    if event in known.get("no_events", ()) or (
-        len(path) == 1 and event in host.guarding.refused_keys
-    ):
-        return
-    if known["events"] and event not in known["events"]:
-        message = f"{dotted}: {host.title} {host.client.seen} has no such event"
-        if host.guarding.unknown_events:
-            yield file.find(
-                "unknown_event", f"{message}; {costs(host)}", _suggest_fix(file, "the name")
-            )
-        elif host.shape.root or isinstance(groups, list):
-            yield file.find(
-                "unknown_event", message, "Fix the name: it is case-sensitive.", level="warning"
-            )
-        return
-    if known["events"] or event in host.events.values() or _is_guarding(host, event):
-        for fault in handlers.faults(host, event, groups):
-            yield _report_lost(file, event, ".".join(map(str, (*path, *fault.path))), fault)
-        yield from _judge_timeouts(file, path, event, groups)
-
-
-def _is_guarding(host: Host, event: str) -> bool:
-    """Whether one entry of an event that cannot be loaded costs the whole file."""
-    return event in host.guarding.events or "*" in host.guarding.events
-
-
-def _report_lost(file: FileFacts, event: str, name: str, fault: handlers.Fault) -> Finding:
-    host = file.host
-    if _is_guarding(host, event) and (not fault.is_group or host.guarding.groups):
-        return file.find(
-            "invalid_hook",
-            f"{name} {fault.reason}; {costs(host)}",
-            _suggest_fix(file, "that entry"),
-        )
-    does = host.faults.entry
-    message = f"{name} {fault.reason}; {host.title} {does}"
-    return file.find("lost_hook", message, _suggest_fix(file, "that entry"))
+            if loading.is_event(host, event):
+                yield from _judge_timeouts(file, (*above, event), event, events[event])
 
 
 def _judge_timeouts(
@@ -284,7 +196,7 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
             message += f"; {title} does not start with such managed settings"
             yield facts.find("managed_invalid", message, fix, managed.path)
         elif managed.document:
-            for name, wrong, _ in wrong_keys(facts.host, managed.document):
+            for name, wrong, _ in loading.wrong_keys(facts.host, managed.document):
                 message = f"{name} {wrong}; {title} drops that key of the managed settings"
                 yield facts.find("wrong_type", message, fix, managed.path, "warning")
 

@@ -36,8 +36,13 @@ class Document(Protocol):
     def fault(self) -> tuple[str, int, int] | None:
         """Kind, line and column of the first thing that a strict host cannot read, or None."""
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
-        """Refuse (strict_host) a document that a host with these two flags cannot read."""
+    def require_strict(
+        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
+    ) -> None:
+        """Refuse (strict_host) a document that a host with these flags cannot read.
+
+        With `plain_comments` it reads comments, but not every one: see scan.odd_in_comment.
+        """
 
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a duplicate key: hosts use different ones."""

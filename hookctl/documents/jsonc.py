@@ -24,6 +24,7 @@ from hookctl.documents.scan import (
     contents,
     decode,
     first_colon,
+    odd_in_comment,
     scan,
     too_deep,
     tree_of,
@@ -148,9 +149,13 @@ class JsonDocument:
         offset, kind = fault
         return (kind, *position_of(self._text, offset))
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
-        """Refuse (strict_host) a document that a host with these two flags cannot read."""
+    def require_strict(
+        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
+    ) -> None:
+        """Refuse (strict_host) a document that a host with these flags cannot read."""
         fault = self._first_fault(comments=comments, trailing_commas=trailing_commas)
+        if fault is None and plain_comments:
+            fault = odd_in_comment(self._scan)
         if fault:
             offset, kind = fault
             message = f"there is a {kind}, which this host does not read"

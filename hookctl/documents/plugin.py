@@ -74,7 +74,9 @@ class PluginDocument:
         """The settings, or MISSING in an empty document."""
         return self._settings.value
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+    def require_strict(
+        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
+    ) -> None:
         """Refuse nothing: the host reads everything that JavaScript allows."""
 
     def get(self, path: Path) -> Any:

@@ -34,6 +34,8 @@ _MEMBERS = rf"{_STRING}{_GAP}:{_GAP}(?:(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)
 _ELEMENTS = rf"(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
 _COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
 CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
+# What JavaScript takes for blank, and JSON does not.
+_ODD_BLANK = "[\\v\\f\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _AGAIN = "Fix it, then run the command again."
 
@@ -226,6 +228,25 @@ def _find_deep_nesting(text: str) -> int:
         if depth > 100:
             return match.start()
     return 0
+
+
+def odd_in_comment(scanned: Scan) -> tuple[int, str] | None:
+    """Offset and kind of what a host cannot read that takes comments out as most programs do.
+
+    They put blanks in place of a comment but keep what is blank already, also what JSON does not
+    take for blank; and a `//` comment goes on until the next line feed, whatever stands there.
+    """
+    text, shadow = scanned.text, scanned.shadow
+    for start, end in scanned.comments:
+        blank = re.search(_ODD_BLANK, text[start:end])
+        if blank:
+            return start + blank.start(), f"U+{ord(blank[0]):04X} in a comment"
+        if text.startswith("//", start) and text.startswith("\r", end):
+            swallowed = re.compile(r"[^\n]*").match(shadow, end)
+            assert swallowed is not None  # it matches everywhere
+            if swallowed[0].strip(" \t\r"):
+                return end, "comment that ends with a carriage return alone"
+    return None
 
 
 def first_colon(shadow: str) -> str | None:

@@ -86,7 +86,9 @@ class TomlDocument:
     def fault(self) -> None:
         """None: every host reads all of TOML."""
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+    def require_strict(
+        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
+    ) -> None:
         """Refuse nothing: TOML has no dialects."""
 
     def check_path(self, path: Path) -> None:

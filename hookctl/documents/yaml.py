@@ -18,7 +18,15 @@ from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
 from hookctl.documents.yaml_edits import Edits, Located, Step
 from hookctl.documents.yaml_nodes import Node, Reading, Tree, load, read
-from hookctl.documents.yaml_text import Source, common_indent, flow, indent_of, is_merge, tree_of
+from hookctl.documents.yaml_text import (
+    Source,
+    common_indent,
+    flow,
+    indent_of,
+    is_merge,
+    is_null,
+    tree_of,
+)
 from hookctl.errors import HookctlError
 
 _Pair = tuple[Tree, Tree]  # a key, None in a sequence, and a value
@@ -55,7 +63,9 @@ class YamlDocument:
         """The parsed root value, or MISSING in an empty document."""
         return MISSING if self._reading.root is None else load(self._text, self.where)
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+    def require_strict(
+        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
+    ) -> None:
         """Refuse nothing: these flags are about JSON."""
 
     def get(self, path: Path) -> Any:
@@ -129,6 +139,8 @@ class YamlDocument:
         if located is None:
             return self._put(path, [value])
         self._check_holder(path, located.node)
+        if is_null(located.node):
+            return self._put(path, [value])
         if located.node.kind != "seq":
             raise wrong_shape(self, path, "an array")
         pair = (None, self._tree(path, value))
@@ -256,6 +268,8 @@ class YamlDocument:
             return self._verified(self._edits.replace(step, value), above, step, pair)
         for length in range(len(path) - 1, -1, -1):
             holder = self._find(path[:length])
+            if holder and length and is_null(holder.node):
+                return self._put(path[:length], self._wrapped(path[length:], value))
             if holder:
                 return self._insert(path, length, holder, value)
         value = self._wrapped(path, value)

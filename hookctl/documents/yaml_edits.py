@@ -19,6 +19,7 @@ from hookctl.documents.yaml_text import (
     flow,
     indented,
     inline_lines,
+    is_null,
     key_text,
     member,
 )
@@ -122,9 +123,24 @@ class Edits:
             return [Splice(last, last, f", {new}")]
         return [Splice(comma + 1, comma + 1, f" {new},")]
 
+    def _replace_null(self, step: Step, value: dict[str, Any] | list[Any]) -> list[Splice] | None:
+        """Replace a null behind its key, written or not, with lines below that key."""
+        colon = self._colon(step)
+        if step.holder.flow or colon is None:
+            return None
+        assert step.child.key is not None
+        unit = self._style.dash if isinstance(value, list) else self._style.unit
+        end = max(colon, step.child.value.end)
+        lines = block(value, self.column(step.child.key.start) + unit, self._style)
+        return [Splice(colon, end, ""), self._new_lines(end, lines)]
+
     def replace(self, step: Step, value: Any) -> list[Splice]:
         """Replace a child's value; a comment after it stays."""
         old, style = step.child.value, self._style
+        if is_null(old) and isinstance(value, dict | list) and value:
+            below = self._replace_null(step, value)
+            if below:
+                return below
         end = self.content_end(old)
         if isinstance(value, Source) and value.stands_alone:
             if step.child.key:

@@ -78,6 +78,11 @@ def scalar(value: Any) -> str:
     return re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def is_null(node: Node) -> bool:
+    """Whether a node is null, however it is written, and has no anchor."""
+    return node.kind == "scalar" and node.tag == "tag:yaml.org,2002:null" and not node.anchor
+
+
 def key_text(key: str) -> str:
     """A key's text, without quotes if every reader reads it as a string."""
     return key if re.fullmatch(_PLAIN_KEY, key) else scalar(key)

@@ -60,6 +60,8 @@ class Host(NamedTuple):
     trailing_commas: bool
     byte_order_mark: bool  # whether it reads a file that begins with one
     empty: bool  # whether it reads an empty file
+    plain_comments: bool  # whether it reads only comments that its own parser can strip
+    null_is_absent: bool  # whether a null counts as no hooks and no events
     timeout_unit: str  # seconds | milliseconds
     sure: str  # proven | read | docs
     sure_events: dict[str, str]  # events that are less sure than the rest
@@ -158,6 +160,8 @@ def _host(data: dict[str, Any], variant: str) -> Host:
         trailing_commas=data["trailing_commas"],
         byte_order_mark=data.get("byte_order_mark", True),
         empty=data.get("empty", True),
+        plain_comments=data.get("plain_comments", False),
+        null_is_absent=data.get("null_is_absent", False),
         timeout_unit=data["timeout_unit"],
         sure=data["sure"],
         sure_events=data.get("sure_events", {}),

@@ -99,7 +99,8 @@ class Guarding(NamedTuple):
     groups: bool = True
     unknown_events: bool = False
     root_keys: Sequence[str] = ()
-    refused_keys: Sequence[str] = ()
+    ignored_keys: Sequence[str] = ()
+    null_events: bool = True
     top: bool = False
 
 

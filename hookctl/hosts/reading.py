@@ -25,7 +25,11 @@ def refusal(host: Host, document: Document) -> HookctlError | None:
         message = "there is a byte order mark, which this host does not read"
         return _refused(host, document, message, 1, 1)
     try:
-        document.require_strict(comments=host.comments, trailing_commas=host.trailing_commas)
+        document.require_strict(
+            comments=host.comments,
+            trailing_commas=host.trailing_commas,
+            plain_comments=host.plain_comments,
+        )
     except HookctlError as error:
         return _refused(host, document, error.message, error.line, error.column)
     return None

@@ -37,6 +37,7 @@ _WORDS = {
     "take-back": "hookctl's again",
     "drop": "left alone",
 }
+_INTENDED = {"+": "create", "~": "replace", "-": "remove"}
 _LONGEST = 60  # characters of a value
 
 
@@ -88,11 +89,17 @@ def _dry_lines(plan: Plan) -> list[Text]:
     lines: list[Text] = []
     for file in plan.files:
         lines += shown_lines(file)
-        lines += _program_lines(file, indent=0)
-        lines += _kept_lines(file, indent=0)
+        # Without signs: behind a diff, `patch` would take them for lines of it.
+        lines += [_as_intended(line) for line in _program_lines(file)]
+        lines += [line._replace(sign="", indent=0) for line in _kept_lines(file)]
     if plan.empty:
         return [*lines, "nothing to do"]
     return [*lines, "(nothing was written)"]
+
+
+def _as_intended(line: Line) -> Line:
+    """A line about files, in the words of a run that writes nothing."""
+    return line._replace(text=f"would {_INTENDED[line.sign]} {line.text}", sign="", indent=0)
 
 
 def _action_lines(file: FilePlan) -> list[Line]:
@@ -101,7 +108,7 @@ def _action_lines(file: FilePlan) -> list[Line]:
     return [*lines, *_program_lines(file)]
 
 
-def _program_lines(file: FilePlan, indent: int = 4) -> list[Line]:
+def _program_lines(file: FilePlan) -> list[Line]:
     """A line for what happens to the files of each folder, and why."""
     names: dict[tuple[str, str, str], list[str]] = {}
     for _, action in file.runtime_actions:
@@ -112,7 +119,7 @@ def _program_lines(file: FilePlan, indent: int = 4) -> list[Line]:
         text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
         if reason:
             text += f": {reason}"
-        lines.append(Line(text, indent=indent, path=tilde(folder), sign=sign))
+        lines.append(Line(text, indent=4, path=tilde(folder), sign=sign))
     return lines
 
 
@@ -122,13 +129,13 @@ def _action_line(file: FilePlan, action: Action) -> Line:
     return Line(f"{text}: {reason}" if reason else text, indent=4, sign=_SIGNS[action.action])
 
 
-def _kept_lines(file: FilePlan, indent: int = 4) -> list[Line]:
+def _kept_lines(file: FilePlan) -> list[Line]:
     """A line for each thing of the operator's that stays, and why."""
     lines = []
     for action in file.decision.kept:
         reason = action.reason.removeprefix("kept ")
         name = _name_entry(action, None)
-        lines.append(Line(f"{name} kept: {reason}", indent=indent, sign="="))
+        lines.append(Line(f"{name} kept: {reason}", indent=4, sign="="))
     return lines
 
 

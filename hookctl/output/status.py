@@ -11,8 +11,6 @@ from hookctl.output.words import tilde
 from hookctl.packs.model import NEWER, UNKNOWN
 from hookctl.settings.targets import GUARD
 
-_IDLE = ("does nothing", "is not hookctl's")
-
 
 def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool) -> list[Line]:
     """The lines about one settings file, which status describes as `--json` shows it."""
@@ -37,7 +35,7 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
 
 
 def _mark(file: dict[str, Any]) -> str:
-    is_idle = (file["guard"] or "").startswith(_IDLE)
+    is_idle = file["program"] == UNKNOWN or (file["guard"] or "").startswith("does nothing")
     is_incomplete = any(entry["state"] == "missing" for entry in file["entries"])
     return WARN if is_idle or is_incomplete else OK
 

@@ -6,8 +6,9 @@ A `Draft` is opened once, changed by what the verb decides, and finished as a `F
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
-from hookctl.documents import Document, formats
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.codex import APPROVALS
@@ -75,6 +76,7 @@ class Draft:
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
         self.placeholders: tuple[Path, ...] = record.gaps if record else ()
+        self.not_loaded = ""  # why the host loads nothing of the file
         self.adds_files = False  # whether hookctl's own folders may be made for it
         self.is_recreated = False  # somebody made the file again, without anything of ours
         # An earlier text to put back, and the record that is true of it:
@@ -316,6 +318,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         rmdirs=tuple(draft.rmdirs),
         messages=tuple(draft.messages),
         known=draft.record,
+        not_loaded=draft.not_loaded,
     )
 
 
@@ -387,12 +390,21 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
 
 
 def _has_same_values(format: str, backup: bytes, document: Document) -> bool:
-    """Whether a backup has the values of a document; an empty file and {} are the same."""
+    """Whether a backup has the values of a document; null and what is empty are the same."""
     try:
         value = formats.parse(format, backup).value
     except HookctlError:
         return False
-    return (value or {}) == (document.value or {})
+    return _without_empty(value) == _without_empty(document.value)
+
+
+def _without_empty(value: Any) -> Any:
+    """The value with None for every container that is empty, or missing."""
+    if isinstance(value, dict):
+        return {key: _without_empty(inner) for key, inner in value.items()} or None
+    if isinstance(value, list):
+        return [_without_empty(inner) for inner in value] or None
+    return None if value is MISSING else value
 
 
 def _without_edits_of(host: Host, decision: Decision, kept_paths: set[Path]) -> Decision:

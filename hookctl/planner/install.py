@@ -9,7 +9,7 @@ from functools import partial
 from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.hosts import load, reading, shapes
+from hookctl.hosts import load, loading, reading, shapes
 from hookctl.ledger import committed, version1
 from hookctl.ledger.committed import Records
 from hookctl.model import PackRecord, Wanted
@@ -146,6 +146,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return
+    reading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     runtime = _install_files(draft, pack, content, folder, force=choice.force)
     if target.shared and (changes_wraps or draft.adds_hooks):
         _require_own_programs(pack, runtime)
@@ -154,6 +155,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         update_other_packs(draft, pack.name)
     others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]
     draft.commands = _wanted_commands(target, content.wants) | written_hooks(target, others)
+    draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
 
 

@@ -6,18 +6,25 @@ import json
 import os
 from collections.abc import Iterator
 
-from hookctl.hosts import settings_path
+from hookctl.hosts import reading, settings_path
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 
 
 def find_notices(draft: Draft, pack: Pack) -> list[str]:
     """A line for each thing that a person should know about this file."""
-    lines = list(_notice_switched_off(draft))
+    lines = [*_notice_not_loaded(draft), *_notice_switched_off(draft)]
     if draft.snapshot.data is None and draft.is_edited:
         lines += _notice_hidden_user_file(draft)
         lines += _notice_dangling_link(draft)
     return [*lines, *_notice_single_folder(draft, pack)]
+
+
+def _notice_not_loaded(draft: Draft) -> Iterator[str]:
+    """Something in the file costs all of it."""
+    if draft.not_loaded:
+        cost = f"{draft.host.title} {reading.cost(draft.host)}"
+        yield f"{draft.before.where}: {draft.not_loaded}; {cost}"
 
 
 def _notice_switched_off(draft: Draft) -> Iterator[str]:

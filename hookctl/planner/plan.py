@@ -28,6 +28,7 @@ class FilePlan(NamedTuple):
     rmdirs: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     known: Record | None = None  # the record before the run
+    not_loaded: str = ""  # why the host loads nothing of the file
 
     @property
     def settings(self) -> Change | None:

@@ -89,7 +89,7 @@ def look(
     raw: dict[Path, str] = {}
     for path, kind in items:
         document.check_path(path)
-        _read_along(document, path, kind, values, raw, null_is_nothing)
+        _read_along(document, path, kind, values, raw, null_is_nothing, host.null_is_absent)
     hooks = shapes.elements(host.shape, root)
     for hook in hooks:
         raw[hook.path] = document.raw(hook.path)
@@ -103,6 +103,7 @@ def _read_along(
     values: dict[Path, Any],
     raw: dict[Path, str],
     null_is_nothing: bool,
+    null_is_absent: bool,
 ) -> None:
     """Add the values along a path, as far as it exists; refuses a container of another type."""
     for length in range(1, len(path) + 1):
@@ -111,6 +112,9 @@ def _read_along(
         if value is MISSING:
             return
         is_leaf = kind == "leaf" and is_end
+        if value is None and null_is_absent and not is_leaf:
+            # For the host it is an empty container, and the operator's.
+            value = [] if kind == "element" and is_end else {}
         if value is None and null_is_nothing and not is_leaf:
             return
         if is_leaf:

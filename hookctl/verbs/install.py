@@ -8,7 +8,6 @@ import shlex
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hookctl import errors, report
 from hookctl.errors import HookctlError
@@ -21,14 +20,13 @@ from hookctl.packs.model import Pack
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import Choice
 from hookctl.planner.install import check_request, plan_install
+from hookctl.planner.permission import Permission
 from hookctl.planner.plan import Plan
+from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.folders import Folders
-
-if TYPE_CHECKING:
-    from hookctl.planner.consent import Permission, Review
 
 _SILENT = 1.0  # seconds until progress is shown
 _DOES = {
@@ -61,11 +59,12 @@ def install(
     check_request(pack, choice.settings)
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
-    make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
-    review: Review | None = None
+    ask = None if dry_run else permission or Permission()
+    command = _plan_command(pack, targets)
     try:
-        if pack.source:
-            review, make_plan = _review(sources, pack, targets, make_plan, permission, dry_run)
+        make_plan, review = prepare(
+            sources, pack, targets, choice, ask=ask, command=command, show_progress=show_progress
+        )
         plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
     except HookctlError as error:
         attempts = [partial(plan_install, sources, pack, [target], choice) for target in targets]
@@ -84,39 +83,6 @@ def install(
         text = [*review.text, *text]
         messages += review.warnings
     return Result(data, tuple(text), messages)
-
-
-def _review(
-    sources: Sources,
-    pack: Pack,
-    targets: list[Target],
-    make_plan: Callable[[], Plan],
-    permission: Permission | None,
-    dry_run: bool,
-) -> tuple[Review | None, Callable[[], Plan]]:
-    """What a pack brings, agreed to unless on a dry run, and a plan of that very content."""
-    from hookctl.planner import consent
-
-    plan = make_plan()
-    if plan.conflicts or not _has_targets(plan, pack):
-        return None, make_plan
-    review = consent.review(sources.folders, pack, plan)
-    if not dry_run:
-        command = _plan_command(pack, targets)
-        consent.require_consent(review, permission or consent.Permission(), command)
-    sources.forget()
-
-    def make_reviewed_plan() -> Plan:
-        plan = make_plan()
-        consent.require_digest(plan, pack.name, review.digest)
-        return plan
-
-    return review, make_reviewed_plan
-
-
-def _has_targets(plan: Plan, pack: Pack) -> bool:
-    """Whether something of the pack belongs to any host of this command."""
-    return any(file.record and pack.name in file.record.packs for file in plan.files)
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:
@@ -138,7 +104,15 @@ def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:
 
 
 def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
-    """What the pack does now, and the next steps."""
+    """What the pack does now, where it is loaded, and the next steps."""
+    unloaded = [file.target.host.title for file in plan.files if file.not_loaded]
+    if not unloaded:
+        return _describe_effect(plan, pack, targets)
+    text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
+    return [Line(text), *_next(targets, ["doctor"])]
+
+
+def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from hookctl import clock, events, report
 from hookctl.errors import OK, USAGE, HookctlError
-from hookctl.model import Result
+from hookctl.model import Line, Result
 from hookctl.system import project
 from hookctl.system.folders import Folders
 
+_SHORT = 8  # characters of a session's hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following
 _COUNTED = {"blocks": "block", "attempts": "stop"}
 
@@ -34,8 +35,8 @@ def log(folders: Folders, wanted: Filter) -> Result:
     if not decisions:
         suffix = " yet" if wanted == Filter() else " of that kind"
         return Result({"events": []}, (f"the guard has decided nothing{suffix}",))
-    width = _host_width(decisions)
-    text = [_make_line(event, width) for event in decisions]
+    columns = _choose_columns(decisions)
+    text = [_make_line(event, columns) for event in decisions]
     return Result({"events": decisions}, tuple(text))
 
 
@@ -47,13 +48,13 @@ def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
         marks = events.marks(folders.state)
         current: Counter[str] = Counter()
         decisions = list(_select(folders, wanted)) if marks != last_marks else []
-        width = _host_width(decisions)
+        columns = _choose_columns(decisions)
         for event in decisions:
             key = json.dumps(event)
             current[key] += 1  # two stops in the same second may leave equal lines
             if current[key] <= shown[key]:
                 continue
-            is_read = report.emit(key if as_json else _make_line(event, width))
+            is_read = report.emit(key if as_json else _make_line(event, columns))
             if not is_read:
                 return OK
         shown |= current  # a rotation may hide a line for a moment; it is not shown again
@@ -71,15 +72,15 @@ def _select(folders: Folders, wanted: Filter) -> Iterator[dict[str, Any]]:
     _require_known("decision", wanted.decisions, events.DECISIONS)
     accepted = _accepted_values(folders, wanted)
     for event in events.read(folders.state):
-        if event["t"] >= earliest and _is_accepted(event, accepted):
+        if event["t"] < earliest or not _is_of_session(event, wanted.session):
+            continue
+        if _is_accepted(event, accepted):
             yield event
 
 
 def _accepted_values(folders: Folders, wanted: Filter) -> dict[str, tuple[str, ...]]:
     """The accepted values of each field that is filtered."""
     accepted: dict[str, tuple[str, ...]] = {}
-    if wanted.session:
-        accepted["session"] = (wanted.session, project.session_hash(wanted.session))
     if wanted.codes:
         accepted["code"] = wanted.codes
     if wanted.decisions:
@@ -88,6 +89,14 @@ def _accepted_values(folders: Folders, wanted: Filter) -> dict[str, tuple[str, .
         folder = project.state_folder(folders.state, project.named(wanted.project))
         accepted["project"] = (os.path.basename(folder),)
     return accepted
+
+
+def _is_of_session(event: dict[str, Any], named: str) -> bool:
+    """Whether a decision is of the named session: its id, its hash, or the hash's first digits."""
+    if not named:
+        return True
+    session = str(event.get("session") or "")
+    return session in (named, project.session_hash(named)) or session[:_SHORT] == named
 
 
 def _is_accepted(event: dict[str, Any], accepted: dict[str, tuple[str, ...]]) -> bool:
@@ -103,22 +112,33 @@ def _require_known(
             raise HookctlError("usage", f"unknown {field} {word!r}", hint=hint, exit_code=USAGE)
 
 
-def _host_width(decisions: list[dict[str, Any]]) -> int:
-    """The width of the host column; 0 if all decisions are about one host."""
-    hosts = {event.get("host", "") for event in decisions}
-    if len(hosts) < 2:
-        return 0
-    return max(map(len, hosts))
+class _Columns(NamedTuple):
+    """The columns that tell decisions apart; one that would say the same everywhere is left out."""
+
+    host: int  # width; 0: left out
+    has_session: bool
+    event: int
 
 
-def _make_line(event: dict[str, Any], width: int) -> str:
-    session = str(event.get("session") or "-")
-    host = f"{event.get('host', ''):{width}}  " if width else ""
-    line = (
-        f"{clock.local(event['t'])}  {host}{session:16}  {event.get('event', ''):8}  "
-        f"{event.get('decision', ''):7}  {event.get('code', ''):16}  {_explain(event)}"
-    )
-    return line.rstrip()
+def _choose_columns(decisions: list[dict[str, Any]]) -> _Columns:
+    hosts = {str(event.get("host", "")) for event in decisions}
+    sessions = {str(event.get("session") or "-") for event in decisions}
+    names = {str(event.get("event", "")) for event in decisions}
+    host = max(map(len, hosts)) if len(hosts) > 1 else 0
+    name = max(map(len, names)) if names - {"stop"} else 0
+    return _Columns(host, len(sessions) > 1, name)
+
+
+def _make_line(event: dict[str, Any], columns: _Columns) -> Line:
+    label = [clock.local(event["t"])]
+    if columns.host:
+        label.append(f"{event.get('host', ''):{columns.host}}")
+    if columns.has_session:
+        label.append(f"{str(event.get('session') or '-')[:_SHORT]:{_SHORT}}")
+    if columns.event:
+        label.append(f"{event.get('event', ''):{columns.event}}")
+    label.append(f"{event.get('decision', ''):7}")
+    return Line(f"{event.get('code', '')}: {_explain(event)}", label="  ".join(label))
 
 
 def _explain(event: dict[str, Any]) -> str:

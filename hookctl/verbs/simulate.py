@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from hookctl import events, hosts, report
 from hookctl.errors import UNREADABLE, HookctlError
-from hookctl.model import Result
+from hookctl.model import Line, Result
 from hookctl.packs import guard
 from hookctl.packs.choices import Request, Settings, choose, remarks
 from hookctl.packs.guard import HOSTS
@@ -60,7 +60,7 @@ def simulate(folders: Folders, source: str, request: Request, host: str) -> Resu
         decisions = list(_play(stage, script))
     counts = Counter(decision["decision"] for decision in decisions)
     summary = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
-    lines = [_make_line(decision) for decision in decisions]
+    lines: list[str | Line] = [_make_line(decision) for decision in decisions]
     lines.append(summary or "no event asks for a decision")
     data = {
         "settings": {"mode": settings.mode, **settings.effective},
@@ -282,8 +282,6 @@ def _describe_decision(event: Event, answer: str, log_line: dict[str, Any]) -> d
     }
 
 
-def _make_line(decision: dict[str, Any]) -> str:
-    return (
-        f"{decision['line']:>5}  {decision['event']:13} {decision['decision']:8} "
-        f"{decision['code']:17} {decision['reason']}"
-    )
+def _make_line(decision: dict[str, Any]) -> Line:
+    label = f"{decision['line']:>5}  {decision['event']:8}  {decision['decision']:7}"
+    return Line(f"{decision['code']}: {decision['reason']}", label=label)

@@ -11,7 +11,7 @@ from hookctl import hosts as known
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, reading
+from hookctl.hosts import Host, loading, reading
 from hookctl.ledger import committed, store
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import Current, Entry, Line, PackRecord, Record, Result
@@ -216,8 +216,7 @@ def _describe_foreign_program(origin: Origin | None) -> str:
     """What to say instead of what the guard does, where its program is not one that we know."""
     if origin is not None and origin.kind == UNKNOWN:
         return (
-            f"is not hookctl's: {tilde(origin.path)} is no program that hookctl released; "
-            "`hookctl doctor` says more"
+            f"{tilde(origin.path)} is no program that hookctl released; `hookctl doctor` says more"
         )
     if origin is not None and origin.kind == NEWER:
         return f"is of hookctl {origin.version}, as its record says; this one does not know it"
@@ -375,6 +374,9 @@ def _find_idle_reason(
     error = reading.refusal(host, document)
     if error:
         return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
+    not_loaded = loading.reason_not_loaded(host, document)
+    if not_loaded:
+        return f"{host.title} {reading.cost(host)}, because {not_loaded}"
     if len(_missing_events(host, pack_record, states)) == len(events):
         return "its hook is not registered"
     if switched_off:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,6 +13,19 @@ SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even ha
 
 _Path = tuple[Any, ...]
 
+_KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "object": (dict,),
+    "array": (list,),
+}
+# As far as a URL parser refuses them: no scheme, or no host where the scheme needs one.
+_URL = re.compile(
+    r"(?:https?|ftp|wss?):/*[^\s/?#]+(?:[/?#].*)?|(?!https?:|ftp:|wss?:)[a-z][a-z0-9+.-]*:.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
 
 class Fault(NamedTuple):
     """What the host does not load under an event."""
@@ -19,6 +33,7 @@ class Fault(NamedTuple):
     path: _Path  # below the event
     reason: str
     is_group: bool = False  # a whole group, or all that the event has
+    is_harmless: bool = False  # it never costs more than itself
 
 
 def rules(host: Host) -> dict[str, Any]:
@@ -34,10 +49,11 @@ def rules(host: Host) -> dict[str, Any]:
 
 def faults(host: Host, event: str, groups: Any) -> Iterator[Fault]:
     """The entries and groups of an event that the host does not load."""
-    if groups is MISSING:
+    if groups is MISSING or (groups is None and host.null_is_absent):
         return
     if not isinstance(groups, list):
-        yield Fault((), "is not an array")
+        is_harmless = groups is None and not host.guarding.null_events
+        yield Fault((), "is not an array", is_harmless=is_harmless)
         return
     if host.shape.is_flat(event):
         for number, entry in enumerate(groups):
@@ -95,7 +111,7 @@ def fault(host: Host, handler: Any) -> str:
     types = rules(host)["types"]
     if types and handler["type"] not in types:
         return f"has a type that is none of {', '.join(types)}"
-    reason = _timeout_fault(host, handler)
+    reason = _timeout_fault(host, handler) or _field_fault(host, handler)
     if reason:
         return reason
     values = [handler.get(name) for name in commands(host)]
@@ -103,6 +119,43 @@ def fault(host: Host, handler: Any) -> str:
         isinstance(value, str) for value in values
     ):
         return "has no command"
+    return ""
+
+
+def needed(value: Any, rule: dict[str, Any]) -> str:
+    """What a value must be by a rule of the host's file; empty if it is."""
+    if value is None and rule.get("null"):
+        return ""
+    kinds = _KINDS[rule["type"]]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        return f"of type {rule['type']}"
+    if "items" in rule:
+        items = value.values() if isinstance(value, dict) else value
+        if any(needed(item, {"type": rule["items"]}) for item in items):
+            return f"of type {rule['type']}, with every item of type {rule['items']}"
+    if "one_of" in rule and value not in (*rule["one_of"], *rule.get("aliases", ())):
+        return f"one of {', '.join(rule['one_of'])}"
+    if "above" in rule and value <= rule["above"]:
+        return f"above {rule['above']}"
+    if rule.get("filled") and not value:
+        return "more than an empty text"
+    if rule.get("url") and not _URL.fullmatch(value.strip()):
+        return "a URL"
+    return ""
+
+
+def _field_fault(host: Host, handler: dict[str, Any]) -> str:
+    """What is wrong with the fields of an entry, by the host's rules for its type."""
+    by_type = rules(host).get("values", {})
+    field_rules = {**by_type.get("*", {}), **by_type.get(handler.get("type"), {})}
+    for name, rule in field_rules.items():
+        if name not in handler:
+            if rule.get("required"):
+                return f"has no {name}"
+            continue
+        wanted = needed(handler[name], rule)
+        if wanted:
+            return f"has {name}, which must be {wanted}"
     return ""
 
 

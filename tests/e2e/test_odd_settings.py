@@ -1,0 +1,84 @@
+"""What the real clients make of odd settings that hookctl has rules for."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hookctl.documents import formats
+from hookctl.hosts import Host, handlers, load, reading
+from tests.test_claude_entries import BAD, GOOD
+
+from . import claude as anthropic_client
+from . import droid as factory
+from . import gemini as google
+from . import qwen as qwen_code
+from .clients import Client
+from .hooks import group
+from .probe import make_probe
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+COMMENTS = [
+    "/* plain */{}",
+    "{} // plain\n",
+    "{} // plain\r\n",
+    "{}// plain\r",
+    "/* \u3000 */{}",
+    "/* \u00a0 */{}",
+    "/* \f */{}",
+    "/* \v */{}",
+    "// \u2028\n{}",
+    "/* \ufeff */{}",
+    "/* \u0085 */{}",
+    "/* \u180e */{}",
+    "{ // ends with a CR\r}",
+    "// one\r// two\n{}",
+    "// one\r\r\n{}",
+]
+
+
+def is_read(host: Host, text: str) -> bool:
+    document = formats.parse(host.format, text.encode(), where="x")
+    return reading.refusal(host, document) is None
+
+
+@pytest.mark.parametrize("text", COMMENTS)
+def test_comments_that_keep_gemini_from_starting(gemini: Client, tmp_path: Path, text: str) -> None:
+    place = google.Place.make(tmp_path / "place")
+    place.settings.write_bytes(text.encode())
+    run = google.play(gemini, place, ["done"])
+    assert (run.code != 52) == is_read(load("gemini"), text), (run.code, run.errors)
+
+
+@pytest.mark.parametrize("text", COMMENTS)
+def test_comments_that_keep_qwen_from_starting(qwen: Client, tmp_path: Path, text: str) -> None:
+    place = qwen_code.Place.make(tmp_path / "place")
+    place.settings.write_bytes(text.encode())
+    run = qwen_code.play(qwen, place, ["done"])
+    starts = "settings.json" not in run.errors
+    assert starts == is_read(load("qwen"), text), (run.code, run.errors)
+
+
+def test_claude_s_own_doctor_names_the_very_hooks_that_hookctl_names(claude: Client, tmp_path: Path) -> None:
+    place = anthropic_client.Place.make(tmp_path / "place")
+    hooks = [*(handler for handler, _ in BAD), *GOOD]
+    place.settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]} for hook in hooks]}}))
+    environment = {**place.environment(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+    said = subprocess.run(
+        [*claude.command, "doctor"], cwd=place.project, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=60, check=False,
+    ).stdout  # fmt: skip
+    for number, hook in enumerate(hooks):
+        named = f"hooks.PreToolUse.{number}.hooks.0: Invalid" in said
+        assert named == bool(handlers.fault(load("claude"), hook)), hook
+
+
+def test_droid_runs_the_events_beside_hooks_and_none_below_it(droid: Client, tmp_path: Path) -> None:
+    place = factory.Place.make(tmp_path / "place")
+    beside, below = make_probe(place.root, "beside"), make_probe(place.root, "below")
+    hooks = place.settings.parent / "hooks.json"
+    hooks.write_text(json.dumps({"hooks": {"Stop": [group(below)]}, "Stop": [group(beside)]}))
+    factory.play(droid, place, ["done"])
+    assert (len(beside.heard()), len(below.heard())) == (1, 0)
