@@ -37,7 +37,8 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
 def _mark(file: dict[str, Any]) -> str:
     is_idle = file["program"] == UNKNOWN or (file["guard"] or "").startswith("does nothing")
     is_incomplete = any(entry["state"] == "missing" for entry in file["entries"])
-    return WARN if is_idle or is_incomplete else OK
+    is_waiting = bool(file["idle"] or file["unapproved"])
+    return WARN if is_idle or is_incomplete or is_waiting else OK
 
 
 def _describe_pack(file: dict[str, Any], name: str) -> str:
@@ -53,7 +54,13 @@ def _describe_pack(file: dict[str, Any], name: str) -> str:
         parts.append(amount(hooks, "hook"))
     if settings:
         parts.append(amount(settings, "setting"))
-    return " and ".join(parts) or "nothing in this file"
+    text = " and ".join(parts) or "nothing in this file"
+    waiting = [entry["id"] for entry in own if entry["id"] in file["unapproved"]]
+    if hooks and file["idle"]:
+        return f"does nothing: {file['idle']}"
+    if waiting:
+        text += f", {amount(len(waiting), 'hook')} not approved: `hookctl doctor` says more"
+    return text
 
 
 def _is_remarkable(entry: dict[str, Any]) -> bool:
