@@ -50,3 +50,12 @@ def test_a_file_that_the_host_refuses(isolated: Path, hookctl: Hookctl, bell: st
     assert hookctl("install", bell, "--host", "claude").code == 0
     settings.write_text("// mine\n" + settings.read_text())
     assert "bell 1: does nothing: Claude Code ignores the whole file" in hookctl("status").out
+
+
+def test_a_folder_that_the_host_does_not_trust(isolated: Path, hookctl: Hookctl, bell: str) -> None:
+    assert hookctl("install", bell, "--host", "gemini", "--scope", "project").code == 0
+    status = hookctl("status").out
+    assert status.startswith("warn")
+    assert "does nothing: Gemini CLI has not been told to trust" in status
+    put(isolated / "home" / ".gemini" / "trustedFolders.json", json.dumps({str(isolated): "TRUST_FOLDER"}))
+    assert "bell 1: 1 hook\n" in hookctl("status").out

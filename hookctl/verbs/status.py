@@ -226,7 +226,10 @@ def _find_idle_reason_of_file(
         return f"{host.title} {reading.cost(host)}, because {not_loaded}"
     start = record.project or folders.cwd
     switch = effective.disabling(effective.with_switches(folders, host, sources, start))
-    return effective.describe_switch(switch, path, sources)
+    reason = effective.describe_switch(switch, path, sources)
+    if not reason and _describe_distrust(folders, host, record):
+        reason = f"{host.title} has not been told to trust {record.project}"
+    return reason
 
 
 def _list_unapproved(folders: Folders, host: Host, path: str, document: Document) -> list[str]:
