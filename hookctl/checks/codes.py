@@ -239,6 +239,11 @@ TABLE = (
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
+        "matcher_misses", ("warning",),
+        "a pack's hook has a matcher with names of other hosts' tools only, or misspelt ones",
+        "use this host's names: in the pack, a `[[host.HOST.hooks]]` with the same id",
+    ),
+    Code(
         "entry_disarmed", ("warning",),
         "a hook of hookctl was edited so that the host drops it, never runs it, or does not "
         "wait for it (`async`, `if`, `args`, `shell`, a timeout below 2 s, another event)",

@@ -29,6 +29,7 @@ class FilePlan(NamedTuple):
     messages: tuple[str, ...] = ()
     known: Record | None = None  # the record before the run
     not_loaded: str = ""  # why the host loads nothing of the file
+    switched_off: str = ""  # what switches its hooks off, in whichever file
 
     @property
     def settings(self) -> Change | None:
