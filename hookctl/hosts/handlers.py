@@ -146,8 +146,10 @@ def needed(value: Any, rule: dict[str, Any]) -> str:
 
 def _field_fault(host: Host, handler: dict[str, Any]) -> str:
     """What is wrong with the fields of an entry, by the host's rules for its type."""
-    by_type = rules(host).get("values", {})
-    field_rules = {**by_type.get("*", {}), **by_type.get(handler.get("type"), {})}
+    by_type, kind = rules(host).get("values", {}), handler.get("type")
+    field_rules = dict(by_type.get("*", {}))
+    if isinstance(kind, str):
+        field_rules |= by_type.get(kind, {})
     for name, rule in field_rules.items():
         if name not in handler:
             if rule.get("required"):
