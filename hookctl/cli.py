@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from hookctl.model import Result
     from hookctl.packs.choices import Request
     from hookctl.packs.model import Pack
-    from hookctl.planner.consent import Permission
     from hookctl.planner.content import Choice
+    from hookctl.planner.permission import Permission
     from hookctl.settings.targets import Target
     from hookctl.system.folders import Folders
 
@@ -338,6 +338,33 @@ def _install(
             )
 
     return _show("install", verb, json, writes=not dry_run)
+
+
+def _upgrade(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            help="Only this pack, by its name; default: every installed one.",
+            show_default=False,
+            autocompletion=_complete("pack"),
+        ),
+    ] = "",
+    yes: _Yes = False,
+    accept_changed: _AcceptChanged = False,
+    dry_run: _Dry = False,
+    json: _Json = False,
+) -> int:
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
+    from hookctl.verbs.upgrade import Request, upgrade
+
+    permission = _permit(yes, accept_changed, json)
+
+    def verb(folders: Folders) -> Result:
+        with pending_first(folders, say, dry_run=dry_run):
+            return upgrade(folders, Request(pack, dry_run), permission)
+
+    return _show("upgrade", verb, json, writes=not dry_run)
 
 
 def _plan(
@@ -731,6 +758,13 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         "Show what install would do as a unified diff, and write nothing.",
         "  hookctl plan --host claude\n  hookctl plan --host claude --exit-code",
     ),
+    "upgrade": (
+        _upgrade,
+        "Install every pack again from where it came, with its recorded settings.",
+        "  hookctl upgrade                  after hookctl or a pack was updated\n"
+        "  hookctl upgrade notify --dry-run\n"
+        "  hookctl upgrade --yes --accept-changed",
+    ),
     "status": (
         _status,
         "Show what is installed where, and what the guard will do.",
@@ -866,9 +900,12 @@ def _choice(
 
 def _permission(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:
     """What may be done with a pack; None for a built-in one, which needs no consent."""
-    if not pack.source:
-        return None
-    from hookctl.planner.consent import Permission
+    return _permit(yes, accept_changed, as_json) if pack.source else None
+
+
+def _permit(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
+    """What may be done with packs that are not built in."""
+    from hookctl.planner.permission import Permission
     from hookctl.report import say
 
     if as_json:
@@ -965,9 +1002,10 @@ def _in_project(folders: Folders, project: str) -> Folders:
     """The folders as they are in the named project, or as they are here."""
     if not project:
         return folders
+    from hookctl.system.folders import Folders
     from hookctl.system.project import named
 
-    return folders._replace(cwd=named(project))
+    return Folders(folders.state, folders.data, folders.environ, named(project))
 
 
 def _confirm(question: str) -> bool:

@@ -256,8 +256,8 @@ class _DecisionBuilder:
         elif entry.kind == "element":
             self._remove_elements(entry)
         elif entry_state == "overridden":
-            shown = _show_current(self.current, entry.path)
-            self.keep(entry, "overridden", f"your value stays: {shown}")  # 9
+            shown = _mask_text(entry.path, self.current.raw[entry.path])
+            self.keep(entry, "overridden", f"your value is {shown}")  # 9
         elif entry.before is None:
             self.edits.append(DropValue(entry.path))
             self.act("remove", entry, ("owned", "free"))  # 7
@@ -291,11 +291,11 @@ class _DecisionBuilder:
     def remove_copy(self, entry: Entry, hook: HookEntry, reason: str = "") -> None:
         edited = _edited_fields(hook.fields, entry.written)
         self.edits.append(DropHook(hook))
-        from_state = "overridden" if edited else "owned"
-        self.act("remove", entry, (from_state, "free"), reason)
-        if edited:
-            shown = _show_fields(hook.fields, edited)
-            self.keep(entry, "overridden", f"removed with the hook: your {shown}")  # 9a
+        from_state, reasons = "owned", [reason] if reason else []
+        if edited:  # 9a
+            from_state = "overridden"
+            reasons.append(f"removed with the hook: your {_show_fields(hook.fields, edited)}")
+        self.act("remove", entry, (from_state, "free"), "; ".join(reasons))
 
     def remove_duplicates(self, entry: Entry) -> None:
         """17: of several hooks with exactly our command, keep the first; keep all that we wrap."""

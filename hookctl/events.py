@@ -20,14 +20,14 @@ CODES = {  # each with what it says of the moment
     "child": "this agent was started by another one",
     "subagent": "this is a subagent, which nobody keeps from its end",
     "not_owner": "the work belongs to another session",
-    "inactive": "no run is armed",
+    "inactive": "no run is going on",
     "stop": "STOP is there",
     "conclude": "CONCLUDE is there",
     "background": "the host itself waits for background tasks",
     "no_work": "no work remains",
     "blocked": "there is more to do, so the agent was asked to go on",
     "tripped": "it was asked to go on as often as the limit allows, and nothing moved",
-    "open": "the guard had let go before, and nothing has moved since",
+    "open": "the guard had stopped blocking before, and nothing has moved since",
     "honor_active": (
         "the guard had blocked the stop before this one, and does not do so twice in a row"
     ),

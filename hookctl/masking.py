@@ -20,6 +20,7 @@ _SECRET = (
     r"|cookie|bearer|webhook|jwt|connection[-_]?string"
     r"|(^|[-_.])(key|auth|pwd|pass|pat|dsn|sig|signature)$|[-_]headers$|(?-i:[a-z]Key$)"
 )
+_OWN_KEY = r"hookctl-[a-z0-9-]{1,64}"  # of a pack's hooks, on a host that groups them by a name
 # The groups are shown, the rest is masked. Better to mask a word too many than to show a secret.
 _LOOKS = (
     r"-----BEGIN (?=[A-Z0-9 ]{0,60}KEY)[A-Z0-9 ]{0,60}+-----"
@@ -158,8 +159,8 @@ class OwnText(str):
 
 
 def is_secret(key: str) -> bool:
-    """Whether a key's name says that its value is secret."""
-    return bool(re.search(_SECRET, key))
+    """Whether a key's name says that its value is secret; a pack's own key is its mere name."""
+    return bool(re.search(_SECRET, key)) and not re.fullmatch(_OWN_KEY, key)
 
 
 def masked(value: Any, key: str = "") -> Any:

@@ -218,6 +218,10 @@ def entry_edited(place: Place) -> None:
     place.install().edit('"timeout": 10', '"timeout": 20')
 
 
+def command_edited(place: Place) -> None:
+    place.install().edit("exit 0", "exit 0 # mine")
+
+
 def leaf_edited(place: Place) -> None:
     place.install().edit('"5"', '"6"')
 
@@ -827,8 +831,9 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entries_wiped", "error", entries_wiped),
     ("entry_missing", "warning", entry_missing),
     ("entry_missing", "warning", changed(lambda page: page.pop("hooks"))),
-    ("entry_edited", "warning", entry_edited),
-    ("entry_edited", "warning", leaf_edited),
+    ("entry_edited", "info", entry_edited),
+    ("entry_edited", "info", leaf_edited),
+    ("entry_edited", "warning", command_edited),
     ("entry_doubled", "error", entry_doubled),
     ("edited_copy", "warning", edited_copy),
     ("ledger_missing", "error", ledger_missing),
@@ -877,6 +882,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("client_missing", "info", installed),
     ("client_unknown", "info", client_says("exit 0")),
     ("client_unknown", "info", client_says("printf '\\377\\376'")),
+    ("pack_fine", "info", pack),
     ("not_installed", "info", nothing),
     ("not_installed", "info", not_ours),
     # Hook entries.
@@ -941,11 +947,9 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("also_read", "info", also_read),
     # Other tools that keep an agent going.
     ("foreign_stop", "info", beside_ours(Stop=[handler()])),
-    ("foreign_stop", "warning", theirs(Stop=[handler()])),
     ("foreign_stop", "warning", guard_without_loop_end),
     ("foreign_stop", "warning", no_cap_and(handler())),
     ("foreign_stop", "error", no_cap_and(NIGHTLY)),
-    ("foreign_stop", "warning", plugin("ralph-loop")),
     ("foreign_stop", "info", beside_ours(SubagentStop=[handler()])),
     ("foreign_stop", "warning", no_cap_and(NIGHTLY, "SubagentStop")),
     ("two_systems", "warning", beside_ours(Stop=[NIGHTLY])),

@@ -216,11 +216,11 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
      both(installed("codex", "--scope", "project"), there("project/vendor/.hookctl/guard/codex/hook.py", ""))),
     ("script_missing", "warning", "codex",
      there(CODEX, {"hooks": {"Stop": groups({**HOOK, "command": "python3 /gone/stop.py"})}})),
-    ("foreign_stop", "warning", "codex", there(CONFIG, TOML_HOOKS)),
-    ("foreign_stop", "warning", "copilot",
-     there(".copilot/hooks/other.json", {"hooks": {"agentStop": [{"type": "command", "bash": "go-on"}]}})),
+    ("foreign_stop", "warning", "droid",
+     both(installed("droid"), changed(DROID, lambda page: page["hooks"]["Stop"].append({"hooks": [HOOK]})))),
     # The client.
-    ("client_older", "info", "codex", both(there(CODEX, "{}"), says("codex", "echo codex-cli 0.100.0"))),
-    ("client_newer", "info", "cursor", both(there(CURSOR, "{}"), says("cursor", "echo 9.0.1"))),
-    ("client_unknown", "info", "openhands", both(there(HANDS, "{}"), says("openhands", "echo OpenHands CLI 1.0.2"))),
+    ("client_older", "info", "codex", both(installed("codex"), says("codex", "echo codex-cli 0.100.0"))),
+    ("client_newer", "info", "cursor", both(installed("cursor"), says("cursor", "echo 9.0.1"))),
+    ("client_unknown", "info", "openhands",
+     both(installed("openhands"), says("openhands", "echo OpenHands CLI 1.0.2"))),
 ]  # fmt: skip

@@ -118,7 +118,7 @@ def test_what_is_wrong_is_named(change: dict[str, Any], said: str) -> None:
     page["files"]["/x"].update(change)
     with pytest.raises(HookctlError) as caught:
         store.parse(json.dumps(page).encode(), "/l")
-    assert caught.value.message == f"the ledger cannot be read: {said}"
+    assert caught.value.message == f"hookctl's record cannot be read: {said}"
 
 
 def test_what_says_nothing_is_left_out() -> None:

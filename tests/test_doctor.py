@@ -363,9 +363,10 @@ def test_an_edited_cap_has_one_fix(place: Place, value: str, codes: list[str]) -
 
 def test_an_edited_limit_is_said_also_where_the_cap_is_at_fault(place: Place) -> None:
     place.install().change(lambda page: page["env"].update({CAP: "0", LIMIT: "7"}))
-    fixes = {f["code"]: f["fix"] for f in place.findings() if f["level"] == "warning"}
-    assert fixes == {"entry_edited": "`hookctl install --host claude --force` restores it.",
-                     "cap_off": f"Set {CAP} to 10."}  # fmt: skip
+    findings = {f["code"]: f for f in place.findings()}
+    assert findings["entry_edited"]["level"] == "info"
+    assert findings["entry_edited"]["fix"].startswith("Leave it as it is; ")
+    assert findings["cap_off"]["fix"] == f"Set {CAP} to 10."
 
 
 def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> None:
@@ -414,7 +415,6 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
         ("script_missing", theirs(PreToolUse=[handler("python3 check.py")])),
         ("script_missing", theirs(PreToolUse=[handler("python3 /bin/sh")])),
         ("script_missing", theirs(PreToolUse=[handler("test -f /gone.py && python3 /gone.py")])),
-        ("script_missing", theirs(PreToolUse=[handler("/gone/program")])),
         ("agent_in_hook", theirs(Stop=[handler("echo claude; ls claude")])),
         ("floating_hook", theirs(Stop=[handler("echo npx")])),
         ("unknown_event", theirs(WorktreeCreate=[handler()])),

@@ -146,6 +146,7 @@ def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
     hooks = {"Stop": groups({**HOOK, "command": "hidden"}), "SessionEnd": groups({**HOOK, "command": "npx x"})}
     put(at(place, DROID), json.dumps({"hooks": hooks}))
     put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "go-on"})}))
+    installed("droid")(place)
     findings = found(place, "droid")
     (finding,) = [one for one in findings if one["code"] == "foreign_stop"]
     assert finding["message"].startswith("go-on may block"), finding
@@ -157,6 +158,7 @@ def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
 def test_a_hook_of_another_tool_is_named_by_the_host_s_own_key_of_a_command(
     place: Place, fields: dict[str, Any]
 ) -> None:
+    installed("copilot", "--set", "end_foreign_chains=false")(place)
     put(at(place, ".copilot/hooks/other.json"), json.dumps({"hooks": {"agentStop": [{"type": "command", **fields}]}}))
     findings = {one["code"]: one["message"] for one in found(place, "copilot")}
     assert findings["foreign_stop"].startswith("npx may block"), findings
@@ -259,7 +261,8 @@ def test_a_hook_with_an_environment_of_its_own_has_its_own_limit(place: Place) -
 
 
 def test_a_host_without_a_cap_has_none_to_switch_off(place: Place) -> None:
-    there(CONFIG, TOML_HOOKS)(place)
+    installed("codex", "--trust", "--set", "end_foreign_chains=false")(place)
+    at(place, CONFIG).write_text(at(place, CONFIG).read_text() + TOML_HOOKS)
     (finding,) = [one for one in found(place, "codex") if one["code"] == "foreign_stop"]
     assert "Codex CLI has no cap: nothing ends it" in finding["message"]
     assert "Set " not in finding["fix"]

@@ -185,7 +185,7 @@ def test_what_is_wrong_with_a_ledger_is_said_in_words(
 ) -> None:
     with pytest.raises(HookctlError) as caught:
         store.load(str(put(tmp_path / "ledger.json", data)))
-    assert caught.value.message == f"the ledger cannot be read: {said}"
+    assert caught.value.message == f"hookctl's record cannot be read: {said}"
     assert (caught.value.line, caught.value.column) == place
 
 
@@ -197,7 +197,7 @@ def test_what_is_wrong_with_a_journal_is_said_in_words_too(isolated: Path) -> No
     assert (caught.value.line, caught.value.column) == (2, 19)
 
 
-@pytest.mark.parametrize(("name", "what"), [("ledger", "the ledger"), ("journal", "the journal of an interrupted run")])
+@pytest.mark.parametrize(("name", "what"), [("ledger", "hookctl's record"), ("journal", "the journal of an interrupted run")])
 def test_doctor_says_where_a_ledger_or_journal_is_no_json(
     isolated: Path, hookctl: Hookctl, name: str, what: str
 ) -> None:

@@ -648,9 +648,9 @@ def test_timeouts_are_in_the_hosts_unit(folder: Path) -> None:
     assert [wants(pack, h, "")[0][0].value["timeout"] for h in (CLAUDE, host)] == [10, 10_000]
 
 
-def test_hosts_limits_a_hook_and_nothing_is_said_of_it(folder: Path) -> None:
-    pack = pack_of(folder, HEAD + HOOK + 'command = "x"\nhosts = ["codex", "a-host-of-tomorrow"]\n')
-    assert wants(pack, CLAUDE, "/x") == ([], [])
+def test_hosts_limits_a_hook(folder: Path) -> None:
+    pack = pack_of(folder, HEAD + HOOK + 'command = "x"\nhosts = ["codex", "gemini"]\n')
+    assert wants(pack, CLAUDE, "/x") == ([], ["notify has no hook for Claude Code, only for codex, gemini"])
     assert len(wants(pack, host_with(name="codex"), "/x")[0]) == 1
 
 
@@ -688,9 +688,9 @@ def test_a_hosts_own_wishes_replace_by_id_and_key_and_others_add(folder: Path) -
         event = "UserPromptSubmit"
         id = "prompt"
         command = "here too"
-        [host.a-host-of-tomorrow.env]
+        [host.opencode.env]
         D = "5"
-        [[host.a-host-of-tomorrow.hooks]]
+        [[host.opencode.hooks]]
         event = "x.y"
         command = "z"
     """

@@ -232,9 +232,9 @@ TABLE = (
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
-        "entry_edited", ("warning",),
-        "an entry was changed; the change is yours and stays. Not reported for a cap that "
-        "has a finding of its own",
+        "entry_edited", ("warning", "info"),
+        "an entry was changed; the change is yours and stays; a warning where it is the command "
+        "of a hook. Not reported for a cap that has a finding of its own",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
@@ -502,8 +502,9 @@ TABLE = (
     ),
     Code(
         "script_missing", ("warning", "info"),
-        "a hook runs a script that does not exist; a warning where the host may then refuse "
-        "every tool call or block every stop",
+        "a hook runs a script or program that does not exist, as far as the text of its command "
+        "says it; a warning where it is a pack's, or where the host may then refuse every tool "
+        "call or block every stop",
         "put it back, or remove the hook",
     ),
     Code(
@@ -629,8 +630,14 @@ TABLE = (
         "",
     ),
     Code(
+        "pack_fine", ("info",),
+        "a pack is in the settings as it was installed, with its files, and nothing was found "
+        "that keeps its hooks from running",
+        "",
+    ),
+    Code(
         "not_installed", ("info",),
-        "the host is not in use here, or the guard is not installed there",
+        "the host is not in use here, or nothing of hookctl's is installed there",
         "`hookctl install --host claude`",
     ),
 )

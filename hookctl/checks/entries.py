@@ -77,23 +77,35 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
         and not _find_defect_by_id(file, current, entry.id)
         and not limits.is_at_fault(file, entry.path)
     ):
+        names = _list_changed_fields(current, entry)
         message = (
-            f"{name} was changed{_describe_change(current, entry)}; the change is yours and stays"
+            f"{name} was changed{_describe_change(current, entry, names)}; "
+            "the change is yours and stays"
         )
-        yield file.find("entry_edited", message, f"`{install} --force` restores it.")
+        fix = f"Leave it as it is; `{install} --force` would put hookctl's value in its place."
+        # A value or a limit of yours is as good as ours; another command may do anything.
+        level = "warning" if "command" in names else "info"
+        yield file.find("entry_edited", message, fix, level=level)
 
 
-def _describe_change(current: Current, entry: Entry) -> str:
+def _describe_change(current: Current, entry: Entry, changed: list[str]) -> str:
+    if entry.id:
+        return f" ({', '.join(changed)} changed)"
+    name = str(entry.path[-1])
+    current_value = _quote_value(name, current.values[entry.path])
+    return f" ({current_value} instead of {_quote_value(name, entry.written)})"
+
+
+def _list_changed_fields(current: Current, entry: Entry) -> list[str]:
+    """The fields of a hook that are not as they were written; none of a plain value."""
     if not entry.id:
-        name = str(entry.path[-1])
-        current_value = _quote_value(name, current.values[entry.path])
-        return f" ({current_value} instead of {_quote_value(name, entry.written)})"
+        return []
     fields = next(hook_entry.fields for hook_entry in current.elements if hook_entry.id == entry.id)
     changed = []
     for name in {**entry.written, **fields}:
         if fields.get(name) != entry.written.get(name):
             changed.append(name)
-    return f" ({', '.join(changed)} changed)"
+    return changed
 
 
 def _quote_value(name: str, value: Any) -> str:

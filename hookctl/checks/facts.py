@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding, finding
+from hookctl.checks.scripts import Script
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -18,10 +19,6 @@ from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
-_SCRIPTED = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash)[0-9.]*")
-_SHELL = re.compile(
-    r"[;&|<>()`$*?\n]"
-)  # with one of these it is more than a program and its arguments
 _FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 
 
@@ -63,17 +60,6 @@ class FoundHook(NamedTuple):
         if _INTERPRETERS.fullmatch(names[0]) and _FILE_NAME.fullmatch(names[-1]):
             return " ".join([names[0], *names[1:]])
         return names[0]
-
-    @property
-    def script(self) -> str:
-        """The script, by an absolute path, that an interpreter is to run; empty if it is none."""
-        words = self.words
-        if not words or _SHELL.search(self.command):
-            return ""
-        if not _SCRIPTED.fullmatch(os.path.basename(words[0])):
-            return ""
-        script = next((word for word in words[1:] if not word.startswith("-")), "")
-        return script if os.path.isabs(script) else ""
 
 
 class Layer(NamedTuple):
@@ -339,7 +325,7 @@ class HostFacts(NamedTuple):
     running: tuple[FoundHook, ...] = ()  # the hooks that it looks at
     guards: tuple[GuardRegistration, ...] = ()  # the guard's that it runs
     unread: tuple[UnreadFile, ...] = ()
-    missing_scripts: frozenset[str] = frozenset()
+    missing_scripts: Mapping[tuple[str, Path], Script] = {}  # by the file and path of a hook
     agents: frozenset[str] = frozenset()  # the programs of all hosts
     systems: tuple[dict[str, Any], ...] = ()  # tools that keep an agent going
     log: tuple[dict[str, Any], ...] = ()  # every line of the guard's log

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks import probes, run_folder
+from hookctl.checks import probes, run_folder, scripts
 from hookctl.checks.facts import (
     FileFacts,
     FoundHook,
@@ -25,15 +25,16 @@ from hookctl.checks.facts import (
 from hookctl.checks.gather_file import bare_facts, file_facts, parse_settings
 from hookctl.checks.machine import Machine, hooks_of
 from hookctl.checks.running_guards import at_work, with_running
+from hookctl.checks.scripts import Script
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import store
-from hookctl.model import PackRecord
+from hookctl.model import PackRecord, Path
 from hookctl.packs import guard
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
-from hookctl.settings.targets import OWN, Target, variant_of_file
+from hookctl.settings.targets import GUARD, OWN, Target, variant_of_file
 from hookctl.system import project
 
 _SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
@@ -88,9 +89,9 @@ def _add_other_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
     foreign: list[FoundHook] = []
     for layer in facts.layers:
         foreign += [hook for hook in layer.hooks if not hook.id]
+    facts = facts._replace(missing_scripts=_find_missing_scripts(machine, facts.layers))
     if foreign:
-        missing_scripts = frozenset(_find_missing_scripts(foreign))
-        facts = facts._replace(missing_scripts=missing_scripts, agents=_list_agents(machine))
+        facts = facts._replace(agents=_list_agents(machine))
     if foreign or _has_plugins(facts.layers):
         facts = facts._replace(systems=_load_systems())
     return facts
@@ -221,6 +222,8 @@ def _find_unread(
             document = machine.reader.patient_document(path, variant.format)[1]
         except HookctlError:
             continue
+        if reading.refusal(variant, document):
+            continue  # the host reads no such text anywhere, which is the reason that counts
         hooks = hooks_of(Source(scope, path, document, variant))
         yield UnreadFile(path, real_path, scope, reason, hooks, owner)
 
@@ -341,12 +344,24 @@ def _has_plugins(layers: tuple[Layer, ...]) -> bool:
     return any(layer.source.document.get(("enabledPlugins",)) is not MISSING for layer in layers)
 
 
-def _find_missing_scripts(foreign: list[FoundHook]) -> Iterator[str]:
-    """The scripts that hooks are to run, and that are not there."""
-    for hook in foreign:
-        script = hook.script
-        if script and not os.path.lexists(script):
-            yield script
+def _find_missing_scripts(
+    machine: Machine, layers: tuple[Layer, ...]
+) -> dict[tuple[str, Path], Script]:
+    """What hooks of others, and of packs, are to run and what is not there."""
+    missing = {}
+    for layer in layers:
+        variables = {"HOME": hosts.home(machine.environ)}
+        name = layer.source.host.environment.project
+        if name and layer.source.scope in ("project", "local"):
+            variables[name] = machine.folders.cwd  # the folder whose settings these are
+        for hook in layer.hooks:
+            if hook.id.startswith(f"{GUARD}/"):
+                continue
+            for script in scripts.find_scripts(hook.command, variables):
+                if probes.is_missing(script.path):
+                    missing[hook.source.path, hook.path] = script
+                    break
+    return missing
 
 
 def _list_agents(machine: Machine) -> frozenset[str]:

@@ -28,6 +28,7 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import HOSTS
 from hookctl.packs.model import NEWER, RELEASED, UNKNOWN
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
+from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
@@ -321,6 +322,23 @@ def judge_packs(file: FileFacts) -> Iterator[Finding]:
             )
 
 
+def judge_fine_packs(file: FileFacts, findings: list[Finding]) -> Iterator[Finding]:
+    """A line for each pack of a file about which the host's other findings say nothing bad."""
+    if any(finding.level in ("error", "warning") for finding in findings):
+        return
+    elements = file.current.elements if file.current else ()
+    for name, pack_record in (file.record.packs if file.record else {}).items():
+        if name == GUARD:
+            continue
+        hooks = sum(hook_entry.pack == name for hook_entry in elements)
+        message = f"{name} {pack_record.version} is as installed: {hooks} "
+        message += "hook" if hooks == 1 else "hooks"
+        if pack_record.files:
+            message += f", {len(pack_record.files)} "
+            message += "file" if len(pack_record.files) == 1 else "files"
+        yield file.find("pack_fine", message)
+
+
 def _judge_pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Finding]:
     install, path = file.install_of(pack), program.path
     if program.error:
@@ -425,7 +443,7 @@ def _list_recent_sessions(
 def judge_client(file: FileFacts) -> Iterator[Finding]:
     """The version that the client itself prints."""
     client = file.client
-    if client is None:
+    if client is None or file.record is None:  # nobody asked hookctl about this client
         return
     known, title = file.host.client, file.host.title
     if not client.path:

@@ -13,6 +13,7 @@ from hookctl.checks.facts import FoundHook, HostFacts
 from hookctl.checks.running_guards import at_work, ends_chains, mode
 from hookctl.hosts import Host, read_cap
 from hookctl.hosts.handlers import can_block, never_runs, rules
+from hookctl.masking import masked_text
 from hookctl.settings import effective
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
@@ -39,7 +40,20 @@ def judge_stops(facts: HostFacts) -> Iterator[Finding]:
         blocking = [hook for hook in foreign if hook.event == event]
         blocking = [hook for hook in blocking if can_block(facts.host, event, hook.fields)]
         if blocking or (known and canonical == "stop"):
-            yield _judge_end(facts, canonical, blocking, known)
+            finding = _judge_end(facts, canonical, blocking, known)
+            # Else nobody asked hookctl to watch over stops here.
+            if finding.level == "error" or _has_guard(facts) or _is_cap_off(facts, blocking):
+                yield finding
+
+
+def _is_cap_off(facts: HostFacts, hooks: list[FoundHook]) -> bool:
+    """Whether the host has a cap, and somebody has switched it off."""
+    return bool(facts.host.cap) and _read_cap_of_hooks(facts, hooks) <= 0
+
+
+def _has_guard(facts: HostFacts) -> bool:
+    """Whether the guard is on record for the host, or registered where it starts here."""
+    return bool(facts.registrations) or any(file.guard for file in facts.files)
 
 
 def _find_known(facts: HostFacts, foreign: list[FoundHook]) -> Iterator[_KnownTool]:
@@ -104,7 +118,8 @@ def _judge_end(
         if cap > 0:
             message = f"{blocker}; {reason}, and {title} overrides it after {cap:g} blocks"
             return facts.find("foreign_stop", message, "", path, level="info")
-    fix = _suggest_fix(facts.host, canonical, wrap=bool(hooks), lift=cap <= 0)
+    options = " --mode breaker --set end_foreign_chains=true" if _has_guard(facts) else ""
+    fix = _suggest_fix(facts.host, canonical, options, wrap=bool(hooks), lift=cap <= 0)
     if cap > 0:
         message = f"{blocker}; {reason}"
         message += f", so only {title}'s own cap ends it, after {cap:g} blocks in a row"
@@ -124,12 +139,11 @@ def _can_end(host: Host) -> bool:
     return bool(host.dialect.end)
 
 
-def _suggest_fix(host: Host, canonical: str, *, wrap: bool, lift: bool) -> str:
-    """The fix for a chain that nothing ends, as far as the host has one."""
+def _suggest_fix(host: Host, canonical: str, options: str, *, wrap: bool, lift: bool) -> str:
+    """The fix for a chain that nothing ends; `options` are those that an installed guard needs."""
     steps = []
     if canonical == "stop" and _can_end(host):
-        options = "--mode breaker --set end_foreign_chains=true"
-        steps.append(f"`hookctl install --host {host.name} {options}` ends such chains.")
+        steps.append(f"`hookctl install --host {host.name}{options}` ends such chains.")
     if canonical == "stop" and wrap and host.registration.wraps:
         wrapping = f"`hookctl install --host {host.name} --wrap TEXT` with a part of its command."
         steps.append(f"Or {wrapping}" if steps else f"Limit it: {wrapping}")
@@ -190,23 +204,30 @@ def _judge_idle(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
         yield facts.find("ignored_field", message, f"Remove `{name}`.", hook.source.path)
 
 
+def judge_scripts(facts: HostFacts) -> Iterator[Finding]:
+    """Hooks of packs whose script or program is not there."""
+    for hook in facts.running:
+        script = facts.missing_scripts.get((hook.source.path, hook.path))
+        if hook.id and script:
+            message = f"{hook.id} runs {masked_text(script.path)}, which is not there"
+            fix = f"Put it back, or `hookctl uninstall {hook.id.partition('/')[0]}`."
+            yield facts.find("script_missing", message, fix, hook.source.path, level="warning")
+
+
 def _judge_script(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
-    """A script that an interpreter is to run, by an absolute path, and that is not there."""
-    script = hook.script
-    if not script or script not in facts.missing_scripts:
+    """A script or program that is not there."""
+    script = facts.missing_scripts.get((hook.source.path, hook.path))
+    if not script:
         return
-    message = f"{_format_path(hook)} runs {script}, which is not there"
+    message = f"{_format_path(hook)} runs {masked_text(script.path)}, which is not there"
     level = "info"
     does = rules(facts.host).get("script_gone", {}).get(hook.event)
-    if does:
+    # Hosts take 2 for a denial; one that reads stderr takes whatever is above 1.
+    denies = script.status == 2 or (script.status > 1 and facts.host.denials.get("stderr"))
+    if does and denies:
         level, message = "warning", f"{message}: {facts.host.title} {does}"
-    yield facts.find(
-        "script_missing",
-        message,
-        "Put the script back, or remove the hook.",
-        hook.source.path,
-        level=level,
-    )
+    fix = "Put it back, or remove the hook."
+    yield facts.find("script_missing", message, fix, hook.source.path, level=level)
 
 
 def _judge_commands(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:

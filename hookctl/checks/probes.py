@@ -88,6 +88,17 @@ class FileReader:
             return parsed
 
 
+def is_missing(path: str) -> bool:
+    """Whether nothing is there; what may not be looked at counts as there."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
 def configuration(reader: FileReader, folder: str) -> Configuration:
     """The guard's config.json in a folder."""
     path = os.path.join(folder, CONFIG)

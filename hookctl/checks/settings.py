@@ -14,17 +14,24 @@ from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, handlers, loading, reading, shapes
 from hookctl.masking import masked_text
-from hookctl.settings.targets import GUARD, OWN
+from hookctl.settings.targets import OWN
 
 
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
     """Whether the file can be read, and whether the guard is in it."""
     if file.error:
         yield _report_unreadable(file, file.error, "error")
-    elements = file.current.elements if file.current else ()
-    if file.guard is None and not any(element.pack == GUARD for element in elements):
-        message, fix = "the guard is not installed here", f"`{file.install}`"
-        yield file.find("not_installed", message, fix)
+
+
+def judge_nothing(facts: HostFacts) -> Iterator[Finding]:
+    """A host in use with nothing of hookctl's in any of its files."""
+    for file in facts.files:
+        if file.record or (file.current and file.current.elements):
+            return
+    if facts.files:
+        file = facts.files[0]
+        message = f"nothing of hookctl's is installed for {facts.host.title}"
+        yield file.find("not_installed", message, f"`{file.install}` installs the guard.")
 
 
 def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:

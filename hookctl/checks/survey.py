@@ -45,6 +45,7 @@ _FILE_JUDGES = (
 )
 # Of each host as it would be started in the working folder.
 _HOST_JUDGES = (
+    settings.judge_nothing,
     settings.judge_guests,
     settings.judge_managed,
     settings.judge_switch_files,
@@ -52,6 +53,7 @@ _HOST_JUDGES = (
     activation.judge_doubles,
     other_tools.judge_stops,
     other_tools.judge_traps,
+    other_tools.judge_scripts,
     activation.judge_shadowed,
     activation.judge_unread,
     run_folder.judge,
@@ -112,4 +114,6 @@ def judge(facts: HostFacts) -> list[Finding]:
             findings += judge_file(file)
     for judge_host in _HOST_JUDGES:
         findings += judge_host(facts)
+    for file in facts.files:
+        findings += hook.judge_fine_packs(file, findings)
     return findings

@@ -178,10 +178,10 @@ def load(
     if data is None:
         return {}
     records = {}
-    with store.refusals("the ledger", path, store.MOVE_AWAY):
+    with store.refusals("hookctl's record", path, store.MOVE_AWAY):
         version, json_object = store.parse_object(data, "ledger_version", path)
         if json_object.keys() != {"files"}:
-            raise TypeError("the ledger has unexpected keys")
+            raise TypeError("hookctl's record has unexpected keys")
         for name, record_data in _without_end(json_object["files"]).items():
             target = _find_target(folders, project, name)
             key = store.real_path(target.path)
@@ -323,7 +323,7 @@ def _refuse_conflict_marks(data: bytes, path: str) -> None:
     if mark is None:
         return
     line = data.count(b"\n", 0, mark.start()) + 1
-    message = "the ledger has merge-conflict marks"
+    message = "hookctl's record has merge-conflict marks"
     hint = "Resolve the conflict, then run the command again."
     raise HookctlError("ledger_unreadable", message, path=path, line=line, column=1, hint=hint)
 

@@ -81,11 +81,11 @@ def parse(data: bytes | None, path: str) -> Ledger:
     """The ledger with these bytes; an empty one where there are none."""
     if data is None:
         return Ledger("", {})
-    with refusals("the ledger", path, MOVE_AWAY):
+    with refusals("hookctl's record", path, MOVE_AWAY):
         version, json_object = parse_object(data, "ledger_version", path)
         if version == 1:
             json_object = version1.upgrade_ledger(json_object)
-        ledger = from_json(Ledger, json_object, "the ledger")
+        ledger = from_json(Ledger, json_object, "hookctl's record")
         for record in ledger.files.values():
             check_record(record)
         return ledger

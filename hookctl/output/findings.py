@@ -52,6 +52,8 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
     for finding in findings:
         if finding.code == "last_ran":
             said.append(finding.message.partition(", at ")[0])
+        elif finding.code == "pack_fine":
+            said.append(finding.message)
         elif finding.code in _BRIEF:
             said.append(_BRIEF[finding.code])
         elif finding.code not in _UNSAID:

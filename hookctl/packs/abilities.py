@@ -37,7 +37,7 @@ def in_the_way(
         limit = int(UNLIMITED_CAP)
     if mode in ("breaker", "keepalive") and 0 < most < limit:
         blocks = f"it grants no more than {most} blocks in a row"
-        yield f"{blocks}, so the guard lets go after {most} and not {limit}"
+        yield f"{blocks}, so the guard stops blocking after {most} and not {limit}"
     if not host.dialect.end and mode == "guard":
         yield "a hook cannot end a turn that others force on, so mode guard only counts"
     if options.get("dispatch_tools") and not can_refuse(host):
@@ -77,10 +77,7 @@ def _cap(host: Host) -> Iterator[str]:
 def _unanswered(host: Host) -> Iterator[str]:
     dialect = host.dialect
     if not dialect.release:
-        yield (
-            "shows no word of a hook that lets go, so the guard does so in silence; "
-            "`hookctl log` has it"
-        )
+        yield ("shows no message of a hook that lets the agent stop; `hookctl log` has it")
     if not dialect.end:
         yield "a hook cannot end a turn that other hooks force on"
     if not can_refuse(host):

@@ -88,9 +88,13 @@ def settings_from(recorded: dict[str, Any]) -> Settings:
     values = {name: recorded.get(name, default) for name, default in defaults.items()}
     has_config = isinstance(recorded.get("config", {}), dict)
     if not has_config or not _are_well_formed(values, defaults):
-        hint = "Move the ledger away; `hookctl install` then takes back the hooks that it finds."
+        hint = (
+            "Move hookctl's record away; `hookctl install` then takes back the hooks that it finds."
+        )
         raise HookctlError(
-            "ledger_unreadable", "the guard's settings in the ledger are of a wrong kind", hint=hint
+            "ledger_unreadable",
+            "the guard's settings in hookctl's record are of a wrong kind",
+            hint=hint,
         )
     return Settings(values["mode"], values["knobs"], values["python"], values["preset"])
 

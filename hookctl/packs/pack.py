@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl import hosts
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.model import LIMIT, Path
+from hookctl.packs.mistakes import find_mistakes
 from hookctl.packs.model import EnvClaim, Pack, PackHook, Part
 from hookctl.packs.wants import Unreadable, slots
 from hookctl.system import files
@@ -327,7 +328,7 @@ def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
             yield (
                 (*place, key),
                 f"{_table(place)} has an unknown key {_shown(key)}",
-                f"Known keys: {', '.join(known)}.",
+                f"{nearest(key, known)}Known keys: {', '.join(known)}.",
             )
     elif error.validator == "required":
         for key in (key for key in rule if key not in value):
@@ -347,7 +348,8 @@ def _problems(error: Any) -> Iterator[tuple[Path, str, str]]:
             "Name it once.",
         )
     else:
-        hint = f"Use one of: {', '.join(rule)}." if error.validator == "enum" else hint
+        if error.validator == "enum":
+            hint = f"{nearest(str(value), rule)}Use one of: {', '.join(rule)}."
         yield place, f"{_dotted(place)} cannot be {_shown(value)}", hint
 
 
@@ -370,6 +372,8 @@ def _check_meaning(source: _Source, pack: Pack) -> None:
         _check_hooks(source, place, pack, part.hooks)
         for hook, at in _placed(place, part.hooks):
             _check_native(source, at, hook, host)
+    for mistake_place, message, hint in find_mistakes(pack):
+        raise source.error(mistake_place, message, hint)
 
 
 def _placed(place: Path, hooks: tuple[PackHook, ...]) -> Iterator[tuple[PackHook, Path]]:

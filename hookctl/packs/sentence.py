@@ -27,9 +27,11 @@ def _breaker(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
     blocks = _blocks_of_breaker(options, limit, cap)
     run = ""
     if options.get("require_arm") is True:
-        run = " in a run that `hookctl run start` has armed"
+        run = " in a run that `hookctl run start` began"
     stops = _count(blocks, "stop")
-    return f"blocks at most {stops} without progress while work remains{run}, then lets go"
+    return (
+        f"blocks at most {stops} without progress while work remains{run}, then lets the agent stop"
+    )
 
 
 def _blocks_of_breaker(options: dict[str, Any], limit: int, cap: float) -> int:
@@ -49,9 +51,10 @@ def _lowest(*bounds: int) -> int:
 def _keepalive(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
     own = _whole(options, "keepalive_cap", ARMED_CEILING)
     stops = _count(_lowest(own, int(cap), ARMED_CEILING), "stop")
-    run = "keeps a run going that `hookctl run start` has armed"
+    run = "keeps a run going that `hookctl run start` began"
     return (
-        f"{run}, until it ends or {stops} were blocked without progress; outside a run it lets go"
+        f"{run}, until it ends or {stops} were blocked without progress; "
+        "outside a run it lets the agent stop"
     )
 
 

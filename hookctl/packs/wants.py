@@ -13,6 +13,7 @@ from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Pack, PackHook
 
+PLACEHOLDERS = ("files", "host", "event")
 # What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.
 _FILES = (
     r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
@@ -24,7 +25,7 @@ class Slot(NamedTuple):
 
     start: int
     end: int
-    name: str  # files | host | event
+    name: str  # files | host | event, or what is none of them
     inside: str = ""  # what it stands in; empty where it may be replaced
 
 
@@ -34,7 +35,11 @@ def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[s
     `files_text` is {files}, quoted for sh.
     """
     found, messages = [], []
-    for hook in _hooks(pack, host.name):
+    hooks = _hooks(pack, host.name)
+    if has_hooks(pack) and not hooks:
+        names = ", ".join(_hosts_of_hooks(pack))
+        messages.append(f"{pack.name} has no hook for {host.title}, only for {names}")
+    for hook in hooks:
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if event:
             found.append(_element(pack, hook, host, event, files_text))
@@ -53,6 +58,27 @@ def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[s
             f"{pack.name}: {host.title} has no env channel, so {', '.join(env)} is not set there"
         )
     return found, messages
+
+
+def has_hooks(pack: Pack) -> bool:
+    """Whether a pack registers hooks on any host; some have variables only."""
+    return bool(_all_hooks(pack))
+
+
+def _all_hooks(pack: Pack) -> list[tuple[str, PackHook]]:
+    """Every hook of a pack, with the host that it is of; '' for the common ones."""
+    hooks = [("", hook) for hook in pack.hooks]
+    for name, part in pack.hosts.items():
+        hooks += [(name, hook) for hook in part.hooks]
+    return hooks
+
+
+def _hosts_of_hooks(pack: Pack) -> list[str]:
+    """The hosts that a pack's hooks are limited to."""
+    names: set[str] = set()
+    for name, hook in _all_hooks(pack):
+        names.update([name] if name else hook.hosts)
+    return sorted(names)
 
 
 def _env(pack: Pack, host: Host) -> dict[str, Any]:
@@ -112,6 +138,8 @@ def _forms(pack: Pack, hook: PackHook, host: Host) -> str:
 
 # ${host} is the shell's, also where it is not expanded
 _NAME = re.compile(r"(?<!\$)\{(files|host|event)\}")
+# behind @ or % it belongs to a revision or a format
+_OTHER_NAME = re.compile(r"(?<![$@%])\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 _TOKEN = re.compile(rf"""{_NAME.pattern}|\$[$({{']|\\?.""", re.DOTALL)
 _CASE = re.compile(r"case[ \t]")
 _BREAKS = frozenset(" \t;&|<>()")  # behind these a word begins, or a comment
@@ -140,7 +168,12 @@ _TITLES = {'"': "double quotes", "`": "backticks"}
 
 def slots(command: str) -> list[Slot]:
     """The placeholders of a command, in order; raises Unreadable if its quotes are unclear."""
-    return list(_slots(command))
+    return [slot for slot in _slots(command) if slot.name in PLACEHOLDERS]
+
+
+def unknown_slots(command: str) -> list[Slot]:
+    """What looks like a placeholder outside quotes and is none."""
+    return [slot for slot in _slots(command) if slot.name not in PLACEHOLDERS]
 
 
 def _slots(command: str) -> Iterator[Slot]:
@@ -174,11 +207,19 @@ def _slots(command: str) -> Iterator[Slot]:
                 f"a case inside {top.inside} cannot be followed"
             )  # its patterns end in ")"
         else:
+            if token == "{" and not top.inside and top.kind != "${":
+                yield from _unknown_at(command, start)
             word = _turn(stack, token)
             continue
         word = True
     if len(stack) > 1:
         raise Unreadable(f"{stack[-1].kind} is opened and never closed")
+
+
+def _unknown_at(command: str, start: int) -> Iterator[Slot]:
+    match = _OTHER_NAME.match(command, start)
+    if match:
+        yield Slot(start, match.end(), match[1])
 
 
 def _turn(stack: list[_Open], token: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError
@@ -20,20 +20,12 @@ from hookctl.packs import listing
 from hookctl.packs.model import Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
+from hookctl.planner.permission import Permission
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.system import files
 from hookctl.system.folders import Folders
 
 Entries = tuple[Entry, ...]
-
-
-class Permission(NamedTuple):
-    """What the command line permits."""
-
-    yes: bool = False
-    accept_changed: bool = False
-    show: Callable[[str], None] | None = None  # shows what the pack brings
-    confirm: Callable[[str], bool] | None = None  # asks at a terminal; None: nobody is asked
 
 
 class Review(NamedTuple):

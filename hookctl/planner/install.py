@@ -63,6 +63,8 @@ def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
 
     for draft in drafts:
         require_safe(draft.target.path, whole=False)
+        if pack.name not in draft.packs:
+            continue  # nothing of it belongs there
         installed = draft.packs[pack.name]
         for path in (installed.folder, installed.settings.get("python", "")):
             if path:
@@ -135,6 +137,8 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         content = guard_content(draft, pack, choice, folder)
     else:
         content = pack_content(draft, pack, choice, folder)
+        if not content.wants and pack.name not in draft.packs:
+            return  # a message says why nothing of it belongs here
     changes_wraps = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
@@ -248,7 +252,7 @@ def _require_own_programs(pack: Pack, runtime: Runtime) -> None:
 
 def _decide_on_approvals(approvals: Approvals, draft: Draft, pack: Pack, choice: Choice) -> None:
     """Approve the pack's hooks, and keep up the approvals of other packs in the file."""
-    if draft.conflicts:
+    if draft.conflicts or pack.name not in draft.packs:
         return
     approvals.install(draft, pack.name, ask=choice.trust)
     for other in draft.packs:

@@ -121,7 +121,7 @@ class _Wraps:
         if command != text:
             self.edits.append(Put((*hook.path, "command"), command))
         if entry is None:
-            self._act("take-back", renewed, ("orphan", "owned"), "the ledger did not know it")
+            self._act("take-back", renewed, ("orphan", "owned"), "hookctl's record did not have it")
         elif command != text and is_edited:
             reason = f"took over your {masked_text(text)}"
             self._act("replace", renewed, ("overridden", "owned"), reason)

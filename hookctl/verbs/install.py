@@ -8,7 +8,6 @@ import shlex
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hookctl import errors, report
 from hookctl.errors import HookctlError
@@ -18,16 +17,16 @@ from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.words import program
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.model import Pack
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import Choice
 from hookctl.planner.install import check_request, plan_install
+from hookctl.planner.permission import Permission
 from hookctl.planner.plan import Plan
+from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.folders import Folders
-
-if TYPE_CHECKING:
-    from hookctl.planner.consent import Permission, Review
 
 _SILENT = 1.0  # seconds until progress is shown
 _DOES = {
@@ -60,11 +59,12 @@ def install(
     check_request(pack, choice.settings)
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
-    make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
-    review: Review | None = None
+    ask = None if dry_run else permission or Permission()
+    command = _plan_command(pack, targets)
     try:
-        if pack.source:
-            review, make_plan = _review(sources, pack, targets, make_plan, permission, dry_run)
+        make_plan, review = prepare(
+            sources, pack, targets, choice, ask=ask, command=command, show_progress=show_progress
+        )
         plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
     except HookctlError as error:
         attempts = [partial(plan_install, sources, pack, [target], choice) for target in targets]
@@ -83,34 +83,6 @@ def install(
         text = [*review.text, *text]
         messages += review.warnings
     return Result(data, tuple(text), messages)
-
-
-def _review(
-    sources: Sources,
-    pack: Pack,
-    targets: list[Target],
-    make_plan: Callable[[], Plan],
-    permission: Permission | None,
-    dry_run: bool,
-) -> tuple[Review | None, Callable[[], Plan]]:
-    """What a pack brings, agreed to unless on a dry run, and a plan of that very content."""
-    from hookctl.planner import consent
-
-    plan = make_plan()
-    if plan.conflicts:
-        return None, make_plan
-    review = consent.review(sources.folders, pack, plan)
-    if not dry_run:
-        command = _plan_command(pack, targets)
-        consent.require_consent(review, permission or consent.Permission(), command)
-    sources.forget()
-
-    def make_reviewed_plan() -> Plan:
-        plan = make_plan()
-        consent.require_digest(plan, pack.name, review.digest)
-        return plan
-
-    return review, make_reviewed_plan
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:
@@ -144,9 +116,11 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
-        return [Line(f"{pack.name} {pack.version} is installed. {undo}"), *_next(targets, [])]
+        return [Line(f"{_describe_installed(plan, pack)} {undo}"), *_next(targets, [])]
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
+    if settings.events and not _hosts_with_hooks(plan, GUARD):
+        return [Line("The guard does not run: none of its hooks is registered.")]
     if not settings.events:
         command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
@@ -154,6 +128,31 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
     if settings.mode in _FIRST_STEPS:
         steps.append(_FIRST_STEPS[settings.mode])
     return [Line(f"The guard {_DOES[settings.mode]}."), *_next(targets, steps)]
+
+
+def _describe_installed(plan: Plan, pack: Pack) -> str:
+    """Where a pack is installed; a pack whose hooks are registered nowhere is not."""
+    from hookctl.packs.wants import has_hooks
+
+    titles = _hosts_with_hooks(plan, pack.name)
+    if not has_hooks(pack) or len(titles) == len(plan.files):
+        return f"{pack.name} {pack.version} is installed."
+    if titles:
+        return f"{pack.name} {pack.version} is installed for {' and '.join(titles)}."
+    return f"No hook of {pack.name} {pack.version} is registered."
+
+
+def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
+    """The hosts whose settings have a hook of the pack once the plan is carried out."""
+    titles = []
+    for file in plan.files:
+        removed = {action.id for action in file.decision.kept if action.from_state == "missing"}
+        for entry in file.record.entries if file.record else ():
+            is_hook = entry.id.startswith(f"{pack}/") and not is_wrap_id(entry.id)
+            if is_hook and entry.id not in removed:
+                titles.append(file.target.host.title)
+                break
+    return titles
 
 
 def _next(targets: list[Target], steps: list[str]) -> list[str | Line]:

@@ -1,0 +1,231 @@
+"""Finds the script that a hook's command is to run, as far as the text alone says it.
+
+Nothing is run. Where only a shell could know, because of a condition, a substitution, or a variable
+with an unknown value, there is no answer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+
+class Script(NamedTuple):
+    """A script or program by its absolute path, and what becomes of a command without it."""
+
+    path: str
+    status: int  # of the whole command where it is not there; 0: the host sees another one
+
+
+class _Token(NamedTuple):
+    """A word, or an operator of the shell."""
+
+    text: str | None  # None: a word whose value is not known
+    is_operator: bool = False
+
+
+class _Interpreter(NamedTuple):
+    """How a program is told which script to run."""
+
+    status: int  # where there is no such script
+    flags: str  # a pattern for options without a value
+    valued: tuple[str, ...] = ()  # options whose value is the next word
+
+
+_SHELL = _Interpreter(2, r"-[abefhkmnprtuvxlEi]+|--(?:login|posix|norc|noprofile)", ("-o", "-eo"))
+_INTERPRETERS = (
+    (r"python[0-9.]*|pypy[0-9.]*", _Interpreter(2, r"-[bBdEiIOPqRsSuvx]+|-[WX].+", ("-W", "-X"))),
+    (r"sh|dash", _SHELL),
+    (r"bash|zsh|ksh", _SHELL._replace(status=127, valued=("-o", "-O", "-euo", "-eo", "-eux"))),
+    (r"node|nodejs", _Interpreter(1, r"--(?!eval|print|check|test)[a-z-]+(?:=.*)?", ("-r",))),
+    (r"ruby|perl", _Interpreter(2, r"-[wWTt]+|-[IMr].+", ("-I", "-r"))),
+    (r"bun|deno|tsx|ts-node|php", _Interpreter(1, r"-A|--(?!eval)[a-z-]+(?:=.*)?")),
+)
+# A program that runs another one: its options without and with a value.
+_PREFIXES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "exec": ("", ()),
+    "nohup": ("", ()),
+    "command": ("", ()),
+    "time": ("-p", ()),
+    "nice": (r"-[0-9]+", ("-n",)),
+    "env": (r"-[i]|--ignore-environment", ("-u",)),
+    "timeout": (r"--(?:foreground|preserve-status)|--[a-z-]+=.*", ("-s", "-k")),
+}
+_RUNNERS = ("uv", "poetry", "pipenv", "pdm", "rye", "deno", "bun")
+_RUNNER_FLAGS = (
+    r"-[qAs]|--(?:quiet|no-project|isolated|frozen|locked|offline|no-sync|script|allow-[a-z]+)"
+    r"|--[a-z-]+=.*"
+)
+_RUNNER_VALUES = ("--project", "--directory", "--with", "--python", "-p", "--env-file", "--extra")
+_SCRIPT_ENDS = (".py", ".ts", ".js")
+_KEYWORDS = ("if", "for", "while", "until", "case", "[", "[[", "test", "{", "!", "which", "eval")
+_LOSES_STATUS = (";", "|", "&", "\n")
+_QUOTE = "'"
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_VARIABLE = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})")
+_OPERATOR = re.compile(r"&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n]")
+_ASSIGNMENT = re.compile(rf"{_NAME}=")
+# What hookctl puts before a pack's command: the mark, and a condition on the pack's first file.
+_OWN_HEAD = re.compile(
+    r"^: hookctl=[A-Za-z0-9._/-]+; (?:\[ -f .+? \] && \[ -r .+? \] \|\| exit 0; )?"
+)
+
+
+def find_scripts(
+    command: str, variables: Mapping[str, str], *, is_inner: bool = False
+) -> list[Script]:
+    """What a command runs first: an interpreter and its script, or a program, by absolute paths.
+
+    `variables` are those whose values are known.
+    """
+    tokens = list(_tokens(_OWN_HEAD.sub("", command, count=1), variables))
+    folder: str | None = ""
+    words, operator = _take_command(tokens)
+    while _is_preparation(words, operator):
+        if words[0] == "cd":
+            folder = words[1]
+        words, operator = _take_command(tokens)
+    if folder is None or operator in ("||", "?"):  # `||`: the author knows what may be missing
+        return []
+    scripts = _Finder(folder, variables, is_inner).find(words)
+    if operator in _LOSES_STATUS:
+        return [script._replace(status=0) for script in scripts]
+    return scripts
+
+
+def _is_preparation(words: list[str | None], operator: str) -> bool:
+    """Whether a command only prepares the next one."""
+    if len(words) == 2 and words[0] == "cd":
+        return operator == "&&"
+    return bool(words) and words[0] in (":", "set", "export", "true") and operator in (";", "&&")
+
+
+def _take_command(tokens: list[_Token]) -> tuple[list[str | None], str]:
+    """The words of the first command, without redirections, and the operator behind it."""
+    words: list[str | None] = []
+    while tokens:
+        token = tokens.pop(0)
+        if not token.is_operator:
+            words.append(token.text)
+        elif token.text and re.search("[<>]", token.text):
+            if not tokens or tokens[0].is_operator:
+                return words, "?"
+            tokens.pop(0)  # the file
+        else:
+            return words, token.text or ""
+    return words, ""
+
+
+def _tokens(command: str, variables: Mapping[str, str]) -> Iterator[_Token]:
+    at = 0
+    while at < len(command):
+        if command[at] in " \t":
+            at += 1
+        elif command[at] == "#":
+            return
+        elif operator := _OPERATOR.match(command, at):
+            yield _Token(operator[0], True)
+            at = operator.end()
+        else:
+            text, at = _read_word(command, at, variables)
+            yield _Token(text)
+
+
+def _read_word(command: str, at: int, variables: Mapping[str, str]) -> tuple[str | None, int]:
+    """A word with its quotes and variables replaced, and where it ends."""
+    text, is_known, in_quotes, start = "", True, False, at
+    while at < len(command):
+        char = command[at]
+        if char == _QUOTE and not in_quotes:
+            end = command.find(_QUOTE, at + 1)
+            if end < 0:
+                return None, len(command)
+            text, at = text + command[at + 1 : end], end + 1
+            continue
+        if not in_quotes and (char in " \t\n;&|<>()"):
+            break
+        if char == '"':
+            in_quotes, at = not in_quotes, at + 1
+        elif char == "\\":
+            text, at = text + command[at + 1 : at + 2], at + 2
+        elif variable := _VARIABLE.match(command, at):
+            value = variables.get(variable[1] or variable[2], "")
+            is_known = is_known and bool(value)
+            text, at = text + value, variable.end()
+        elif char == "~" and at == start and command[at + 1 : at + 2] in ("/", ""):
+            text, at = variables.get("HOME", ""), at + 1
+        else:
+            is_glob = char in "*?" or (char == "[" and at > start)
+            is_user = char == "~" and at == start
+            if char in "$`" or (not in_quotes and (is_glob or is_user)):
+                is_known = False
+            text, at = text + char, at + 1
+    return (text if is_known and not in_quotes else None), at
+
+
+class _Finder(NamedTuple):
+    """Looks for scripts in the words of one command."""
+
+    folder: str  # that relative names are below; empty where it is not known
+    variables: Mapping[str, str]
+    is_inner: bool  # the command is already one that `sh -c` runs
+
+    def find(self, words: list[str | None]) -> list[Script]:
+        """What the words of a command run."""
+        while words and words[0] is not None and _ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        if not words or words[0] is None or words[0] in _KEYWORDS:
+            return []
+        name = os.path.basename(words[0])
+        if name in _PREFIXES:
+            flags, valued = _PREFIXES[name]
+            rest = _without_options(words[1:], flags, valued)
+            return self.find(rest[1:] if name == "timeout" else rest)
+        if name in _RUNNERS and words[1:2] == ["run"]:
+            rest = _without_options(words[2:], _RUNNER_FLAGS, _RUNNER_VALUES)
+            is_script = bool(rest and rest[0] and rest[0].endswith(_SCRIPT_ENDS))
+            return self._absolute(rest[0], 2) if is_script else self.find(rest)
+        if name in (".", "source"):
+            return self._absolute(words[1] if len(words) > 1 else None, 1)
+        for pattern, kind in _INTERPRETERS:
+            if re.fullmatch(pattern, name):
+                program = self._absolute(words[0], 127)
+                return [*program, *self._interpreted(words[1:], kind)]
+        return self._absolute(words[0], 127) if "/" in words[0] else []
+
+    def _interpreted(self, words: list[str | None], kind: _Interpreter) -> list[Script]:
+        """The script that an interpreter is given."""
+        is_shell = kind.flags == _SHELL.flags
+        if is_shell and len(words) > 1 and re.fullmatch("-[eulx]*c", words[0] or ""):
+            inner = words[1]
+            if inner is None or self.is_inner:
+                return []
+            return find_scripts(inner, self.variables, is_inner=True)
+        rest = _without_options(words, kind.flags, kind.valued)
+        return self._absolute(rest[0] if rest else None, kind.status)
+
+    def _absolute(self, name: str | None, status: int) -> list[Script]:
+        """A script by its absolute path; none where its folder is not known."""
+        if not name or name.startswith("-"):
+            return []
+        has_folder = "/" in name or status != 127  # else it is looked for on PATH
+        path = os.path.join(self.folder, name) if has_folder else ""
+        return [Script(path, status)] if os.path.isabs(path) else []
+
+
+def _without_options(
+    words: list[str | None], flags: str, valued: tuple[str, ...]
+) -> list[str | None]:
+    """The words behind the options; none where an option is not known."""
+    rest = list(words)
+    while rest and (rest[0] is None or rest[0].startswith("-")):
+        word = rest.pop(0)
+        if word == "--":
+            break
+        if word in valued:
+            rest = rest[1:]
+        elif word is None or not re.fullmatch(flags, word):
+            return []
+    return rest

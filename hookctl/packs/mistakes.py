@@ -1,0 +1,89 @@
+"""Names in a pack that stand for nothing: hosts, events, placeholders and files."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from hookctl import hosts
+from hookctl.errors import nearest
+from hookctl.model import Path
+from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.wants import PLACEHOLDERS, slots, unknown_slots
+
+# Behind {files}: the rest of the word, quotes in it included.
+_REST = re.compile(r"(?:[^\s;&|<>():\"']|\"[^\"]*\"|'[^']*')*")
+_EXPANDED = re.compile(r"[$`*?\[\\]")  # with one of these only the shell knows which file is meant
+
+Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint
+
+
+def find_mistakes(pack: Pack) -> Iterator[Mistake]:
+    """The names in a checked pack that hookctl does not know, each with the nearest known one."""
+    for number, hook in enumerate(pack.hooks):
+        place: Path = ("hooks", number)
+        for position, host in enumerate(hook.hosts):
+            yield from _find_unknown_host((*place, "hosts", position), host)
+        yield from _find_in_command((*place, "command"), hook, pack)
+    for host, part in pack.hosts.items():
+        yield from _find_unknown_host(("host", host), host)
+        for number, hook in enumerate(part.hooks):
+            place = ("host", host, "hooks", number)
+            yield from _find_unknown_event((*place, "event"), hook, host)
+            yield from _find_in_command((*place, "command"), hook, pack)
+
+
+def _find_unknown_host(place: Path, host: str) -> Iterator[Mistake]:
+    known = hosts.names()
+    if host not in known:
+        hint = f"{nearest(host, known)}Known hosts: {', '.join(known)}."
+        yield place, f"there is no host {host!r}", hint
+
+
+def _find_unknown_event(place: Path, hook: PackHook, name: str) -> Iterator[Mistake]:
+    """An event that the host does not have, as far as the host's file lists its events."""
+    if name not in hosts.names():
+        return
+    host = hosts.load(name)
+    known = [*host.handlers.get("events", ()), *host.events.values()]
+    if host.handlers.get("events") and hook.event not in known:
+        hint = f"{nearest(hook.event, known)}`hookctl hosts {name}` lists its events."
+        yield place, f"{host.title} has no event {hook.event!r}", hint
+
+
+def _find_in_command(place: Path, hook: PackHook, pack: Pack) -> Iterator[Mistake]:
+    for slot in unknown_slots(hook.command):
+        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        message = f"the command of {hook.id} has {{{slot.name}}}, which is no placeholder"
+        hint = f"{_nearest_placeholder(slot.name)}Placeholders are {known}. In quotes it is text."
+        yield place, message, hint
+    for name in _list_named_files(hook.command):
+        if not _is_in_pack(name, pack.files):
+            message = f"the command of {hook.id} names {{files}}/{name}, which is not in the pack"
+            hint = f"{nearest(name, pack.files)}Name the file in [files] include."
+            yield place, message, hint
+
+
+def _nearest_placeholder(name: str) -> str:
+    hint = nearest(name, PLACEHOLDERS)
+    return re.sub(r"mean (\w+)", r"mean {\1}", hint)
+
+
+def _list_named_files(command: str) -> Iterator[str]:
+    """The files that a command names below {files}; not those that it only writes."""
+    for slot in slots(command):
+        if slot.name != "files" or command[: slot.start].rstrip().endswith(">"):
+            continue
+        match = _REST.match(command, slot.end)
+        rest = match[0] if match else ""
+        if rest.startswith("/") and not _EXPANDED.search(rest):
+            name = re.sub("[\"']", "", rest).lstrip("/")
+            yield posixpath.normpath(name) if name else ""
+
+
+def _is_in_pack(name: str, files: tuple[str, ...]) -> bool:
+    """Whether a name is a file of the pack, or a folder of one; the empty name is their folder."""
+    if name in ("", ".") or name in files:
+        return True
+    return any(file.startswith(f"{name}/") for file in files)

@@ -1,0 +1,188 @@
+"""hookctl upgrade: every installed pack again, from where it came, wherever the records know it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hookctl import errors, packs, report
+from hookctl import hosts as known
+from hookctl.errors import HookctlError
+from hookctl.ledger import committed, store
+from hookctl.model import Line, Record, Result
+from hookctl.output.lines import ERROR, SKIP
+from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.words import program, tilde
+from hookctl.packs.model import Pack
+from hookctl.planner.content import Choice
+from hookctl.planner.permission import Permission
+from hookctl.planner.plan import Plan
+from hookctl.planner.preparing import prepare
+from hookctl.planner.run import carry_out
+from hookctl.settings.sources import Sources
+from hookctl.settings.targets import Target, target_of_record
+from hookctl.system.folders import Folders
+
+
+class Request(NamedTuple):
+    """What to upgrade, and how."""
+
+    pack: str = ""  # a name; empty: every pack
+    dry_run: bool = False
+
+
+class _Installed(NamedTuple):
+    """A pack, and where the records have it from one source."""
+
+    name: str
+    source: str  # empty for a built-in pack
+    records: list[tuple[str, Record]]  # by the path of the settings file
+
+
+class _Upgraded(NamedTuple):
+    """What became of one pack: its plan, or why there is none."""
+
+    installed: _Installed
+    pack: Pack | None
+    plan: Plan | None
+    problems: tuple[HookctlError, ...] = ()
+
+
+def upgrade(folders: Folders, request: Request, permission: Permission) -> Result:
+    """Install each pack again with its recorded settings; what the operator changed or took out
+    stays, and a pack whose entries all vanished is put back.
+
+    All packs are shown and agreed to before the first one is written. A pack with a problem is
+    named and left as it is, and does not stop the others.
+    """
+    records, unreadable = committed.read_known(folders)
+    away = store.away(store.read(folders.ledger, folders.home), records)
+    present = {key: record for key, record in records.items() if key not in away}
+    installed = _list_installed(present, request.pack)
+    if request.pack and not installed:
+        hint = f"Use one of: {', '.join(_names(present)) or 'none is installed'}."
+        raise errors.usage_error(f"{request.pack!r} is not installed here", hint)
+    sources = Sources(folders)
+    outcomes = []
+    steps = []
+    for item in installed:
+        try:
+            pack, targets = _load(item)
+            ask = None if request.dry_run else permission
+            command = f"{program()} upgrade {item.name} --dry-run"
+            prepared = prepare(sources, pack, targets, Choice(), ask=ask, command=command)
+            steps.append((item, pack, prepared))
+        except HookctlError as error:
+            if error.exit_code == errors.USAGE:  # nobody agreed, so nothing is written at all
+                raise
+            outcomes.append(_Upgraded(item, None, None, (error,)))
+    for item, pack, prepared in steps:
+        try:
+            make_plan = prepared.make_plan
+            plan = make_plan() if request.dry_run else carry_out(sources, make_plan, report.say)
+            outcomes.append(_Upgraded(item, pack, plan, tuple(_conflicts(plan))))
+        except HookctlError as error:
+            outcomes.append(_Upgraded(item, pack, None, (error,)))
+    return _make_result(outcomes, unreadable, request.dry_run)
+
+
+def _names(records: dict[str, Record]) -> list[str]:
+    return sorted({name for record in records.values() for name in record.packs})
+
+
+def _list_installed(records: dict[str, Record], wanted: str) -> list[_Installed]:
+    """Each pack of the records with its source; the same name may have come from two."""
+    found: dict[tuple[str, str], list[tuple[str, Record]]] = {}
+    for key, record in records.items():
+        for name, pack_record in record.packs.items():
+            if wanted in ("", name):
+                path = store.current_path(records, key)
+                found.setdefault((name, pack_record.source), []).append((path, record))
+    return [_Installed(name, source, found[name, source]) for name, source in sorted(found)]
+
+
+def _load(item: _Installed) -> tuple[Pack, list[Target]]:
+    """The pack as its source has it now, and where it is installed."""
+    if item.name in packs.names():
+        pack = packs.load(item.name)
+    elif not item.source:
+        message = f"{item.name}: where this pack came from is not on record"
+        hint = f"Install it once more from its file: `{program()} install ./{item.name}.toml`."
+        raise HookctlError("source_gone", message, path=item.records[0][0], hint=hint)
+    else:
+        pack = _load_source(item)
+    targets = []
+    for path, record in item.records:
+        if record.host not in known.names():
+            message = (
+                f"{item.name} is installed for {record.host}, which this hookctl does not know"
+            )
+            hint = "Use the newer hookctl that wrote it."
+            raise HookctlError("ledger_newer", message, path=path, hint=hint)
+        targets.append(target_of_record(known.load(record.host), record, path))
+    return pack, targets
+
+
+def _load_source(item: _Installed) -> Pack:
+    from hookctl.packs.pack import load_file
+
+    try:
+        pack = load_file(item.source)
+    except HookctlError as error:
+        if error.code not in ("usage", "unreadable"):
+            raise
+        message = f"{item.name}: its source is gone: {error.message}"
+        hint = "Put it back, or install the pack from where it is now."
+        raise HookctlError("source_gone", message, path=item.source, hint=hint) from None
+    if pack.name != item.name:
+        message = f"this pack is called {pack.name} now, and was installed as {item.name}"
+        hint = f"Uninstall {item.name}, then install {pack.name}."
+        raise HookctlError("source_gone", message, path=item.source, hint=hint)
+    return pack
+
+
+def _conflicts(plan: Plan) -> Iterator[HookctlError]:
+    """An error for each value that another pack wants differently."""
+    for file in plan.files:
+        for conflict in file.decision.conflicts:
+            name = ".".join(map(str, conflict.path))
+            message = f"{name}: {' and '.join(conflict.claims)} want different values"
+            hint = "Give both the same value, or uninstall one of them."
+            yield HookctlError("conflict", message, path=file.path, hint=hint)
+
+
+def _make_result(
+    outcomes: list[_Upgraded], unreadable: list[HookctlError], dry_run: bool
+) -> Result:
+    text: list[str | Line] = []
+    messages: list[str] = []
+    problems = list(unreadable)
+    data: dict[str, Any] = {"actions": [], "kept": [], "files": [], "dry_run": dry_run}
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.installed[:2]):
+        problems += outcome.problems
+        text += _describe(outcome, dry_run)
+        if outcome.plan is None or outcome.problems:
+            continue
+        part = plan_data(outcome.plan, dry_run=dry_run)
+        for key in ("actions", "kept", "files"):
+            data[key] += part[key]
+        for file in outcome.plan.files:
+            messages += file.messages
+    if not outcomes and not problems:
+        text.append("nothing is installed, so there is nothing to upgrade")
+    exit_code = errors.FAILED if problems else errors.OK
+    fault_list = tuple(problem.as_dict() for problem in problems)
+    return Result(data, tuple(text), tuple(dict.fromkeys(messages)), fault_list, exit_code)
+
+
+def _describe(outcome: _Upgraded, dry_run: bool) -> list[str | Line]:
+    """The lines about one pack."""
+    item = outcome.installed
+    source = tilde(item.source)
+    if outcome.pack is None or outcome.plan is None or outcome.problems:
+        return [Line(f"{item.name}: left as it is", ERROR, path=source)]
+    title = f"{item.name} {outcome.pack.version}"
+    if outcome.plan.empty:
+        return [Line(f"{title}: nothing to do", SKIP, path=source)]
+    done = [Line(f"{title} is up to date.")]
+    return plan_text(outcome.plan, dry_run=dry_run, done=done)
