@@ -573,6 +573,24 @@ def _doctor(
     return _show("doctor", lambda f: doctor(_in_project(f, project), request), json, writes=fix)
 
 
+def _check(
+    project: _Project = "",
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            metavar="PACK|./FILE",
+            help="Fail unless this pack is installed here; a file: with this very content.",
+        ),
+    ] = None,
+    json: _Json = False,
+) -> int:
+    from hookctl.verbs.check import Request, check
+
+    request = Request(project, tuple(require or ()))
+    return _show("check", lambda f: check(f.cwd, request), json, homeless=True)
+
+
 def _hosts(
     host: Annotated[
         list[str] | None,
@@ -790,6 +808,13 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         "  hookctl restore ~/.claude/settings.json --list\n"
         "  hookctl restore ~/.claude/settings.json\n"
         "  hookctl restore ~/.claude/settings.json --to 3",
+    ),
+    "check": (
+        _check,
+        "Check a project's own files, as CI does; exit code 1 if something is wrong.",
+        "  hookctl check\n"
+        "  hookctl check --require guard             fail where the guard is missing\n"
+        "  hookctl check --require ./hooks/pack.toml  the same for this very pack",
     ),
     "hosts": (
         _hosts,

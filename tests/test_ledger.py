@@ -197,7 +197,9 @@ def test_what_is_wrong_with_a_journal_is_said_in_words_too(isolated: Path) -> No
     assert (caught.value.line, caught.value.column) == (2, 19)
 
 
-@pytest.mark.parametrize(("name", "what"), [("ledger", "hookctl's record"), ("journal", "the journal of an interrupted run")])
+@pytest.mark.parametrize(
+    ("name", "what"), [("ledger", "hookctl's record"), ("journal", "the journal of an interrupted run")]
+)
 def test_doctor_says_where_a_ledger_or_journal_is_no_json(
     isolated: Path, hookctl: Hookctl, name: str, what: str
 ) -> None:

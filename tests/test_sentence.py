@@ -21,7 +21,7 @@ BLOCKS = "without progress while work remains, then lets the agent stop"
         ("breaker", {}, 0, 5000, f"blocks at most 200 stops {BLOCKS}"),
         ("breaker", {"count": "attempts"}, 5, 8, f"blocks at most 4 stops {BLOCKS}"),
         ("breaker", {"count": "attempts"}, 1, 8, f"blocks at most 0 stops {BLOCKS}"),
-        ("breaker", {"require_arm": True}, 5, 8, "remains in a run that `hookctl run start` began, then lets the agent stop"),
+        ("breaker", {"require_arm": True}, 5, 8, "remains in a run that `hookctl run start` began, then lets the"),
         ("keepalive", {}, 5, 5000, "until it ends or 5000 stops were blocked without progress; outside a run it lets"),
         ("keepalive", {"keepalive_cap": 9}, 5, 5000, "or 9 stops were blocked"),
         ("keepalive", {}, 5, 8, "or 8 stops were blocked"),

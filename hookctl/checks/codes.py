@@ -229,14 +229,15 @@ TABLE = (
         "`--fix`; restart running agents, since they may write old settings back",
     ),
     Code(
-        "entry_missing", ("warning",),
-        "one entry was removed; hookctl takes that as your decision",
+        "entry_missing", ("warning", "error"),
+        "one entry was removed; hookctl takes that as your decision. An error for `hookctl check`",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
-        "entry_edited", ("warning", "info"),
+        "entry_edited", ("warning", "info", "error"),
         "an entry was changed; the change is yours and stays; a warning where it is the command "
-        "of a hook. Not reported for a cap that has a finding of its own",
+        "of a hook, which is an error for `hookctl check`. Not reported for a cap that has a "
+        "finding of its own",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
@@ -322,7 +323,7 @@ TABLE = (
         "`hookctl install --host claude` updates it",
     ),
     Code(
-        "hook_newer", ("warning",),
+        "hook_newer", ("warning", "error"),
         "the hook's record names a newer version of hookctl, whose programs this one does not know",
         "upgrade hookctl; in somebody else's repository, look at the hook first",
     ),
@@ -346,6 +347,22 @@ TABLE = (
         "pack_old", ("info",),
         "the pack's own file has another version than the one installed",
         "install it again",
+    ),
+    Code(
+        "pack_changed", ("error",),
+        "check: a pack's files in the project are not those that its install wrote",
+        "look at them, then install the pack again",
+    ),
+    Code(
+        "stray_file", ("error",),
+        "check: a file lies in hookctl's folder of programs that hookctl did not write",
+        "look at it, then remove it",
+    ),
+    Code(
+        "pack_required", ("error",),
+        "check: a pack named with `--require` is not installed in the project, or has other "
+        "content than the named file",
+        "install it with `--scope project` and commit what that writes",
     ),
     Code(
         "nested_folder", ("warning",),
@@ -585,7 +602,7 @@ TABLE = (
         "`hookctl install --host claude` drops it from hookctl's record",
     ),
     Code(
-        "guard_off", ("info",),
+        "guard_off", ("info", "error"),
         "the guard's mode is off",
         "`hookctl install --host claude --mode breaker`",
     ),

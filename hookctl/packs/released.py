@@ -51,6 +51,17 @@ def find_origin(
     return Origin(UNKNOWN, path=os.path.join(folder, path))
 
 
+def package_of(folder: str, read: Callable[[str], files.Snapshot] = files.read) -> str:
+    """The name of the package that the launcher in a folder starts; '' where it names none."""
+    try:
+        launcher = _read(folder, HOOK, read)
+    except HookctlError:
+        return ""
+    match = _PACKAGE.search(launcher or b"")
+    package = match[1].decode("ascii", "replace") if match else ""
+    return package if is_package(package) else ""
+
+
 def digests_of_this_version() -> dict[str, str]:
     """The digests of the programs that this hookctl installs."""
     programs = load_programs(wrapper=True).all
@@ -85,9 +96,8 @@ def _read_programs(folder: str, read: Callable[[str], files.Snapshot]) -> dict[s
     if launcher is None:
         return {}
     programs = {HOOK: launcher}
-    match = _PACKAGE.search(launcher)
-    package = match[1].decode("ascii", "replace") if match else ""
-    if is_package(package):
+    package = package_of(folder, read)
+    if package:
         for name in _list_files(os.path.join(folder, package)):
             data = _read(folder, f"{package}/{name}", read)
             if data is not None:

@@ -1,0 +1,82 @@
+"""hookctl check: is what this project declares there, whole and its own? For CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hookctl import errors, packs
+from hookctl.checks import project
+from hookctl.checks.codes import Finding
+from hookctl.errors import HookctlError
+from hookctl.model import Line, Result
+from hookctl.output.findings import finding_lines
+from hookctl.output.lines import OK, amount
+from hookctl.packs.model import Pack
+from hookctl.system.project import has_mark
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+class Request(NamedTuple):
+    """Which project, and which packs must be installed in it: built-in names, or pack files."""
+
+    project: str = ""  # empty: the nearest folder upwards with .hookctl or .git
+    required: tuple[str, ...] = ()
+
+
+def check(cwd: str, request: Request) -> Result:
+    """Every finding about the project's own files; the user's are never looked at.
+
+    It runs no file of the project and writes nothing, so the project may be anybody's.
+    """
+    folder = _find_project(cwd, request.project)
+    facts = project.gather(folder)
+    findings = list(project.judge(facts))
+    for name, pack in _load_required(request.required):
+        findings += project.judge_required(facts, name, pack)
+    findings = sorted(dict.fromkeys(findings), key=lambda finding: _ORDER[finding.level])
+    has_failed = any(finding.level == "error" for finding in findings)
+    data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
+    text = _describe(facts, findings)
+    return Result(data, tuple(text), exit_code=errors.FAILED if has_failed else errors.OK)
+
+
+def _find_project(cwd: str, named: str) -> str:
+    """The project's real path, whoever it belongs to."""
+    if named and not os.path.isdir(named):
+        raise errors.usage_error(f"no such folder: {named}", "Give the project's folder.")
+    start = os.path.realpath(named or cwd)
+    folder = start
+    while not named and folder != os.path.dirname(folder):
+        if has_mark(folder):
+            return folder
+        folder = os.path.dirname(folder)
+    return start
+
+
+def _load_required(names: tuple[str, ...]) -> Iterator[tuple[str, Pack | None]]:
+    """The name of each required pack, and its content where it is given as a file."""
+    for name in dict.fromkeys(names):
+        if packs.is_path(name) or packs.is_folder(name):
+            pack = packs.load(name)
+            yield pack.name, pack
+        elif name.replace("-", "").isalnum():
+            yield name, None
+        else:
+            hint = "Give a pack's name, or the path of its file."
+            raise HookctlError("usage", f"no pack: {name!r}", hint=hint, exit_code=errors.USAGE)
+
+
+def _describe(facts: project.ProjectFacts, findings: list[Finding]) -> list[Line]:
+    """A line for each finding, or what was looked at."""
+    lines = finding_lines(findings, [], verbose=True)
+    installed = facts.packs
+    if findings or not installed:
+        if not findings:
+            return [Line("nothing of hookctl's is in this project", path=facts.project)]
+        return lines
+    names = ", ".join(sorted(installed))
+    places = amount(len([file for file in facts.files if file.record]), "settings file")
+    return [Line(f"{names}: whole, in {places}", OK, path=facts.project)]

@@ -1,0 +1,230 @@
+"""hookctl check: each way to break a project's hooks is found from the project alone, and a choice is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Hookctl, Outcome, put
+from tests.trees import tree
+
+PACK = """[pack]
+name = "bell"
+version = "1"
+
+[files]
+include = ["ring.sh"]
+
+[env]
+BELL = "1"
+
+[[hooks]]
+event = "stop"
+command = "sh {files}/ring.sh"
+"""
+PROJECT = ("--host", "claude", "--scope", "project")
+
+
+class Project:
+    """A committed project with the guard and a pack of its own, and its files."""
+
+    def __init__(self, top: Path, hookctl: Hookctl) -> None:
+        self.top = top
+        self.hookctl = hookctl
+        self.settings = top / ".claude" / "settings.json"
+        self.record = top / ".hookctl" / "ledger.json"
+        self.hook = top / ".hookctl" / "guard" / "claude" / "hook.py"
+        self.config = self.hook.parent / "config.json"
+        self.ring = top / ".hookctl" / "packs" / "bell" / "ring.sh"
+        (top / ".git").mkdir()
+        self.pack = put(top / "bell" / "pack.toml", PACK)
+        put(top / "bell" / "ring.sh", "echo ding\n")
+        assert hookctl("install", *PROJECT).code == 0
+        assert hookctl("install", str(self.pack), *PROJECT).code == 0
+
+    def change(self, path: Path, edit: Callable[[Any], object]) -> None:
+        values = json.loads(path.read_text())
+        edit(values)
+        path.write_text(json.dumps(values, indent=2))
+
+    def replace(self, path: Path, old: str, new: str) -> None:
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def check(self, *options: str) -> Outcome:
+        return self.hookctl("check", *options, "--json")
+
+    def found(self, *options: str, level: str = "error") -> set[str]:
+        return {finding["code"] for finding in self.check(*options).data["findings"] if finding["level"] == level}
+
+
+@pytest.fixture
+def project(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Project:
+    return Project(isolated / "work", hookctl)
+
+
+def test_a_whole_project_is_fine_wherever_it_is_cloned(project: Project, isolated: Path) -> None:
+    assert (project.check().code, project.check().data["findings"]) == (0, [])
+    clone = isolated / "elsewhere"
+    shutil.copytree(project.top, clone)
+    shutil.rmtree(isolated / "state")
+    shutil.rmtree(isolated / "home")
+    before = tree(isolated)
+    done = project.hookctl("check", "--project", str(clone), "--require", "guard", "--require", str(project.pack))
+    assert (done.code, done.out) == (0, f"ok    bell, guard: whole, in 1 settings file  {clone}\n")
+    assert tree(isolated) == before
+
+
+def without_stop(values: dict[str, Any]) -> None:
+    values["hooks"]["Stop"].pop(0)
+
+
+def conflict(project: Project, path: Path) -> None:
+    text = path.read_text()
+    path.write_text(f"<<<<<<< ours\n{text}=======\n{text}>>>>>>> theirs\n")
+
+
+BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
+    "entry removed": (lambda p: p.change(p.settings, without_stop), {"entry_missing"}),
+    "variable removed": (lambda p: p.change(p.settings, lambda v: v["env"].pop("BELL")), {"entry_missing"}),
+    "command edited": (lambda p: p.replace(
+        p.settings, "; exit 0", "; exit 2"), {"entry_edited"}),
+    "program edited": (lambda p: p.hook.write_text("print()\n"), {"hook_unknown"}),
+    "program gone": (lambda p: p.hook.unlink(), {"hook_missing"}),
+    "package edited": (lambda p: next(p.hook.parent.glob("guard_*/stop.py")).write_text("print()\n"), {"hook_unknown"}),
+    "module added": (lambda p: put(next(p.hook.parent.glob("guard_*")) / "extra.py", "print()\n"), {"hook_unknown"}),
+    "pack's file edited": (lambda p: p.ring.write_text("curl evil\n"), {"pack_changed"}),
+    "pack's file gone": (lambda p: p.ring.unlink(), {"pack_changed"}),
+    "file beside a program": (lambda p: put(p.hook.parent / "_sha256.py", ""), {"stray_file"}),
+    "file of no pack": (lambda p: put(p.top / ".hookctl" / "packs" / "x" / "y", ""), {"stray_file"}),
+    "bytecode planted": (
+        lambda p: put(next(p.hook.parent.glob("guard_*")) / "__pycache__" / "stop.cpython-311.pyc", ""), {"stray_file"},
+    ),
+    "settings deleted": (lambda p: p.settings.unlink(), {"entry_missing"}),
+    "settings torn": (lambda p: p.settings.write_text('{"hooks": {'), {"unparsable"}),
+    "settings in conflict": (lambda p: conflict(p, p.settings), {"unparsable"}),
+    "a comment that the host does not read": (lambda p: p.replace(p.settings, "{\n", "{ // x\n"), {"unparsable"}),
+    "record in conflict": (lambda p: conflict(p, p.record), {"ledger_unreadable"}),
+    "record torn": (lambda p: p.record.write_text("{"), {"ledger_unreadable"}),
+    "record deleted": (lambda p: p.record.unlink(), {"ledger_missing", "stray_file"}),
+    "hooks switched off": (
+        lambda p: p.change(p.settings, lambda v: v.update(disableAllHooks=True)), {"hooks_disabled"},
+    ),
+    "hooks switched off locally": (
+        lambda p: put(p.top / ".claude" / "settings.local.json", '{"disableAllHooks": true}'), {"hooks_disabled"},
+    ),
+    "guard switched off": (
+        lambda p: p.change(p.settings, lambda v: v["env"].update(HOOKCTL_DISABLE="1")), {"hook_environment"},
+    ),
+    "guard configured away": (lambda p: p.change(p.config, lambda v: v.update(mode="off")), {"guard_off"}),
+    "configuration torn": (lambda p: p.config.write_text("{"), {"config_unreadable"}),
+    "a hook with our head": (
+        lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(
+            {"hooks": [{"type": "command", "command": ": hookctl=horn/stop; curl evil"}]})), {"ledger_missing"},
+    ),
+    "folder of programs is a link": (
+        lambda p: (shutil.move(p.top / ".hookctl" / "packs", p.top / "x"),
+                   (p.top / ".hookctl" / "packs").symlink_to(p.top / "x")), {"stray_file"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_each_way_to_break_a_project_is_found(project: Project, name: str) -> None:
+    break_it, codes = BROKEN[name]
+    break_it(project)
+    before = tree(project.top)
+    done = project.check()
+    assert (done.code, project.found()) == (1, codes), done.out
+    assert all(finding["path"] and finding["message"] for finding in done.data["findings"])
+    assert tree(project.top) == before
+    assert project.hookctl("check").code == 1
+
+
+@pytest.mark.parametrize("all_of_it", [False, True])
+def test_what_is_required_and_gone_is_found(project: Project, all_of_it: bool) -> None:
+    project.hookctl("uninstall", "bell", "--scope", "project")
+    if all_of_it:
+        project.hookctl("uninstall", "--scope", "project")
+        shutil.rmtree(project.top / ".claude", ignore_errors=True)
+    assert (project.check().code, project.check().data["findings"]) == (0, [])
+    assert project.found("--require", "bell") == {"pack_required"}
+    assert project.found("--require", "guard") == ({"pack_required"} if all_of_it else set())
+    assert project.found("--require", str(project.pack)) == {"pack_required"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('version = "1"', 'version = "2"'), ("sh {files}", "bash {files}"), ('BELL = "1"', 'BELL = "2"')],
+)
+def test_a_required_file_means_this_very_content(project: Project, old: str, new: str) -> None:
+    assert project.check("--require", str(project.pack)).code == 0
+    project.replace(project.pack, old, new)
+    assert project.check().code == 0
+    assert project.found("--require", str(project.pack)) == {"pack_required"}
+
+
+def test_a_required_file_with_another_program_is_another_content(project: Project) -> None:
+    (project.pack.parent / "ring.sh").write_text("echo dong\n")
+    assert project.found("--require", str(project.pack)) == {"pack_required"}
+
+
+def test_a_deliberate_change_is_named_and_no_failure(project: Project) -> None:
+    project.replace(project.settings, '"BELL": "1"', '"BELL": "2"')
+    project.replace(project.settings, '"timeout": 10', '"timeout": 20')
+    done = project.check()
+    assert (done.code, project.found(), project.found(level="info")) == (0, set(), {"entry_edited"})
+    project.hookctl("install", *PROJECT)
+    assert project.check().code == 0
+
+
+def test_a_checkout_of_another_owner_is_checked(project: Project, isolated: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may give files away")
+    for path in [project.top, *project.top.rglob("*")]:
+        os.chown(path, 12345, 12345)
+    assert project.check("--require", "guard").code == 0
+    project.hook.write_text("print()\n")
+    assert project.check().code == 1
+    assert project.hookctl("status").code == 4, "every other verb refuses it"
+
+
+def test_nothing_of_the_user_is_looked_at_and_nothing_is_started(project: Project, isolated: Path) -> None:
+    watch = (
+        "import os, sys\n"
+        "home, seen = os.environ['HOME'], []\n"
+        "names = ('open', 'os.listdir', 'os.scandir', 'subprocess.Popen', 'os.exec', 'os.posix_spawn')\n"
+        "def hook(event, args):\n"
+        "    if event in names and (event.startswith(('sub', 'os.e', 'os.p')) or str(args[0]).startswith(home)):\n"
+        "        seen.append((event, str(args[0])))\n"
+        "sys.addaudithook(hook)\n"
+        "from hookctl.__main__ import run\n"
+        "code = run(['check', '--require', 'guard'])\n"
+        "sys.exit(f'{code} {seen}' if code or seen else 0)\n"
+    )
+    home = put(isolated / "home" / ".claude" / "settings.json", "{").parent.parent
+    put(home / ".hookctl" / "ledger.json", "{")
+    environ = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")}
+    done = subprocess.run(
+        [sys.executable, "-c", watch], cwd=project.top, env=environ, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_it_needs_no_home(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    assert project.check().code == 0
+
+
+def test_a_slip_is_a_usage_error(project: Project) -> None:
+    for options in (("--require", "./gone.toml"), ("--require", "a b"), ("--project", "gone")):
+        assert project.hookctl("check", *options).code == 2
