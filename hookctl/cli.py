@@ -779,7 +779,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "upgrade": (
         _upgrade,
         "Install every pack again from where it came, with its recorded settings.",
-        "  hookctl upgrade                  after hookctl or a pack was updated\n"
+        "  hookctl upgrade                  after an update of it or of a pack\n"
         "  hookctl upgrade notify --dry-run\n"
         "  hookctl upgrade --yes --accept-changed",
     ),

@@ -108,7 +108,7 @@ def _load(item: _Installed) -> tuple[Pack, list[Target]]:
     elif not item.source:
         message = f"{item.name}: where this pack came from is not on record"
         hint = f"Install it once more from its file: `{program()} install ./{item.name}.toml`."
-        raise HookctlError("source_gone", message, path=item.records[0][0], hint=hint)
+        raise _gone(message, item.records[0][0], hint)
     else:
         pack = _load_source(item)
     targets = []
@@ -133,12 +133,16 @@ def _load_source(item: _Installed) -> Pack:
             raise
         message = f"{item.name}: its source is gone: {error.message}"
         hint = "Put it back, or install the pack from where it is now."
-        raise HookctlError("source_gone", message, path=item.source, hint=hint) from None
+        raise _gone(message, item.source, hint) from None
     if pack.name != item.name:
         message = f"this pack is called {pack.name} now, and was installed as {item.name}"
         hint = f"Uninstall {item.name}, then install {pack.name}."
-        raise HookctlError("source_gone", message, path=item.source, hint=hint)
+        raise _gone(message, item.source, hint)
     return pack
+
+
+def _gone(message: str, path: str, hint: str) -> HookctlError:
+    return HookctlError("source_gone", message, path=path, hint=hint, exit_code=errors.FAILED)
 
 
 def _conflicts(plan: Plan) -> Iterator[HookctlError]:
@@ -148,7 +152,9 @@ def _conflicts(plan: Plan) -> Iterator[HookctlError]:
             name = ".".join(map(str, conflict.path))
             message = f"{name}: {' and '.join(conflict.claims)} want different values"
             hint = "Give both the same value, or uninstall one of them."
-            yield HookctlError("conflict", message, path=file.path, hint=hint)
+            yield HookctlError(
+                "conflict", message, path=file.path, hint=hint, exit_code=errors.FAILED
+            )
 
 
 def _make_result(
@@ -170,9 +176,19 @@ def _make_result(
             messages += file.messages
     if not outcomes and not problems:
         text.append("nothing is installed, so there is nothing to upgrade")
-    exit_code = errors.FAILED if problems else errors.OK
+    exit_code = _exit_code(outcomes, problems)
     fault_list = tuple(problem.as_dict() for problem in problems)
     return Result(data, tuple(text), tuple(dict.fromkeys(messages)), fault_list, exit_code)
+
+
+def _exit_code(outcomes: list[_Upgraded], problems: list[HookctlError]) -> int:
+    """4 where something cannot be read and nothing was written, 1 for every other problem."""
+    if not problems:
+        return errors.OK
+    has_written = any(outcome.plan and not outcome.plan.empty for outcome in outcomes)
+    if not has_written and any(problem.exit_code == errors.UNREADABLE for problem in problems):
+        return errors.UNREADABLE
+    return errors.FAILED
 
 
 def _describe(outcome: _Upgraded, dry_run: bool) -> list[str | Line]:
