@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hookctl.documents import Document
+from hookctl.errors import HookctlError
 from hookctl.model import Action, Change, Conflict, Decision, Record
 from hookctl.planner import project_files
 from hookctl.settings.targets import Target, require_inside
@@ -46,6 +47,7 @@ class Plan(NamedTuple):
     changes: tuple[Change, ...]
     records: dict[str, Record | None]  # only those that change
     rmdirs: tuple[str, ...]
+    unread: tuple[HookctlError, ...] = ()  # of the files with approvals of ours that stay
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:

@@ -63,7 +63,8 @@ def plan_uninstall(
     for draft, removal in zip(drafts, leaving, strict=True):
         approvals.uninstall(draft, removal.packs)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
-    return assemble_plan(folders, records, plans, install=False)
+    plan = assemble_plan(folders, records, plans, install=False)
+    return plan._replace(unread=tuple(approvals.unread))
 
 
 def _draft_without_packs(

@@ -117,6 +117,7 @@ def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> list[str
 
 
 def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
+    """What a pack that every host loads does now, and the next steps."""
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
