@@ -477,12 +477,12 @@ def _restore(
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove FILE's backups; without FILE, all backups.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask with --prune.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     dry_run: _Dry = False,
     json: _Json = False,
 ) -> int:
     from hookctl.system.folders import here
-    from hookctl.verbs.restore import Request, prune_question, restore
+    from hookctl.verbs.restore import Request, prune_question, restore, undo_question
 
     if prune and not (dry_run or yes):
         question = prune_question(here(), file)
@@ -490,6 +490,12 @@ def _restore(
             message, hint = "--prune needs confirmation, but there is no terminal", "Pass --yes."
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     request = Request(file, to, list_, prune, dry_run)
+    if file and not (prune or list_ or dry_run or yes):
+        question = undo_question(here(), request)
+        if question and (json or not _confirm(f"{question}\nGo on?")):
+            message = "this would undo edits made since hookctl's last write"
+            hint = f"See them with `hookctl restore {file} --to {to} --dry-run`, then pass --yes."
+            raise HookctlError("usage", message, path=file, hint=hint, exit_code=USAGE)
     writes = not (list_ or dry_run)
     return _show("restore", lambda f: restore(f, request), json, writes=writes)
 
@@ -785,7 +791,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "upgrade": (
         _upgrade,
         "Install every pack again from where it came, with its recorded settings.",
-        "  hookctl upgrade                  after hookctl or a pack was updated\n"
+        "  hookctl upgrade                  after an update of it or of a pack\n"
         "  hookctl upgrade notify --dry-run\n"
         "  hookctl upgrade --yes --accept-changed",
     ),

@@ -453,6 +453,16 @@ def _take_or_keep(
     builder.keep(entry, leaf_state, f"kept your {shown} ({ours}); --force takes it over")
 
 
+def claimed_value(claims: Mapping[str, Claim], pack: str) -> Any:
+    """What a pack gets of a value that several claim: by their common rule, else its own."""
+    return _wanted_value(Entry((), "leaf", owners=dict(claims)), pack)
+
+
+def common_rule(claims: Mapping[str, Claim]) -> str:
+    """The merge rule that all of these claims have; empty if they have none in common."""
+    return _common_rule(Entry((), "leaf", owners=dict(claims)))
+
+
 def _common_rule(entry: Entry) -> str:
     """The merge rule that all owners have; empty if they have none in common."""
     rules = {claim.merge for claim in entry.owners.values()}

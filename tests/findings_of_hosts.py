@@ -104,6 +104,13 @@ def without_yaml(place: Place) -> None:
     place.monkeypatch.setitem(sys.modules, "yaml", None)
 
 
+def of_other_tools(place: Place) -> None:
+    """A pack whose matcher is a tool of Claude Code."""
+    pack = '[pack]\nname = "bell"\nversion = "1"\n[[hooks]]\nevent = "pre-tool"\ncommand = "x"\nmatcher = "Bash"\n'
+    path = put(place.root / "bell.toml", pack)
+    assert place.hookctl("install", str(path), "--host", "gemini").code == 0
+
+
 PLUGIN, HERMES = ".config/opencode/plugin/hookctl.js", ".hermes/config.yaml"
 AGREED = ".hermes/shell-hooks-allowlist.json"
 GEMINI, QWEN, CODEX = ".gemini/settings.json", ".qwen/settings.json", ".codex/hooks.json"
@@ -206,6 +213,7 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("limit_invalid", "warning", "gemini",
      both(installed("gemini"),
           changed(GEMINI, lambda page: ours(page, "AfterAgent")["env"].update(MAX_STOP_BLOCKS="five")))),
+    ("matcher_misses", "warning", "gemini", of_other_tools),
     # The environment, and hooks of others.
     ("hook_environment", "error", "gemini",
      both(installed("gemini"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from hookctl.ledger.digests import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -138,6 +140,11 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
 }  # fmt: skip
 
 
+# Every code that a test here brings about, with its level.
+MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
+MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("hook_newer", "error")}
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_each_way_to_break_a_project_is_found(project: Project, name: str) -> None:
     break_it, codes = BROKEN[name]
@@ -223,6 +230,20 @@ def test_nothing_of_the_user_is_looked_at_and_nothing_is_started(project: Projec
 def test_it_needs_no_home(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
     assert project.check().code == 0
+
+
+def test_a_program_of_a_newer_hookctl_is_not_taken_at_its_word(project: Project) -> None:
+    """Its record could say anything, and it comes with the repository."""
+    project.hook.write_text(project.hook.read_text() + "# of tomorrow\n")
+    contents = {}
+    for path in project.hook.parent.rglob("*"):
+        if path.is_file() and path.name != "config.json":
+            contents[str(path.relative_to(project.hook.parent))] = path.read_bytes()
+    digest = content_digest(b"", contents)
+    text = re.sub(r'("guard":\n\s+\{"version": )"[^"]+"', r'\1"99.0.0"', project.record.read_text())
+    text = re.sub(r'("version": "99.0.0".*?"digest": )"[0-9a-f]{64}"', rf'\1"{digest}"', text)
+    project.record.write_text(text)
+    assert project.found() == {"hook_newer"}
 
 
 def test_a_slip_is_a_usage_error(project: Project) -> None:

@@ -24,8 +24,8 @@ from .conftest import Hookctl, Outcome, put
 from .trees import tree
 
 COMMANDS = (
-    "install", "uninstall", "plan", "status", "doctor", "hosts", "render", "restore", "run", "log", "verify",
-    "simulate", "completion",
+    "install", "uninstall", "plan", "upgrade", "status", "doctor", "check", "hosts", "render", "restore", "run", "log",
+    "verify", "simulate", "completion",
 )  # fmt: skip
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
@@ -126,7 +126,21 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, installed, ("status",)),
     (0, nothing, ("doctor",)),
     (0, installed, ("doctor", "--strict")),
+    (0, installed, ("doctor", "--scope", "user", "--project", ".", "--verbose")),
+    (0, installed, ("status", "--scope", "user", "--project", ".", "--host", "claude", "--verbose")),
+    (2, nothing, ("status", "--scope", "managed")),
+    (2, nothing, ("doctor", "--project", "no-such-folder")),
+    (0, nothing, ("check",)),
+    (1, nothing, ("check", "--require", "guard")),
+    (1, broken_projects_ledger, ("check",)),
+    (2, nothing, ("check", "--require", "./no-such-pack.toml")),
+    (0, nothing, ("upgrade",)),
+    (0, installed, ("upgrade", "--dry-run")),
+    (2, installed, ("upgrade", "no-such-pack")),
+    (4, torn_after, ("upgrade",)),
     (0, nothing, ("hosts",)),
+    (0, nothing, ("hosts", "claude", "codex")),
+    (2, nothing, ("hosts", "emacs")),
     (0, nothing, ("completion", "bash")),
     (2, nothing, ("completion", "tcsh")),
     (2, nothing, ("completion",)),
@@ -545,8 +559,10 @@ CONTRACT = {
     "install": {*INSTALL, "--host", "--scope", "--project", "--reset", "--force", "--dry-run", "--json"},
     "uninstall": {"--host", "--scope", "--project", "--all", "--yes", "--dry-run", "--json"},
     "plan": {*INSTALL, "--host", "--scope", "--project", "--reset", "--force", "--exit-code", "--json"},
-    "status": {"--json"},
-    "doctor": {"--host", "--fix", "--strict", "--json"},
+    "upgrade": {"--yes", "--accept-changed", "--dry-run", "--json"},
+    "status": {"--host", "--scope", "--project", "--verbose", "--json"},
+    "doctor": {"--host", "--scope", "--project", "--fix", "--strict", "--verbose", "--json"},
+    "check": {"--project", "--require", "--json"},
     "hosts": {"--json"},
     "render": {"--host", "--scope", "--hook-dir", "--python", *GUARDS, "--json"},
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},

@@ -54,6 +54,7 @@ from .findings import (
     work,
 )  # fmt: skip
 from .findings_of_hosts import MADE_OF_HOSTS
+from .test_check import MADE as MADE_BY_CHECK
 from .trees import tree
 
 
@@ -130,7 +131,7 @@ def source_codes() -> set[str]:
 
 
 def test_every_code_of_the_source_is_made_by_a_test() -> None:
-    assert {code for code, *_ in (*MADE, *MADE_OF_HOSTS)} == source_codes()
+    assert {code for code, *_ in (*MADE, *MADE_OF_HOSTS, *MADE_BY_CHECK)} == source_codes()
 
 
 # One cause, and all that is said of it.

@@ -72,7 +72,7 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 
 _MODULES = {
     "__future__", "collections.abc", "contextlib", "hookctl", "hookctl.documents", "hookctl.documents.jsonc",
-    "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model",
+    "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.handlers", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model",
     "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.model", "hookctl.packs.wrapping",
     "hookctl.settings", "hookctl.system",
     "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
@@ -122,6 +122,11 @@ def faults_of(tree: ast.Module) -> list[str]:
 @pytest.mark.parametrize("name", JUDGES)
 def test_a_judge_can_read_nothing(name: str) -> None:
     assert faults_of(ast.parse((CHECKS / f"{name}.py").read_text())) == []
+
+
+@pytest.mark.parametrize("name", ["handlers", "loading"])
+def test_nor_can_the_rules_of_hosts(name: str) -> None:
+    assert faults_of(ast.parse((CHECKS.parent / "hosts" / f"{name}.py").read_text())) == []
 
 
 @pytest.mark.parametrize(

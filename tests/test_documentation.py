@@ -16,6 +16,7 @@ from hookctl.verbs import completion
 from . import figures
 from .findings_of_hosts import MADE_OF_HOSTS
 from .templates.modules import module, sources
+from .test_check import MADE as MADE_BY_CHECK
 from .test_cli_contract import COMMANDS, options_of
 from .test_doctor import MADE, source_codes
 
@@ -37,7 +38,7 @@ def test_every_finding_of_doctor_is_explained_with_its_level() -> None:
     explained = {row[0].strip("`"): set(row[1].split(", ")) for row in table}
     assert len(explained) == len(table), "each once"
     assert set(explained) == source_codes()
-    made = [(code, level) for code, level, *_ in (*MADE, *MADE_OF_HOSTS)]
+    made = [(code, level) for code, level, *_ in (*MADE, *MADE_OF_HOSTS, *MADE_BY_CHECK)]
     assert explained == {code: {level for one, level in made if one == code} for code in explained}
 
 

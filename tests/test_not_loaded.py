@@ -57,3 +57,13 @@ def test_what_is_loaded_is_installed(isolated: Path, hookctl: Hookctl) -> None:
     done = hookctl("install", "--host", "codex")
     assert "The guard stops" in done.out or "The guard keeps" in done.out
     assert "not loaded" not in done.out
+
+
+def test_check_fails_for_a_file_of_the_project_that_is_not_loaded(isolated: Path, hookctl: Hookctl) -> None:
+    settings = isolated / "work/.claude/settings.json"
+    put(isolated / "work/.git/HEAD", "")
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    assert hookctl("check").code == 0
+    put(settings, json.dumps({**json.loads(settings.read_text()), "permissions": {"defaultMode": "x"}}))
+    done = hookctl("check")
+    assert done.code == 1 and "permissions.defaultMode must be one of" in done.out

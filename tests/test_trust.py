@@ -184,7 +184,7 @@ def test_a_file_that_cannot_be_read_stops_an_approval_and_no_removal(hookctl: Ho
     config.unlink()
     hookctl(*TRUST)
     config.write_text("x =\n")
-    assert hookctl("uninstall", *CODEX).code == 0
+    assert hookctl("uninstall", *CODEX).code == 1  # the hook is out, and the approval may be there
     assert config.read_text() == "x =\n"
 
 

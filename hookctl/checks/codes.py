@@ -78,7 +78,8 @@ TABLE = (
     Code(
         "strict_host", ("error", "warning"),
         "the file has a comment, a trailing comma or a byte order mark, or is empty, and "
-        "the host does not read it because of that",
+        "the host does not read it because of that; or a comment has an odd blank, or ends "
+        "with a lone carriage return, and Gemini CLI or Qwen Code does not start",
         "remove it",
     ),
     Code(
@@ -101,8 +102,9 @@ TABLE = (
     ),
     Code(
         "lost_hook", ("warning",),
-        "an entry, group or event cannot be loaded; the host drops only that",
-        "fix or remove it",
+        "an entry, group or event cannot be loaded, or stands where the host does not look "
+        "(below `hooks` in Droid's `hooks.json`); the host drops only that",
+        "fix, move or remove it",
     ),
     Code(
         "unknown_event", ("error", "warning"),
@@ -237,6 +239,11 @@ TABLE = (
         "of a hook, which is an error for `hookctl check`. Not reported for a cap that has a "
         "finding of its own",
         "leave it, or `hookctl install --host claude --force`",
+    ),
+    Code(
+        "matcher_misses", ("warning",),
+        "a pack's hook has a matcher with names of other hosts' tools only, or misspelt ones",
+        "use this host's names: in the pack, a `[[host.HOST.hooks]]` with the same id",
     ),
     Code(
         "entry_disarmed", ("warning",),

@@ -12,6 +12,7 @@ from hookctl.checks import limits
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
 from hookctl.hosts import handlers
+from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text
 from hookctl.model import WRAP, Current, Entry, HookEntry
@@ -33,6 +34,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     yield from _judge_unknown(file, current)
     yield from _judge_doubled(file, current)
     yield from _judge_disarmed(file, current)
+    yield from _judge_matchers(file, current)
     record = file.record
     if record is None:
         return
@@ -136,6 +138,18 @@ def _judge_disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
             message = f"{hook_entry.id} was edited so that it does not work: {why}"
             fix = f"`{file.install_of(hook_entry.id.partition('/')[0])} --force` restores it."
             yield file.find("entry_disarmed", message, fix)
+
+
+def _judge_matchers(file: FileFacts, current: Current) -> Iterator[Finding]:
+    """Hooks of packs whose matcher is of another host's tools."""
+    for hook_entry in current.elements:
+        event = event_of(file.host.shape, hook_entry.path)
+        matcher = hook_entry.fields.get("matcher")
+        reason = explain_mismatch(file.host, event, matcher)
+        if reason:
+            message = f"{hook_entry.id} never runs: {reason}"
+            fix = f"Give the pack a hook for {file.host.name} with a matcher of its own tools."
+            yield file.find("matcher_misses", message, fix)
 
 
 def _find_defect_by_id(file: FileFacts, current: Current, id: str) -> str:

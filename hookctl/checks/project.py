@@ -14,7 +14,7 @@ from hookctl.checks.codes import Finding, finding
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, reading
+from hookctl.hosts import Host, loading, reading
 from hookctl.ledger import committed
 from hookctl.ledger.digests import content_digest
 from hookctl.model import Current, Entry, PackRecord, Record
@@ -190,6 +190,7 @@ def _judge_file(file: ProjectFile) -> Iterator[Finding]:
         yield _from_error("unparsable", file.error, host)._replace(path=path)
         return
     assert file.current is not None
+    yield from _judge_loading(file)
     entries = file.record.entries if file.record else ()
     recorded = {entry.id for entry in entries if entry.kind == "element"}
     for hook in file.current.elements:
@@ -200,6 +201,16 @@ def _judge_file(file: ProjectFile) -> Iterator[Finding]:
     for entry in entries:
         if entry.kind != "container":
             yield from _judge_entry(file, entry, file.current)
+
+
+def _judge_loading(file: ProjectFile) -> Iterator[Finding]:
+    """What makes the host load nothing of the file, so no hook of it runs."""
+    host = file.target.host
+    for fault in loading.faults(host, file.document) if file.document else ():
+        if fault.is_whole:
+            message = f"{fault.message}; {host.title} {reading.cost(host)}"
+            fix = fault.fix or f"Fix {fault.subject}, or remove it."
+            yield finding(fault.code, message, host.name, file.target.path, fix, "error")
 
 
 def _judge_entry(file: ProjectFile, entry: Entry, current: Current) -> Iterator[Finding]:
@@ -224,7 +235,7 @@ def _judge_entry(file: ProjectFile, entry: Entry, current: Current) -> Iterator[
 def _upgrade(entry: Entry, verb: str = "upgrade") -> str:
     owner = next(iter(entry.owners), GUARD)
     if verb == "upgrade":
-        return f"`hookctl upgrade {owner}` puts it back where all of them vanished, else install."
+        return f"`hookctl upgrade` puts back all of {owner}; a single entry comes with --force."
     return f"Look at it; `hookctl install {owner} --scope project --force` puts ours back."
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents.scan import CONFLICT, too_deep
 from hookctl.documents.text import position_of
+from hookctl.documents.toml_dialect import translate
 from hookctl.errors import HookctlError
 
 Keys = tuple[str, ...]
@@ -62,7 +63,7 @@ def read(text: str, where: str) -> dict[str, Any]:
         message, hint = "this key has too many parts", "Check that it is the right file."
         raise HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
     try:
-        plain = tomllib.loads(text.removeprefix("\ufeff"), parse_float=_float)
+        plain = _loads(text.removeprefix("\ufeff"))
     except ValueError as error:
         raise _unparsable(text, where, str(error)) from None
     except RecursionError:
@@ -70,6 +71,25 @@ def read(text: str, where: str) -> dict[str, Any]:
     if _depth(plain) > _DEPTH:
         raise too_deep(text, where)
     return plain
+
+
+def _loads(text: str) -> dict[str, Any]:
+    """The values of a text in TOML 1.0 or 1.1."""
+    try:
+        return tomllib.loads(text, parse_float=_float)
+    except ValueError:
+        translation = translate(text, STRING)
+        if translation.text == text:
+            raise
+    try:
+        return tomllib.loads(translation.text, parse_float=_float)
+    except ValueError as error:
+        place = re.search(_PLACE, str(error))
+        if place is None or not place["line"]:
+            raise
+        line, column = translation.place_in_source(int(place["line"]), int(place["column"]))
+        reason = re.sub(_PLACE, "", str(error))
+        raise ValueError(f"{reason} (at line {line}, column {column})") from None
 
 
 def _float(text: str) -> float:
@@ -179,7 +199,7 @@ def names_of(source: str) -> Keys:
     """The names in a key's source text, which may be dotted and quoted."""
     if '"' not in source and "'" not in source:
         return tuple(part.strip(" \t") for part in source.split("."))
-    table, names = tomllib.loads(f"{source} = 0"), []
+    table, names = _loads(f"{source} = 0"), []
     while isinstance(table, dict):
         [(name, table)] = table.items()
         names.append(name)

@@ -95,6 +95,7 @@ class Host(NamedTuple):
     cannot: Sequence[str]  # sentences about what it cannot do
     known_keys: dict[str, dict[str, Any]]  # rules for the types of settings
     handlers: dict[str, Any]  # what it knows of hook entries
+    tools: dict[str, list[str]]  # the names of its own tools, by what they do
     transcripts: str  # a pattern for the records of its sessions; empty if unknown
     data: dict[str, Any]  # the whole file, for its variants
 
@@ -196,6 +197,7 @@ def _host(data: dict[str, Any], variant: str) -> Host:
         cannot=data.get("cannot", ()),
         known_keys=data.get("known_keys", {}),
         handlers=data.get("handlers", {}),
+        tools=data.get("tools", {}),
         transcripts=data.get("transcripts", {}).get("pattern", ""),
         data=data,
     )

@@ -103,7 +103,7 @@ def fault(host: Host, handler: Any) -> str:
     """Why the host does not load an entry; empty if it does."""
     if not isinstance(handler, dict):
         return "is not an object"
-    handler = _drop_nulls(host, handler)
+    given, handler = handler, _drop_nulls(host, handler)
     if rules(host).get("type_default"):
         handler = {"type": "command", **handler}
     if "type" in host.registration.fields and not isinstance(handler.get("type"), str):
@@ -111,7 +111,7 @@ def fault(host: Host, handler: Any) -> str:
     types = rules(host)["types"]
     if types and handler["type"] not in types:
         return f"has a type that is none of {', '.join(types)}"
-    reason = _timeout_fault(host, handler) or _field_fault(host, handler)
+    reason = _timeout_fault(host, handler) or _field_fault(host, handler, given)
     if reason:
         return reason
     values = [handler.get(name) for name in commands(host)]
@@ -144,11 +144,18 @@ def needed(value: Any, rule: dict[str, Any]) -> str:
     return ""
 
 
-def _field_fault(host: Host, handler: dict[str, Any]) -> str:
-    """What is wrong with the fields of an entry, by the host's rules for its type."""
-    by_type = rules(host).get("values", {})
-    field_rules = {**by_type.get("*", {}), **by_type.get(handler.get("type"), {})}
+def _field_fault(host: Host, handler: dict[str, Any], given: dict[str, Any]) -> str:
+    """What is wrong with the fields of an entry, by the host's rules for its type.
+
+    `given` still has the nulls that count as not there.
+    """
+    by_type, kind = rules(host).get("values", {}), handler.get("type")
+    field_rules = dict(by_type.get("*", {}))
+    if isinstance(kind, str):
+        field_rules |= by_type.get(kind, {})
     for name, rule in field_rules.items():
+        if rule.get("null") is False and given.get(name, "") is None:
+            return f"has {name}, which must be of type {rule['type']}"
         if name not in handler:
             if rule.get("required"):
                 return f"has no {name}"

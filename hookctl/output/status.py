@@ -29,13 +29,16 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
     for entry in file["entries"]:
         if verbose or _is_remarkable(entry):
             lines.append(_entry_line(entry, file["program"]))
+        for key, value in (entry["env"] or {}).items() if verbose else ():
+            lines.append(Line(f"{key}={value}", indent=6, sign="+"))
     return lines
 
 
 def _mark(file: dict[str, Any]) -> str:
     is_idle = file["program"] == UNKNOWN or (file["guard"] or "").startswith("does nothing")
     is_incomplete = any(entry["state"] == "missing" for entry in file["entries"])
-    return WARN if is_idle or is_incomplete else OK
+    is_waiting = bool(file["idle"] or file["unapproved"])
+    return WARN if is_idle or is_incomplete or is_waiting else OK
 
 
 def _describe_pack(file: dict[str, Any], name: str) -> str:
@@ -44,13 +47,20 @@ def _describe_pack(file: dict[str, Any], name: str) -> str:
         return str(file["guard"])
     own = [entry for entry in file["entries"] if name in entry["owners"]]
     hooks = sum(bool(entry["id"]) for entry in own)
-    settings = len(own) - hooks
+    names = [key for entry in own for key in entry["env"] or ()]
+    settings = len(own) - hooks + len(set(names))
     parts = []
     if hooks:
         parts.append(amount(hooks, "hook"))
     if settings:
         parts.append(amount(settings, "setting"))
-    return " and ".join(parts) or "nothing in this file"
+    text = " and ".join(parts) or "nothing in this file"
+    waiting = [entry["id"] for entry in own if entry["id"] in file["unapproved"]]
+    if hooks and file["idle"]:
+        return f"does nothing: {file['idle']}"
+    if waiting:
+        text += f", {amount(len(waiting), 'hook')} not approved: `hookctl doctor` says more"
+    return text
 
 
 def _is_remarkable(entry: dict[str, Any]) -> bool:

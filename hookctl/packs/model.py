@@ -1,5 +1,6 @@
 """Packs as values. This module is small: every command knows packs, few read a pack file."""
 
+import re
 from typing import NamedTuple
 
 RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
@@ -10,6 +11,13 @@ class EnvClaim(NamedTuple):
 
     value: str
     merge: str = ""  # max | min | first
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the rule is one that can be applied to the value."""
+        if self.merge in ("max", "min"):
+            return bool(re.fullmatch(r"-?[0-9]{1,18}", self.value))
+        return self.merge in ("", "first")
 
 
 class PackHook(NamedTuple):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hookctl.hosts import Host
+from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
-from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.model import EnvClaim, Pack, PackHook
 
 PLACEHOLDERS = ("files", "host", "event")
 # What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.
@@ -29,11 +30,14 @@ class Slot(NamedTuple):
     inside: str = ""  # what it stands in; empty where it may be replaced
 
 
-def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
+def wants(
+    pack: Pack, host: Host, files_text: str, env: dict[str, EnvClaim] | None = None
+) -> tuple[list[Wanted], list[str]]:
     """The pack's entries for this host, and messages on what the host lacks.
 
-    `files_text` is {files}, quoted for sh.
+    `files_text` is {files}, quoted for sh; `env` are its variables, if not those of the pack alone.
     """
+    env = env_claims(pack, host) if env is None else env
     found, messages = [], []
     hooks = _hooks(pack, host.name)
     if has_hooks(pack) and not hooks:
@@ -42,12 +46,14 @@ def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[s
     for hook in hooks:
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if event:
-            found.append(_element(pack, hook, host, event, files_text))
+            found.append(_element(pack, hook, host, event, files_text, env))
+            reason = explain_mismatch(host, event, hook.matcher)
+            if reason:
+                messages.append(f"{pack.name}: the hook {hook.id} never runs there: {reason}")
         else:
             reason = f"{host.title} has no event {hook.event}"
             messages.append(f"{pack.name}: {reason}, so the hook {hook.id} is not registered there")
     found = [*top_wants(host), *found] if found else []
-    env = _env(pack, host)
     if host.env_path:
         found += [
             Wanted((*host.env_path, key), "leaf", claim.value, merge=claim.merge)
@@ -81,7 +87,8 @@ def _hosts_of_hooks(pack: Pack) -> list[str]:
     return sorted(names)
 
 
-def _env(pack: Pack, host: Host) -> dict[str, Any]:
+def env_claims(pack: Pack, host: Host) -> dict[str, EnvClaim]:
+    """The variables that a pack wants on a host."""
     return {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
 
 
@@ -93,11 +100,18 @@ def _hooks(pack: Pack, host: str) -> list[PackHook]:
     return [*replaced, *own.values()]
 
 
-def _element(pack: Pack, hook: PackHook, host: Host, event: str, files_text: str) -> Wanted:
+def _element(
+    pack: Pack,
+    hook: PackHook,
+    host: Host,
+    event: str,
+    files_text: str,
+    env: dict[str, EnvClaim],
+) -> Wanted:
     id = f"{pack.name}/{hook.id}"
     command = "".join(_command(pack, hook, host, files_text))
-    env = {key: claim.value for key, claim in _env(pack, host).items()}
-    fields = fields_of(host, pack.name, command, hook.timeout, matcher=hook.matcher, env=env)
+    values = {key: claim.value for key, claim in env.items()}
+    fields = fields_of(host, pack.name, command, hook.timeout, matcher=hook.matcher, env=values)
     return Wanted(
         host.event_path(event, pack.name), "element", fields, id, _forms(pack, hook, host)
     )

@@ -38,6 +38,7 @@ class Approvals:
         self._records = records
         self._drafts = list(drafts)
         self._opened: list[Draft] = []  # files that only hold approvals
+        self.unread: list[HookctlError] = []  # why approvals of ours stay where they are
 
     @property
     def drafts(self) -> list[Draft]:
@@ -108,16 +109,17 @@ class Approvals:
     def uninstall(self, draft: Draft, packs: Iterable[str]) -> None:
         """Take out our approvals of these packs, wherever the host's own folder is now.
 
-        A file that cannot be read keeps them, which does no harm.
+        A file that cannot be read keeps them; `unread` says so.
         """
         for key, record in self._records.items():
             for pack in packs:
                 if not _approvals_of(record.entries, draft, pack):
                     continue
                 path = store.current_path(self._records, key)
-                config = self._open_config(draft, path, must=False)
-                if config:
-                    _withdraw(config, draft, pack)
+                try:
+                    _withdraw(self._find_or_open(draft, path), draft, pack)
+                except HookctlError as error:
+                    self.unread.append(_unread_approvals(error, draft, pack))
 
     def _waits_for_host(self, draft: Draft) -> bool:
         """Whether an approval that only the host takes is missing, or may be after an edit."""
@@ -154,6 +156,22 @@ class Approvals:
         config = Draft(self.sources, target, snapshot, document, key, record)
         self._opened.append(config)
         return config
+
+
+def _unread_approvals(error: HookctlError, draft: Draft, pack: str) -> HookctlError:
+    """The error of a file that cannot be read, with what stays in it for now."""
+    named = "" if pack == GUARD else f" {pack}"
+    message = f"{error.message}; the approvals of {pack} stay in it"
+    hint = f"Fix it, then run `hookctl uninstall{named} --host {draft.host.name}` again."
+    return HookctlError(
+        error.code,
+        message,
+        path=error.path,
+        line=error.line,
+        column=error.column,
+        hint=hint,
+        exit_code=error.exit_code,
+    )
 
 
 def _may_approve(target: Target) -> bool:

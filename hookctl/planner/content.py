@@ -58,8 +58,13 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     from hookctl.packs.pack import read_files
     from hookctl.packs.risks import risky_env
     from hookctl.packs.wants import wants as pack_wants
+    from hookctl.planner import hook_env
 
-    wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder))
+    if not choice.force:
+        draft.conflicts += hook_env.find_conflicts(draft, pack)
+    env = hook_env.pack_env(draft, pack)
+    wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder), env)
+    settings = hook_env.recorded_claims(pack, draft.host)
     draft.messages += messages
     source = _recorded_source(pack, draft.target)
     known = draft.packs.get(pack.name)
@@ -79,7 +84,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
         digest=content_digest(pack.manifest, contents),
         env=tuple(name for name in risky_env(pack) if name in allowed),
     )
-    return Content(wants, files, {}, source, digest, entries_without_wraps(draft), consent)
+    return Content(wants, files, settings, source, digest, entries_without_wraps(draft), consent)
 
 
 def _recorded_source(pack: Pack, target: Target) -> str:

@@ -77,6 +77,7 @@ class Draft:
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
         self.placeholders: tuple[Path, ...] = record.gaps if record else ()
         self.not_loaded = ""  # why the host loads nothing of the file
+        self.switched_off = ""  # what switches its hooks off, in whichever file
         self.adds_files = False  # whether hookctl's own folders may be made for it
         self.is_recreated = False  # somebody made the file again, without anything of ours
         # An earlier text to put back, and the record that is true of it:
@@ -319,6 +320,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         messages=tuple(draft.messages),
         known=draft.record,
         not_loaded=draft.not_loaded,
+        switched_off=draft.switched_off,
     )
 
 

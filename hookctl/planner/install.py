@@ -18,6 +18,7 @@ from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.content import Choice, Content, guard_content, pack_content
 from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.hook_env import update_other_packs
 from hookctl.planner.notices import find_notices
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
@@ -139,6 +140,8 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         content = pack_content(draft, pack, choice, folder)
         if not content.wants and pack.name not in draft.packs:
             return  # a message says why nothing of it belongs here
+        if draft.conflicts:
+            return
     changes_wraps = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
@@ -148,6 +151,8 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     if target.shared and (changes_wraps or draft.adds_hooks):
         _require_own_programs(pack, runtime)
     _record_pack(draft, pack, content, folder, runtime)
+    if pack.name != GUARD and (not target.shared or _was_written_here(draft)):
+        update_other_packs(draft, pack.name)
     others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]
     draft.commands = _wanted_commands(target, content.wants) | written_hooks(target, others)
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
@@ -159,7 +164,6 @@ def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: boo
     current = draft.read_current(content.wants, content.visible)
     # A committed ledger is a stranger's: entries of other packs are written again only if
     # this machine has written them before.
-    was_written_here = draft.record is not None and bool(draft.record.sha256_after)
     decision = engine.install(
         content.visible,
         current,
@@ -167,10 +171,15 @@ def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: boo
         pack.version,
         content.wants,
         force=force,
-        others=not draft.target.shared or was_written_here,
+        others=not draft.target.shared or _was_written_here(draft),
     )
     draft.apply_decision(decision, content.visible)
     draft.is_recreated = draft.was_written_since and engine.is_wiped(content.visible, current)
+
+
+def _was_written_here(draft: Draft) -> bool:
+    """Whether this machine has written the file before."""
+    return draft.record is not None and bool(draft.record.sha256_after)
 
 
 def _install_files(

@@ -9,11 +9,16 @@ from collections.abc import Iterator
 from hookctl.hosts import reading, settings_path
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
+from hookctl.settings import effective, precedence
+from hookctl.settings.targets import active_file
 
 
 def find_notices(draft: Draft, pack: Pack) -> list[str]:
     """A line for each thing that a person should know about this file."""
     lines = [*_notice_not_loaded(draft), *_notice_switched_off(draft)]
+    draft.switched_off = _find_switch(draft)
+    if draft.switched_off and len(lines) == bool(draft.not_loaded):
+        lines.append(f"{draft.switched_off}, so no hook of {pack.name} runs here")
     if draft.snapshot.data is None and draft.is_edited:
         lines += _notice_hidden_user_file(draft)
         lines += _notice_dangling_link(draft)
@@ -35,6 +40,17 @@ def _notice_switched_off(draft: Draft) -> Iterator[str]:
         value = json.dumps(switches.disabled_by)
         where = draft.before.where
         yield f"{'.'.join(key)} is {value} in {where}, so no hook runs until that is removed"
+
+
+def _find_switch(draft: Draft) -> str:
+    """What switches hooks off where the host is started, in whichever file; '' if nothing does."""
+    folders, host = draft.folders, draft.host
+    start, user = draft.target.project or folders.cwd, draft.target.path
+    if draft.target.scope != "user":
+        user = active_file(host, "user", folders.environ)[1]
+    sources = precedence.sources(folders, host, user, start)
+    switch = effective.disabling(effective.with_switches(folders, host, sources, start))
+    return effective.describe_switch(switch, draft.target.path, sources)
 
 
 def _notice_hidden_user_file(draft: Draft) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hookctl.documents import Document
+from hookctl.errors import HookctlError
 from hookctl.model import Action, Change, Conflict, Decision, Record
 from hookctl.planner import project_files
 from hookctl.settings.targets import Target, require_inside
@@ -29,6 +30,7 @@ class FilePlan(NamedTuple):
     messages: tuple[str, ...] = ()
     known: Record | None = None  # the record before the run
     not_loaded: str = ""  # why the host loads nothing of the file
+    switched_off: str = ""  # what switches its hooks off, in whichever file
 
     @property
     def settings(self) -> Change | None:
@@ -45,6 +47,7 @@ class Plan(NamedTuple):
     changes: tuple[Change, ...]
     records: dict[str, Record | None]  # only those that change
     rmdirs: tuple[str, ...]
+    unread: tuple[HookctlError, ...] = ()  # of the files with approvals of ours that stay
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:

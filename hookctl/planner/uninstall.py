@@ -22,6 +22,7 @@ from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.guard_files import unrecorded_guard
+from hookctl.planner.hook_env import update_other_packs
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
 from hookctl.planner.wraps import entries_without_wraps, unwrap_hooks
@@ -62,7 +63,8 @@ def plan_uninstall(
     for draft, removal in zip(drafts, leaving, strict=True):
         approvals.uninstall(draft, removal.packs)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
-    return assemble_plan(folders, records, plans, install=False)
+    plan = assemble_plan(folders, records, plans, install=False)
+    return plan._replace(unread=tuple(approvals.unread))
 
 
 def _draft_without_packs(
@@ -113,6 +115,7 @@ def _decide_on_file(
         except HookctlError as error:
             raise _with_manual_steps(error, draft.entries, packs) from None
         draft.packs.pop(name, None)
+    update_other_packs(draft)
     draft.kept += _describe_placeholders(draft)
     _remove_files(records, others, packs, known, draft)
 

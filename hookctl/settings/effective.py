@@ -174,3 +174,16 @@ def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]
             hook = hook_of(other)
             if hook and hook.fields.get("name", hook.fields["command"]) in names:
                 yield source, hook
+
+
+def describe_switch(switch: Switch | None, path: str, found: Sequence[Source]) -> str:
+    """What switches off all hooks of a file, or all but the managed ones; '' if nothing does."""
+    if switch and switch.source.path == path:
+        return switch.said
+    if switch:
+        return f"{switch.said} in {switch.source.path}"
+    for source in found:
+        key = source.host.switches.managed_only
+        if key and source.scope == "managed" and source.document.get((key,)) is True:
+            return f"{key} is true in {source.path}"
+    return ""

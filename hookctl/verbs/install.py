@@ -106,13 +106,18 @@ def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:
 def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
     """What the pack does now, where it is loaded, and the next steps."""
     unloaded = [file.target.host.title for file in plan.files if file.not_loaded]
-    if not unloaded:
+    switched_off = [file.target.host.title for file in plan.files if file.switched_off]
+    if not unloaded and not switched_off:
         return _describe_effect(plan, pack, targets)
+    if not unloaded:
+        text = f"{pack.name} is written, but hooks are switched off for {', '.join(switched_off)}."
+        return [Line(text), *_next(targets, ["doctor"])]
     text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
     return [Line(text), *_next(targets, ["doctor"])]
 
 
 def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
+    """What a pack that every host loads does now, and the next steps."""
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sized
 from typing import Any, NamedTuple
 
 from hookctl import clock, report, transaction
+from hookctl.documents.diffs import shown_lines
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.model import Line, Result
@@ -114,7 +115,8 @@ def _list(path: str, numbered: dict[int, Backup]) -> Result:
     current = files.read(path).data
     rows = [["N", "WHEN", "BYTES", ""]]
     facts = []
-    for number, backup in numbered.items():
+    # After an uninstall and another install the first one is not the oldest.
+    for number, backup in sorted(numbered.items(), key=lambda item: item[1].at):
         size = str(len(backup.data))
         rows.append([str(number), clock.local(backup.at), size, _make_note(backup, current)])
         facts.append(_gather_facts(number, backup, current))
@@ -141,6 +143,36 @@ def _gather_facts(number: int, backup: Backup, current: bytes | None) -> dict[st
         "first": backup.first,
         "current": backup.data == current,
     }
+
+
+def undo_question(folders: Folders, request: Request) -> str:
+    """What a restore would undo of edits made after hookctl's last write; empty if nothing."""
+    try:
+        with pending_first(folders, lambda line: None, dry_run=True):
+            path, numbered = _find_backups(folders, request.file)
+            if not _has_later_edits(folders, path, numbered):
+                return ""
+            backup = _choose_backup(request, path, numbered)
+            plan = plan_restore(Sources(folders), path, backup)
+            lines = [line for file in plan.files for line in shown_lines(file)]
+    except HookctlError:
+        return ""  # the restore itself says what is wrong
+    if not lines:
+        return ""
+    return "\n".join([*lines, f"This undoes edits made since hookctl last wrote {tilde(path)}."])
+
+
+def _has_later_edits(folders: Folders, path: str, numbered: dict[int, Backup]) -> bool:
+    """Whether the file has a text that hookctl has neither written nor kept."""
+    current = files.read(path)
+    if not current.data:
+        return False
+    known = {files.digest(backup.data) for backup in numbered.values()}
+    records = store.load(folders.ledger, folders.home)
+    _, record = store.find_record(records, path)
+    if record:
+        known.add(record.sha256_after)
+    return current.sha not in known
 
 
 def prune_question(folders: Folders, name: str) -> str:

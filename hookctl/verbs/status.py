@@ -201,6 +201,8 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
         "error": None,
         "guard": None,
         "program": None,
+        "idle": "",
+        "unapproved": [],
     }
     is_known = record.host in known.names()
     try:
@@ -217,7 +219,10 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
     for entry in record.entries:
         if entry.kind != "container":
             stronger = _find_stronger(host, record, sources, entry, current)
-            facts["entries"].append(_describe_entry(entry, current, stronger))
+            facts["entries"].append(_describe_entry(host, entry, current, stronger))
+    if is_known:
+        facts["idle"] = _find_idle_reason_of_file(folders, host, path, record, document, sources)
+        facts["unapproved"] = _list_unapproved(folders, host, path, document)
     if is_known and GUARD in record.packs:
         states = {entry["id"]: entry["state"] for entry in facts["entries"]}
         origin = _find_origin(record.packs[GUARD], current)
@@ -228,6 +233,35 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
             + _describe_distrust(folders, host, record)
         )
     return facts
+
+
+def _find_idle_reason_of_file(
+    folders: Folders,
+    host: Host,
+    path: str,
+    record: Record,
+    document: Document,
+    sources: list[Source],
+) -> str:
+    """Why no hook of a settings file runs where the host is started; '' if they may."""
+    error = reading.refusal(host, document)
+    if error:
+        return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
+    not_loaded = loading.reason_not_loaded(host, document)
+    if not_loaded:
+        return f"{host.title} {reading.cost(host)}, because {not_loaded}"
+    start = record.project or folders.cwd
+    switch = effective.disabling(effective.with_switches(folders, host, sources, start))
+    reason = effective.describe_switch(switch, path, sources)
+    if not reason and _describe_distrust(folders, host, record):
+        reason = f"{host.title} has not been told to trust {record.project}"
+    return reason
+
+
+def _list_unapproved(folders: Folders, host: Host, path: str, document: Document) -> list[str]:
+    """The ids of the hooks of ours that wait for an approval."""
+    hooks = approval.closed(host, path, document.value, folders.environ)
+    return sorted({closed.element.id for closed in hooks})
 
 
 def _find_origin(pack_record: PackRecord, current: Current) -> Origin | None:
@@ -279,7 +313,9 @@ def _find_stronger(
     return source
 
 
-def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> dict[str, Any]:
+def _describe_entry(
+    host: Host, entry: Entry, current: Current, stronger: Source | None
+) -> dict[str, Any]:
     """An entry as `--json` shows it."""
     key = str(entry.path[-1])
     value = current.values.get(entry.path) if entry.kind == "leaf" else entry.written
@@ -295,6 +331,7 @@ def _describe_entry(entry: Entry, current: Current, stronger: Source | None) -> 
         "state": engine.state(entry, current, entry.path, entry.id),
         "mode": entry.mode,
         "value": masked(_mark_command(value) if is_own else value, key),
+        "env": masked(value.get(host.env_field)) if is_own and host.env_field else None,
         "owners": list(entry.owners),
         "in_effect": in_effect,
         "wraps": _wrapped_command(entry),
@@ -313,7 +350,7 @@ def _describe_guard(
     """What the guard will do in this host, in one sentence, from the files as they are now."""
     start = record.project or folders.cwd
     switch = effective.disabling(effective.with_switches(folders, host, sources, start))
-    switched_off = _describe_switch(switch, path, sources)
+    switched_off = effective.describe_switch(switch, path, sources)
     unapproved = set()
     for closed in approval.closed(host, path, document.value, folders.environ):
         unapproved.add(closed.element.id)
@@ -423,19 +460,6 @@ def _find_fault_in_files(pack_record: PackRecord, variables: dict[str, str]) -> 
     settings = settings_in_effect(config if isinstance(config, dict) else {}, variables)
     if settings.get("mode") == "off" and not settings.get("dispatch_tools"):
         return "its configuration says mode off"
-    return ""
-
-
-def _describe_switch(switch: effective.Switch | None, path: str, sources: list[Source]) -> str:
-    """What switches off all hooks, or all but the managed ones; '' if nothing does."""
-    if switch and switch.source.path == path:
-        return switch.said
-    if switch:
-        return f"{switch.said} in {switch.source.path}"
-    for source in sources:
-        key = source.host.switches.managed_only
-        if key and source.scope == "managed" and source.document.get((key,)) is True:
-            return f"{key} is true in {source.path}"
     return ""
 
 

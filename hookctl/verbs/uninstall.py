@@ -67,6 +67,7 @@ def uninstall(
             return _refuse(errors.problems_of(error, attempts), error.exit_code)
         plan_others = partial(plan_some, others)
         plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
+    refused += plan.unread
     is_partial = bool(refused or unreadable)
     text = _describe_plan(folders, request, plan, is_partial=is_partial, dry_run=dry_run)
     data = plan_data(plan, dry_run=dry_run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl import errors, packs, report
+from hookctl import engine, errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
@@ -19,7 +19,7 @@ from hookctl.planner.permission import Permission
 from hookctl.planner.plan import Plan
 from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
-from hookctl.settings.sources import Sources
+from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import Target, target_of_record
 from hookctl.system.folders import Folders
 
@@ -67,11 +67,12 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     steps = []
     for item in installed:
         try:
-            pack, targets = _load(item)
+            pack = _load(item)
             ask = None if request.dry_run else permission
             command = f"{program()} upgrade {item.name} --dry-run"
-            prepared = prepare(sources, pack, targets, Choice(), ask=ask, command=command)
-            steps.append((item, pack, prepared))
+            for choice, targets in _find_targets(sources, item):
+                prepared = prepare(sources, pack, targets, choice, ask=ask, command=command)
+                steps.append((item, pack, prepared))
         except HookctlError as error:
             if error.exit_code == errors.USAGE:  # nobody agreed, so nothing is written at all
                 raise
@@ -101,17 +102,21 @@ def _list_installed(records: dict[str, Record], wanted: str) -> list[_Installed]
     return [_Installed(name, source, found[name, source]) for name, source in sorted(found)]
 
 
-def _load(item: _Installed) -> tuple[Pack, list[Target]]:
-    """The pack as its source has it now, and where it is installed."""
+def _load(item: _Installed) -> Pack:
+    """The pack as its source has it now."""
     if item.name in packs.names():
-        pack = packs.load(item.name)
-    elif not item.source:
-        message = f"{item.name}: where this pack came from is not on record"
-        hint = f"Install it once more from its file: `{program()} install ./{item.name}.toml`."
-        raise HookctlError("source_gone", message, path=item.records[0][0], hint=hint)
-    else:
-        pack = _load_source(item)
-    targets = []
+        return packs.load(item.name)
+    if item.source:
+        return _load_source(item)
+    message = f"{item.name}: where this pack came from is not on record"
+    hint = f"Install it once more from its file, as in `{program()} install ./{item.name}.toml`."
+    raise _gone(message, item.records[0][0], hint)
+
+
+def _find_targets(sources: Sources, item: _Installed) -> Iterator[tuple[Choice, list[Target]]]:
+    """Where a pack is installed; apart, and with --force, where all of its entries vanished."""
+    present: list[Target] = []
+    vanished: list[Target] = []
     for path, record in item.records:
         if record.host not in known.names():
             message = (
@@ -119,8 +124,24 @@ def _load(item: _Installed) -> tuple[Pack, list[Target]]:
             )
             hint = "Use the newer hookctl that wrote it."
             raise HookctlError("ledger_newer", message, path=path, hint=hint)
-        targets.append(target_of_record(known.load(record.host), record, path))
-    return pack, targets
+        target = target_of_record(known.load(record.host), record, path)
+        has_vanished = _has_vanished(sources, target, record, item.name)
+        (vanished if has_vanished else present).append(target)
+    if present:
+        yield Choice(), present
+    if vanished:
+        yield Choice(force=True), vanished
+
+
+def _has_vanished(sources: Sources, target: Target, record: Record, name: str) -> bool:
+    """Whether a pack has entries on record there, and every one of them is gone."""
+    document = sources.read(target.path, target.host.format)[1]
+    current = look(target.host, document, (), record.entries)
+    states = set()
+    for entry in record.entries:
+        if entry.kind != "container" and name in entry.owners:
+            states.add(engine.state(entry, current, entry.path, entry.id))
+    return states == {"missing"}
 
 
 def _load_source(item: _Installed) -> Pack:
@@ -133,12 +154,16 @@ def _load_source(item: _Installed) -> Pack:
             raise
         message = f"{item.name}: its source is gone: {error.message}"
         hint = "Put it back, or install the pack from where it is now."
-        raise HookctlError("source_gone", message, path=item.source, hint=hint) from None
+        raise _gone(message, item.source, hint) from None
     if pack.name != item.name:
         message = f"this pack is called {pack.name} now, and was installed as {item.name}"
         hint = f"Uninstall {item.name}, then install {pack.name}."
-        raise HookctlError("source_gone", message, path=item.source, hint=hint)
+        raise _gone(message, item.source, hint)
     return pack
+
+
+def _gone(message: str, path: str, hint: str) -> HookctlError:
+    return HookctlError("source_gone", message, path=path, hint=hint, exit_code=errors.FAILED)
 
 
 def _conflicts(plan: Plan) -> Iterator[HookctlError]:
@@ -148,7 +173,9 @@ def _conflicts(plan: Plan) -> Iterator[HookctlError]:
             name = ".".join(map(str, conflict.path))
             message = f"{name}: {' and '.join(conflict.claims)} want different values"
             hint = "Give both the same value, or uninstall one of them."
-            yield HookctlError("conflict", message, path=file.path, hint=hint)
+            yield HookctlError(
+                "conflict", message, path=file.path, hint=hint, exit_code=errors.FAILED
+            )
 
 
 def _make_result(
@@ -170,9 +197,21 @@ def _make_result(
             messages += file.messages
     if not outcomes and not problems:
         text.append("nothing is installed, so there is nothing to upgrade")
-    exit_code = errors.FAILED if problems else errors.OK
+    exit_code = _exit_code(outcomes, problems)
     fault_list = tuple(problem.as_dict() for problem in problems)
+    if exit_code == errors.UNREADABLE:
+        text = []  # the errors say it all
     return Result(data, tuple(text), tuple(dict.fromkeys(messages)), fault_list, exit_code)
+
+
+def _exit_code(outcomes: list[_Upgraded], problems: list[HookctlError]) -> int:
+    """4 where something cannot be read and nothing was written, 1 for every other problem."""
+    if not problems:
+        return errors.OK
+    has_written = any(outcome.plan and not outcome.plan.empty for outcome in outcomes)
+    if not has_written and any(problem.exit_code == errors.UNREADABLE for problem in problems):
+        return errors.UNREADABLE
+    return errors.FAILED
 
 
 def _describe(outcome: _Upgraded, dry_run: bool) -> list[str | Line]:

@@ -3,14 +3,19 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookctl.documents import formats
+from hookctl.errors import HookctlError
 from hookctl.hosts import Host, handlers, load, reading
 from tests.test_claude_entries import BAD, GOOD
+from tests.test_codex_entries import BAD as CODEX_BAD
+from tests.test_codex_entries import GOOD as CODEX_GOOD
 
 from . import claude as anthropic_client
+from . import codex as openai
 from . import droid as factory
 from . import gemini as google
 from . import qwen as qwen_code
@@ -73,6 +78,38 @@ def test_claude_s_own_doctor_names_the_very_hooks_that_hookctl_names(claude: Cli
     for number, hook in enumerate(hooks):
         named = f"hooks.PreToolUse.{number}.hooks.0: Invalid" in said
         assert named == bool(handlers.fault(load("claude"), hook)), hook
+
+
+CODEX_CONFIGS = {
+    "a = {\n b = 1, # mine\n}\n": True,
+    'a = "\\e\\x41"\n': True,
+    "a = 1979-05-27 07:32Z\n": True,
+    "a = {,}\n": False,
+}
+
+
+@pytest.mark.parametrize("text", CODEX_CONFIGS)
+def test_codex_reads_toml_1_1_as_hookctl_does(codex: Client, tmp_path: Path, text: str) -> None:
+    place = openai.Place.make(tmp_path / "place")
+    place.config.write_text(text)
+    said = subprocess.run(
+        [*codex.command, "features", "list"], env=place.environment(), cwd=place.project, stdin=subprocess.DEVNULL,
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    try:
+        formats.parse("toml", text.encode())
+        is_read = True
+    except HookctlError:
+        is_read = False
+    assert (said.returncode == 0) == is_read == CODEX_CONFIGS[text]
+
+
+@pytest.mark.parametrize("hook", [*CODEX_BAD, *CODEX_GOOD], ids=str)
+def test_codex_loses_the_file_for_the_very_hooks_that_hookctl_names(codex: Client, tmp_path: Path, hook: Any) -> None:
+    place = openai.Place.make(tmp_path / "place")
+    good = {"type": "command", "command": "good"}
+    place.settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [good]}, {"hooks": [hook]}]}}))
+    assert (openai.list_hooks(codex, place) == []) == bool(handlers.fault(load("codex"), hook))
 
 
 def test_droid_runs_the_events_beside_hooks_and_none_below_it(droid: Client, tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""Codex reads config.toml in TOML 1.1; and where nobody can read it, approvals that stay are named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hookctl.documents import formats
+from hookctl.documents.toml import TomlDocument
+from hookctl.errors import HookctlError
+from tests.conftest import Hookctl, put
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+NEW = [
+    'a = {\n  b = 1,  # mine\n  c = 2,\n}\n',
+    'a = "\\e[0m\\x41"\n',
+    "a = 07:32\nb = 1979-05-27 07:32Z\nc = 1979-05-27T07:32-07:00\n",
+    '"\\x41" = 1\n["\\e"]\nb = 2\n',
+    'a = { b = [\n 1, 2,\n], c = { d = "}", e = \'\'\'\n,}\'\'\',\n }\n,}\r\n',
+    '\ufeffa = """\\e\n{,}"""\n',
+    "a = [{b = 1,}, {c = 2\n}, ]\n",
+]  # fmt: skip
+
+
+@pytest.fixture
+def config(isolated: Path) -> Path:
+    return isolated / "home" / ".codex" / "config.toml"
+
+
+@pytest.mark.parametrize("text", NEW)
+@pytest.mark.parametrize("trust", [(), ("--trust",)])
+def test_codex_is_installed_beside_it_and_the_bytes_come_back(
+    config: Path, hookctl: Hookctl, text: str, trust: tuple[str, ...]
+) -> None:
+    before = put(config, text.encode()).read_bytes()
+    assert hookctl("install", "--host", "codex", *trust).code == 0
+    told = json.loads(hookctl("doctor", "--host", "codex", "--json").out)["data"]["findings"]
+    assert "unparsable" not in {finding["code"] for finding in told}
+    waits = "approval" in hookctl("status").out
+    assert waits == (not trust)
+    assert (config.read_bytes() == before) == (not trust)
+    assert hookctl("uninstall", "--host", "codex").code == 0
+    assert config.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["hooks = {\n  Stop = [{ hooks = [{ type = 'command', command = 'x' },] },],\n}\n"])
+def test_hooks_in_an_inline_table_of_many_lines(config: Path, hookctl: Hookctl, text: str) -> None:
+    before = put(config, text.encode()).read_bytes()
+    assert hookctl("install", "--host", "codex").code == 0
+    hooks = formats.parse("toml", config.read_bytes()).get(("hooks", "Stop"))
+    assert len(hooks) == 2 and "hookctl=guard/stop" in hooks[1]["hooks"][0]["command"]
+    put(config, config.read_bytes() + b"# later\n")
+    assert hookctl("uninstall", "--host", "codex").code == 0
+    assert formats.parse("toml", config.read_bytes()).value == formats.parse("toml", before).value
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("a = {\n}\nb = = 1\n", 3, 5),
+        ("a = {\n\n b = 1, c == 2 }\n", 3, 12),
+        ("a = {,}\n", 1, 6),
+        ("a = {b = 1,,}\n", 1, 12),
+        ('a = "\\x4"\n', 1, 8),
+        ("a = {\n b = 1\n c = 2\n}\n", 3, 2),
+    ],
+)
+def test_what_is_neither_is_refused_at_its_place(text: str, line: int, column: int) -> None:
+    with pytest.raises(HookctlError) as caught:
+        TomlDocument.parse(text.encode())
+    assert (caught.value.code, caught.value.line, caught.value.column) == ("unparsable", line, column)
+
+
+@pytest.mark.parametrize("options", [(), ("--host", "codex"), ("--all", "--yes"), ("--dry-run",)])
+def test_approvals_that_cannot_be_looked_at_are_named(
+    config: Path, hookctl: Hookctl, options: tuple[str, ...]
+) -> None:
+    before = put(config, 'model = "x"\n').read_bytes()
+    assert hookctl("install", "--host", "codex", "--trust").code == 0
+    approved = config.read_bytes()
+    assert approved != before
+    put(config, approved + b"a = = 1\n")
+    done = hookctl("uninstall", *options)
+    assert done.code == 1
+    assert "the approvals of guard stay in it" in done.err and str(config) in done.err
+    assert "hookctl uninstall --host codex` again" in done.err
+    assert config.read_bytes() == approved + b"a = = 1\n"
+    assert (config.parent / "hooks.json").exists() == ("--dry-run" in options)
+    put(config, approved)
+    assert hookctl("uninstall", "--host", "codex").code == 0
+    assert config.read_bytes() == before
