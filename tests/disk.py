@@ -17,7 +17,7 @@ THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" 
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 UPGRADE = (*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
 PROJECT = ("--scope", "project")
-RESTORE = ("restore", "../home/.claude/settings.json")
+RESTORE = ("restore", "../home/.claude/settings.json", "--yes")
 
 
 def quiet(*arguments: str) -> int:

@@ -30,7 +30,7 @@ from .page_of_codes import PAGE, renewed
 
 CHECKS = ROOT / "hookctl" / "checks"
 # The rim; every other module judges, or holds values.
-READING = ("gather_file", "gather_host", "gather_record", "machine", "probes", "survey", "self_test")
+READING = ("gather_file", "gather_host", "gather_project", "gather_record", "machine", "probes", "survey", "self_test")
 JUDGES = sorted(path.stem for path in CHECKS.glob("*.py") if path.stem not in READING)
 
 
@@ -72,7 +72,8 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 
 _MODULES = {
     "__future__", "collections.abc", "contextlib", "hookctl", "hookctl.documents", "hookctl.documents.jsonc",
-    "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.handlers", "hookctl.hosts.shapes", "hookctl.masking", "hookctl.model",
+    "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.handlers", "hookctl.hosts.loading",
+    "hookctl.hosts.matchers", "hookctl.hosts.shapes", "hookctl.ledger.digests", "hookctl.masking", "hookctl.model",
     "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.model", "hookctl.packs.wrapping",
     "hookctl.settings", "hookctl.system",
     "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
@@ -83,7 +84,7 @@ _TAKEN = {
     "os": {"path"},
     "os.path": {"basename", "dirname", "isabs", "join", "relpath"},
     "clock": {"age", "local", "timestamp"},
-    "effective": {"blocks", "cap", "disabling", "disabling_ours", "switches"},
+    "effective": {"blocks", "cap", "disabling", "disabling_ours", "switches", "variables"},
     "approval": {"OFF", "UNKNOWN"},
     "guard": {"ARMED_CEILING", "CEILING", "UNLIMITED_CAP", "cap_for", "hook_path", "is_limit", "is_true", "limit_of",
               "mode_of", "switches_off"},

@@ -73,7 +73,8 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     assert str(venv) not in command, "the hook outlives hookctl's own environment"
     findings = json.loads(run("doctor", "--strict", "--json"))["data"]["findings"]
     assert "self_test_passed" in {finding["code"] for finding in findings}
-    assert run("install", "--host", "claude", "--set", "latch=false").startswith("~/.claude/settings.json\n")
+    changed = run("install", "--host", "claude", "--set", "latch=false")
+    assert changed.startswith("ok    Claude Code  ~/.claude/settings.json\n")
     run("uninstall")
     assert not settings.parent.exists()
     if sys.platform == "linux":

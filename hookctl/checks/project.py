@@ -1,50 +1,27 @@
-"""What a project declares, gathered and judged from its own files: nothing of the user's is read.
-
-A clone may belong to anybody and come from a stranger, so no file of it is ever run.
-"""
+"""Judges what a project declares, from its own files: is it there, whole and its own?"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from hookctl import engine, hosts
+from hookctl import engine
 from hookctl.checks.codes import Finding, finding
 from hookctl.documents import Document
-from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, loading, reading
-from hookctl.ledger import committed
+from hookctl.hosts import loading, reading
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Current, Entry, PackRecord, Record
+from hookctl.model import Current, Entry, PackRecord, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
-from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Pack
-from hookctl.packs.pack import read_files
-from hookctl.packs.released import find_origin, package_of
-from hookctl.packs.wants import wants
-from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.packs.wrapping import is_wrap_id
+from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
-from hookctl.settings.sources import look
-from hookctl.settings.targets import (
-    GUARD,
-    OWN,
-    Target,
-    all_files,
-    in_sh,
-    read_inside,
-    read_settings,
-    require_inside,
-    variant_of_file,
-)
-from hookctl.system import files
-from hookctl.system.folders import Folders
+from hookctl.settings.targets import GUARD, Target
 
-_NOWHERE = os.devnull  # stands for HOME: below it nothing can be
-_OWN_FILES = (committed.CONFIG, "hook.py", WRAPPER)
+CONFIG = "config.json"
+_OWN_FILES = (CONFIG, "hook.py", "wrap.py")
 
 
 class ProjectFile(NamedTuple):
@@ -57,113 +34,37 @@ class ProjectFile(NamedTuple):
     error: HookctlError | None = None
 
 
+class InstalledPack(NamedTuple):
+    """A pack of the record at one settings file, and its files as they are."""
+
+    name: str
+    file: ProjectFile
+    record: PackRecord
+    error: HookctlError | None = None  # why one of them cannot be read
+    contents: dict[str, bytes | None] = {}  # noqa: RUF012 - of all but the guard; None: not there
+    origin: Origin | None = None  # where the guard's programs come from; None: nothing runs them
+    package: str = ""  # the folder of the guard's modules
+    config: Any = None  # of the guard
+    config_error: HookctlError | None = None
+
+
+class RequiredPack(NamedTuple):
+    """A pack that must be installed in the project; with `pack`, with this very content."""
+
+    name: str
+    pack: Pack | None = None
+    digest: str = ""  # of its files
+
+
 class ProjectFacts(NamedTuple):
     """Everything in a project that hookctl put there, or that decides whether it runs."""
 
     project: str
     files: tuple[ProjectFile, ...] = ()
+    packs: tuple[InstalledPack, ...] = ()
     error: HookctlError | None = None  # why its record cannot be read
     sources: dict[str, tuple[Source, ...]] = {}  # noqa: RUF012 - by host, the winning ones first
     programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
-
-    @property
-    def packs(self) -> dict[str, list[tuple[ProjectFile, PackRecord]]]:
-        """Where each pack of the record is installed."""
-        found: dict[str, list[tuple[ProjectFile, PackRecord]]] = {}
-        for file in self.files:
-            for name, pack in (file.record.packs if file.record else {}).items():
-                found.setdefault(name, []).append((file, pack))
-        return found
-
-
-def isolated(project: str) -> Folders:
-    """Folders in which only the project can be found."""
-    state = os.path.join(_NOWHERE, "state")
-    return Folders(state, os.path.join(_NOWHERE, "data"), {"HOME": _NOWHERE}, project)
-
-
-def gather(project: str) -> ProjectFacts:
-    """The facts about a project, by its real path."""
-    folders = isolated(project)
-    records: dict[str, Record] = {}
-    error = None
-    try:
-        data = files.read(committed.ledger_path(project)).data
-        records = committed.load(folders, project, data, {})
-    except HookctlError as problem:
-        error = problem
-    found = [_gather_file(project, record) for record in records.values()]
-    known = {file.target.path for file in found}
-    sources = {}
-    for name in hosts.names():
-        host = hosts.load(name)
-        if "project" not in host.scopes:
-            continue
-        found += [file for file in _find_unrecorded(folders, host) if file.target.path not in known]
-        sources[name] = tuple(_read_sources(folders, host))
-    programs = tuple(sorted(_list_programs(project)))
-    return ProjectFacts(project, tuple(found), error, sources, programs)
-
-
-def _gather_file(project: str, record: Record) -> ProjectFile:
-    host = variant_of_file(hosts.load(record.host), record.known_as)
-    target = Target(host, record.scope, record.known_as, project)
-    return _read_file(target, record)
-
-
-def _read_file(target: Target, record: Record | None) -> ProjectFile:
-    file = ProjectFile(target, record)
-    try:
-        require_inside(target.project, target.path)
-        _, document = read_settings(target.path, target.host.format)
-        refusal = reading.refusal(target.host, document)
-        if refusal is not None:
-            return file._replace(error=refusal)
-        current = look(target.host, document, (), record.entries if record else ())
-    except HookctlError as error:
-        return file._replace(error=error)
-    return file._replace(document=document, current=current)
-
-
-def _find_unrecorded(folders: Folders, host: Host) -> Iterator[ProjectFile]:
-    """The project's settings files of a host that have a hook with hookctl's head."""
-    for variant, path in all_files(host, "project", folders.environ, folders.cwd):
-        if not os.path.lexists(path):
-            continue
-        file = _read_file(Target(variant, "project", path, folders.cwd), None)
-        if file.current is not None and file.current.elements:
-            yield file
-
-
-def _read_sources(folders: Folders, host: Host) -> Iterator[Source]:
-    """What the host reads in the project, the winning files first, with the files of switches."""
-    found = []
-    for scope in host.scope_rules.precedence:
-        if scope not in ("project", "local") or scope not in host.scopes:
-            continue
-        for variant, path in all_files(host, scope, folders.environ, folders.cwd):
-            file = _read_file(Target(variant, scope, path, folders.cwd), None)
-            if file.document is not None and os.path.lexists(path):
-                found.append(Source(scope, path, file.document, variant))
-    for source in effective.with_switches(folders, host, found, folders.cwd):
-        if source.path.startswith(f"{folders.cwd}/"):
-            yield source
-
-
-def _list_programs(project: str) -> Iterator[str]:
-    """Every file below the folders of hookctl's programs."""
-    for name in ("guard", "packs"):
-        top = os.path.join(project, OWN, name)
-        if os.path.islink(top) or os.path.islink(os.path.join(project, OWN)):
-            yield top
-            continue
-        for folder, folder_names, file_names in os.walk(top):
-            links = [link for link in folder_names if os.path.islink(os.path.join(folder, link))]
-            for file_name in [*file_names, *links]:
-                yield os.path.join(folder, file_name)
-
-
-# Judging
 
 
 def judge(facts: ProjectFacts) -> Iterator[Finding]:
@@ -242,13 +143,12 @@ def _upgrade(entry: Entry, verb: str = "upgrade") -> str:
 def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
     """Whether every program is one that hookctl released, or that the record has."""
     own: set[str] = set()
-    for name, places in facts.packs.items():
-        for file, pack in places:
-            own |= _files_of(name, pack, facts)
-            if name == GUARD:
-                yield from _judge_guard(file, pack)
-            else:
-                yield from _judge_pack(file, name, pack)
+    for installed in facts.packs:
+        own |= _files_of(installed, facts.programs)
+        if installed.name == GUARD:
+            yield from _judge_guard(installed)
+        else:
+            yield from _judge_pack(installed)
     for path in facts.programs:
         if path not in own:
             message = "hookctl did not write this file into its folder of programs"
@@ -256,15 +156,14 @@ def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
             yield finding("stray_file", message, "", path, fix)
 
 
-def _files_of(name: str, pack: PackRecord, facts: ProjectFacts) -> set[str]:
+def _files_of(installed: InstalledPack, programs: tuple[str, ...]) -> set[str]:
     """The paths of a pack's files; those of the guard's package are judged by their digest."""
-    paths = {os.path.join(pack.folder, file) for file in pack.files}
-    if name == GUARD:
-        paths |= {os.path.join(pack.folder, file) for file in _OWN_FILES}
-        package = package_of(pack.folder)
-        if package:
-            top = os.path.join(pack.folder, package, "")
-            paths |= {path for path in facts.programs if _is_module(path, top)}
+    folder = installed.record.folder
+    paths = {os.path.join(folder, name) for name in installed.record.files}
+    if installed.name == GUARD:
+        paths |= {os.path.join(folder, name) for name in _OWN_FILES}
+    if installed.package:
+        paths |= {path for path in programs if _is_module(path, f"{installed.package}/")}
     return paths
 
 
@@ -273,63 +172,56 @@ def _is_module(path: str, top: str) -> bool:
     return path.startswith(top) and "/" not in rest and rest.endswith(".py")
 
 
-def _judge_guard(file: ProjectFile, pack: PackRecord) -> Iterator[Finding]:
-    host = file.target.host.name
-    hooks = file.record.entries if file.record else ()
-    wraps = any(is_wrap_id(entry.id) for entry in hooks)
-    if not wraps and not any(entry.id.startswith(f"{GUARD}/") for entry in hooks):
+def _judge_guard(installed: InstalledPack) -> Iterator[Finding]:
+    origin, host = installed.origin, installed.file.target.host.name
+    if origin is None:
         return
-    origin = find_origin(pack, wraps=wraps)
-    hook = os.path.join(pack.folder, "hook.py")
-    fix = "Look at it; `hookctl install --scope project --force` puts ours there."
+    hook = os.path.join(installed.record.folder, "hook.py")
     if origin.kind == MISSING:
         message = "the guard's program is not there: is .hookctl committed with the settings?"
         yield finding("hook_missing", message, host, hook, "`hookctl doctor --fix` puts it back.")
     elif origin.kind == UNKNOWN:
         message = "this is not a program that hookctl released"
+        fix = "Look at it; `hookctl install --scope project --force` puts ours there."
         yield finding("hook_unknown", message, host, origin.path, fix)
     elif origin.kind == NEWER:
         message = f"the hook is of hookctl {origin.version}, which this one cannot check"
         fix = f"Upgrade hookctl to {origin.version} or later."
         yield finding("hook_newer", message, host, hook, fix, "error")
-    yield from _judge_configuration(file, pack)
+    yield from _judge_configuration(installed)
 
 
-def _judge_configuration(file: ProjectFile, pack: PackRecord) -> Iterator[Finding]:
+def _judge_configuration(installed: InstalledPack) -> Iterator[Finding]:
     """Whether the guard's config.json can be read, and leaves the guard on."""
-    host, path = file.target.host.name, os.path.join(pack.folder, committed.CONFIG)
-    try:
-        data = read_inside(file.target.project, path).data
-        config = JsonDocument.parse(data or b"{}", where=path, comments=False).value
-    except HookctlError as error:
-        yield _from_error("config_unreadable", error, host)._replace(path=path)
+    host, config = installed.file.target.host.name, installed.config
+    path = os.path.join(installed.record.folder, CONFIG)
+    if installed.config_error is not None:
+        yield _from_error("config_unreadable", installed.config_error, host)._replace(path=path)
         return
     mode = config.get("mode") if isinstance(config, dict) else None
-    if mode == "off" and settings_from(pack.settings).mode != "off":
+    if mode == "off" and settings_from(installed.record.settings).mode != "off":
         message = "the configuration switches the guard off, and the record does not"
         fix = "Take the mode out, or `hookctl install --scope project --mode off`."
         yield finding("guard_off", message, host, path, fix, "error")
 
 
-def _judge_pack(file: ProjectFile, name: str, pack: PackRecord) -> Iterator[Finding]:
+def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
     """Whether a pack's files are there, and together those that the install wrote."""
-    host = file.target.host.name
-    contents: dict[str, bytes] = {}
+    host, name = installed.file.target.host.name, installed.name
     fix = f"`hookctl install PATH --scope project` of {name} puts its files back."
-    for file_name in sorted(pack.files):
-        path = os.path.join(pack.folder, file_name)
-        try:
-            data = read_inside(file.target.project, path).data
-        except HookctlError as error:
-            yield _from_error("pack_changed", error, host)._replace(path=path)
-            return
+    if installed.error is not None:
+        yield _from_error("pack_changed", installed.error, host)
+        return
+    contents: dict[str, bytes] = {}
+    for file_name, data in installed.contents.items():
+        path = os.path.join(installed.record.folder, file_name)
         if data is None:
             yield finding("pack_changed", f"a file of {name} is not there", host, path, fix)
             return
         contents[file_name] = data
-    if content_digest(b"", contents) != pack.digest:
+    if content_digest(b"", contents) != installed.record.digest:
         message = f"the files of {name} are not those that its install wrote"
-        yield finding("pack_changed", message, host, pack.folder, fix)
+        yield finding("pack_changed", message, host, installed.record.folder, fix)
 
 
 def _judge_switches(facts: ProjectFacts, name: str) -> Iterator[Finding]:
@@ -349,33 +241,42 @@ def _judge_switches(facts: ProjectFacts, name: str) -> Iterator[Finding]:
             yield finding("hook_environment", message, name, path, "Remove it.", "error")
 
 
-def judge_required(facts: ProjectFacts, name: str, pack: Pack | None) -> Iterator[Finding]:
-    """Whether a pack is installed in the project; with `pack`, whether with this very content."""
-    places = facts.packs.get(name, [])
+def judge_required(
+    facts: ProjectFacts, required: RequiredPack, wanted: dict[str, list[Wanted]]
+) -> Iterator[Finding]:
+    """Whether a pack is installed in the project; one given as a file, with its very content.
+
+    `wanted` has what that file wants in each settings file, by path.
+    """
+    name, pack = required.name, required.pack
+    places = [installed for installed in facts.packs if installed.name == name]
     if not places:
         message = f"{name} is required, and is not installed in this project"
         fix = f"`hookctl install {name} --scope project`, then commit what it writes."
         yield finding("pack_required", message, "", facts.project, fix)
-    for file, pack_record in places if pack is not None else ():
+    for installed in places if pack is not None else ():
         assert pack is not None
-        difference = _find_difference(file, pack_record, pack)
+        path = installed.file.target.path
+        difference = _find_difference(installed, pack, required.digest, wanted[path])
         if difference:
             message = f"{name} is not installed as in the named file: {difference}"
             fix = f"`hookctl install {pack.source} --scope project`, then commit what it writes."
-            yield finding("pack_required", message, file.target.host.name, file.target.path, fix)
+            host = installed.file.target.host.name
+            yield finding("pack_required", message, host, path, fix)
 
 
-def _find_difference(file: ProjectFile, installed: PackRecord, pack: Pack) -> str:
+def _find_difference(
+    installed: InstalledPack, pack: Pack, digest: str, wanted: list[Wanted]
+) -> str:
     """What differs between a pack in the project and the pack's own file; '' if nothing does."""
-    if installed.version != pack.version:
-        return f"its version is {installed.version} instead of {pack.version}"
-    contents = {name: data for name, (data, _) in read_files(pack).items()}
-    if content_digest(b"", contents) != installed.digest:
+    version = installed.record.version
+    if version != pack.version:
+        return f"its version is {version} instead of {pack.version}"
+    if digest != installed.record.digest:
         return "its files differ"
-    files_text = in_sh(file.target, installed.folder)
-    wanted, _ = wants(pack, file.target.host, files_text)
     claims = {}
-    for entry in file.record.entries if file.record else ():
+    record = installed.file.record
+    for entry in record.entries if record else ():
         if pack.name in entry.owners:
             claims[entry.path, entry.id] = entry.owners[pack.name].value
     for want in wanted:

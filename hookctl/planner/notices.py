@@ -47,9 +47,10 @@ def _find_switch(draft: Draft) -> str:
     folders, host = draft.folders, draft.host
     start, user = draft.target.project or folders.cwd, draft.target.path
     if draft.target.scope != "user":
-        user = active_file(host, "user", folders.environ)[1]
-    sources = precedence.sources(folders, host, user, start)
-    switch = effective.disabling(effective.with_switches(folders, host, sources, start))
+        user = active_file(host, "user", folders.environ, read=draft.sources.read)[1]
+    read = draft.sources.read
+    sources = precedence.sources(folders, host, user, start, read)
+    switch = effective.disabling(effective.with_switches(folders, host, sources, start, read))
     return effective.describe_switch(switch, draft.target.path, sources)
 
 

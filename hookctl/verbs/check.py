@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hookctl import errors, packs
-from hookctl.checks import project
+from hookctl.checks import gather_project, project
 from hookctl.checks.codes import Finding
 from hookctl.errors import HookctlError
 from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import OK, amount
-from hookctl.packs.model import Pack
 from hookctl.system.project import has_mark
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
@@ -32,10 +31,11 @@ def check(cwd: str, request: Request) -> Result:
     It runs no file of the project and writes nothing, so the project may be anybody's.
     """
     folder = _find_project(cwd, request.project)
-    facts = project.gather(folder)
+    facts = gather_project.gather(folder)
     findings = list(project.judge(facts))
-    for name, pack in _load_required(request.required):
-        findings += project.judge_required(facts, name, pack)
+    for required in _load_required(request.required):
+        wanted = gather_project.wanted_of(facts, required)
+        findings += project.judge_required(facts, required, wanted)
     findings = sorted(dict.fromkeys(findings), key=lambda finding: _ORDER[finding.level])
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
@@ -56,14 +56,13 @@ def _find_project(cwd: str, named: str) -> str:
     return start
 
 
-def _load_required(names: tuple[str, ...]) -> Iterator[tuple[str, Pack | None]]:
-    """The name of each required pack, and its content where it is given as a file."""
+def _load_required(names: tuple[str, ...]) -> Iterator[project.RequiredPack]:
+    """Each required pack, with its content where it is given as a file."""
     for name in dict.fromkeys(names):
         if packs.is_path(name) or packs.is_folder(name):
-            pack = packs.load(name)
-            yield pack.name, pack
+            yield gather_project.require(packs.load(name))
         elif name.replace("-", "").isalnum():
-            yield name, None
+            yield project.RequiredPack(name)
         else:
             hint = "Give a pack's name, or the path of its file."
             raise HookctlError("usage", f"no pack: {name!r}", hint=hint, exit_code=errors.USAGE)
@@ -72,7 +71,7 @@ def _load_required(names: tuple[str, ...]) -> Iterator[tuple[str, Pack | None]]:
 def _describe(facts: project.ProjectFacts, findings: list[Finding]) -> list[Line]:
     """A line for each finding, or what was looked at."""
     lines = finding_lines(findings, [], verbose=True)
-    installed = facts.packs
+    installed = {pack.name for pack in facts.packs}
     if findings or not installed:
         if not findings:
             return [Line("nothing of hookctl's is in this project", path=facts.project)]

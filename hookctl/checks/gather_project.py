@@ -1,0 +1,193 @@
+"""Gathers what a project declares, from its own files: nothing of the user's is read.
+
+A clone may belong to anybody and come from a stranger, so no file of it is ever run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from hookctl import hosts
+from hookctl.checks.project import (
+    CONFIG,
+    InstalledPack,
+    ProjectFacts,
+    ProjectFile,
+    RequiredPack,
+)
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import HookctlError
+from hookctl.hosts import Host, reading
+from hookctl.ledger import committed
+from hookctl.ledger.digests import content_digest
+from hookctl.model import PackRecord, Record, Wanted
+from hookctl.packs.model import Pack
+from hookctl.packs.pack import read_files
+from hookctl.packs.released import find_origin, package_of
+from hookctl.packs.wants import wants
+from hookctl.packs.wrapping import is_wrap_id
+from hookctl.settings import effective
+from hookctl.settings.precedence import Source
+from hookctl.settings.sources import look
+from hookctl.settings.targets import (
+    GUARD,
+    OWN,
+    Target,
+    all_files,
+    in_sh,
+    read_inside,
+    read_settings,
+    require_inside,
+    variant_of_file,
+)
+from hookctl.system import files
+from hookctl.system.folders import Folders
+
+_NOWHERE = os.devnull  # stands for HOME: below it nothing can be
+
+
+def isolated(project: str) -> Folders:
+    """Folders in which only the project can be found."""
+    state = os.path.join(_NOWHERE, "state")
+    return Folders(state, os.path.join(_NOWHERE, "data"), {"HOME": _NOWHERE}, project)
+
+
+def gather(project: str) -> ProjectFacts:
+    """The facts about a project, by its real path."""
+    folders = isolated(project)
+    records: dict[str, Record] = {}
+    error = None
+    try:
+        data = files.read(committed.ledger_path(project)).data
+        records = committed.load(folders, project, data, {})
+    except HookctlError as problem:
+        error = problem
+    found = [_gather_file(project, record) for record in records.values()]
+    known = {file.target.path for file in found}
+    sources = {}
+    for name in hosts.names():
+        host = hosts.load(name)
+        if "project" not in host.scopes:
+            continue
+        found += [file for file in _find_unrecorded(folders, host) if file.target.path not in known]
+        sources[name] = tuple(_read_sources(folders, host))
+    programs = tuple(sorted(_list_programs(project)))
+    installed = tuple(_gather_packs(found))
+    return ProjectFacts(project, tuple(found), installed, error, sources, programs)
+
+
+def _gather_file(project: str, record: Record) -> ProjectFile:
+    host = variant_of_file(hosts.load(record.host), record.known_as)
+    target = Target(host, record.scope, record.known_as, project)
+    return _read_file(target, record)
+
+
+def _read_file(target: Target, record: Record | None) -> ProjectFile:
+    file = ProjectFile(target, record)
+    try:
+        require_inside(target.project, target.path)
+        _, document = read_settings(target.path, target.host.format)
+        refusal = reading.refusal(target.host, document)
+        if refusal is not None:
+            return file._replace(error=refusal)
+        current = look(target.host, document, (), record.entries if record else ())
+    except HookctlError as error:
+        return file._replace(error=error)
+    return file._replace(document=document, current=current)
+
+
+def _find_unrecorded(folders: Folders, host: Host) -> Iterator[ProjectFile]:
+    """The project's settings files of a host that have a hook with hookctl's head."""
+    for variant, path in all_files(host, "project", folders.environ, folders.cwd):
+        if not os.path.lexists(path):
+            continue
+        file = _read_file(Target(variant, "project", path, folders.cwd), None)
+        if file.current is not None and file.current.elements:
+            yield file
+
+
+def _read_sources(folders: Folders, host: Host) -> Iterator[Source]:
+    """What the host reads in the project, the winning files first, with the files of switches."""
+    found = []
+    for scope in host.scope_rules.precedence:
+        if scope not in ("project", "local") or scope not in host.scopes:
+            continue
+        for variant, path in all_files(host, scope, folders.environ, folders.cwd):
+            file = _read_file(Target(variant, scope, path, folders.cwd), None)
+            if file.document is not None and os.path.lexists(path):
+                found.append(Source(scope, path, file.document, variant))
+    for source in effective.with_switches(folders, host, found, folders.cwd):
+        if source.path.startswith(f"{folders.cwd}/"):
+            yield source
+
+
+def _list_programs(project: str) -> Iterator[str]:
+    """Every file below the folders of hookctl's programs."""
+    for name in ("guard", "packs"):
+        top = os.path.join(project, OWN, name)
+        if os.path.islink(top) or os.path.islink(os.path.join(project, OWN)):
+            yield top
+            continue
+        for folder, folder_names, file_names in os.walk(top):
+            links = [link for link in folder_names if os.path.islink(os.path.join(folder, link))]
+            for file_name in [*file_names, *links]:
+                yield os.path.join(folder, file_name)
+
+
+def _gather_packs(found: list[ProjectFile]) -> Iterator[InstalledPack]:
+    """Every pack of the record at each settings file, with its files."""
+    for file in found:
+        for name, pack in (file.record.packs if file.record else {}).items():
+            if name == GUARD:
+                yield _gather_guard(file, pack)
+            else:
+                yield _gather_pack(file, name, pack)
+
+
+def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
+    entries = file.record.entries if file.record else ()
+    wraps = any(is_wrap_id(entry.id) for entry in entries)
+    installed = InstalledPack(GUARD, file, pack)
+    if not wraps and not any(entry.id.startswith(f"{GUARD}/") for entry in entries):
+        return installed
+    package = package_of(pack.folder)
+    installed = installed._replace(
+        origin=find_origin(pack, wraps=wraps),
+        package=os.path.join(pack.folder, package) if package else "",
+    )
+    path = os.path.join(pack.folder, CONFIG)
+    try:
+        data = read_inside(file.target.project, path).data
+        config = JsonDocument.parse(data or b"{}", where=path, comments=False).value
+    except HookctlError as error:
+        return installed._replace(config_error=error)
+    return installed._replace(config=config)
+
+
+def _gather_pack(file: ProjectFile, name: str, pack: PackRecord) -> InstalledPack:
+    contents: dict[str, bytes | None] = {}
+    try:
+        for file_name in sorted(pack.files):
+            path = os.path.join(pack.folder, file_name)
+            contents[file_name] = read_inside(file.target.project, path).data
+    except HookctlError as error:
+        return InstalledPack(name, file, pack, error)
+    return InstalledPack(name, file, pack, contents=contents)
+
+
+def require(pack: Pack) -> RequiredPack:
+    """A pack that is required with the content of its own file."""
+    contents = {name: data for name, (data, _) in read_files(pack).items()}
+    return RequiredPack(pack.name, pack, content_digest(b"", contents))
+
+
+def wanted_of(facts: ProjectFacts, required: RequiredPack) -> dict[str, list[Wanted]]:
+    """What a required pack's own file wants in each settings file that has it, by path."""
+    wanted = {}
+    for installed in facts.packs:
+        if required.pack is not None and installed.name == required.name:
+            target = installed.file.target
+            files_text = in_sh(target, installed.record.folder)
+            wanted[target.path] = wants(required.pack, target.host, files_text)[0]
+    return wanted
