@@ -19,7 +19,8 @@ _BRIEF = {
     "self_test_passed": "the hook works in a self-test",
     "never_ran": "it has not run yet",
 }
-_UNSAID = ("client_missing", "not_installed")  # nobody asked for them
+# Nobody asked for the first two, and the last one has a line of its own.
+_UNSAID = ("client_missing", "not_installed", "work_waiting")
 
 
 def finding_lines(
@@ -32,6 +33,8 @@ def finding_lines(
             lines += _problem_lines(finding)
     for host in hosts if not verbose else ():
         lines += _fine_lines(host, [finding for finding in findings if finding.host == host.name])
+    if not verbose:
+        lines += _work_lines(findings)
     return [*lines, Line(_count(findings))]
 
 
@@ -64,6 +67,12 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
         said.append(f"{amount(notes, 'note')} with --verbose")
     text = ", ".join(dict.fromkeys(said))  # what holds for several files is said once
     return [Line(f"{host.title}: {text}", OK)]
+
+
+def _work_lines(findings: Sequence[Finding]) -> list[Line]:
+    """The work that waits, once, however many hosts would take it."""
+    works = {finding.path: finding for finding in findings if finding.code == "work_waiting"}
+    return [Line(work.message, OK, path=tilde(path)) for path, work in works.items()]
 
 
 def _count(findings: Sequence[Finding]) -> str:
