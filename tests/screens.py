@@ -111,7 +111,7 @@ def readable(text: str, root: Path) -> str:
     text = text.replace(str(root), "$ROOT")
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "$DATE     $TIME  ", text)
     text = re.sub(r"(\$TIME {3,})\d+", r"\1N", text)  # bytes of a file with paths of this machine
-    text = re.sub(r"\b\d+ s ago", "N s ago", text)
+    text = re.sub(r"\b\d+ s(\s+)ago", r"N s\1ago", text)
     text = re.sub(r"guard_[0-9a-f]{16}", "guard_$HASH", text)
     return re.sub(r"/\S*/python3(?:\.\d+)?", "$PYTHON", text)
 

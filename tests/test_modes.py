@@ -50,10 +50,11 @@ CHOICES = [
      {"mode": "guard", "dispatch_tools": ["Task", "a.b"]}),
     (["--mode", "guard", "--dispatch", "*"], ["Stop", "PreToolUse"], {}, {"mode": "guard", "dispatch_tools": ["*"]}),
     (["--preset", "openhands"], ["Stop"], {},
-     {"mode": "guard", "count": "attempts", "max_stop_blocks": 5, "action_novelty": False}),
+     {"mode": "guard", "count": "attempts", "max_stop_blocks": 5, "action_novelty": False, "claim": False,
+      "work_hours": 0}),
     (["--preset", "nightly", "--mode", "guard"], ["Stop"], {},
      {"mode": "guard", "chain_reset": "fresh", "latch": False, "keepalive_cap": 5000, "yield_on_background": False,
-      "end_foreign_chains": False}),
+      "end_foreign_chains": False, "claim": False, "work_hours": 0}),
 ]  # fmt: skip
 
 

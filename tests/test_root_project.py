@@ -9,6 +9,7 @@ import pytest
 from hookctl import hosts, packs
 from hookctl.ledger import committed, store
 from hookctl.model import Record
+from hookctl.packs import run_files
 from hookctl.planner.content import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
@@ -16,7 +17,6 @@ from hookctl.planner.records import _follow_project
 from hookctl.settings import targets
 from hookctl.settings.sources import Sources
 from hookctl.system import folders, interpreter
-from hookctl.verbs import run
 
 ROOT = "/"
 
@@ -66,9 +66,9 @@ def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
 
 def test_a_run_of_it_lies_within_it() -> None:
     options = {"run_dir": ".hookctl/run", "task_file": "../etc/x"}
-    assert run._drop_outside_paths(ROOT, options) == {"run_dir": ".hookctl/run"}
+    assert run_files._drop_outside_paths(ROOT, options) == {"run_dir": ".hookctl/run"}
 
 
 def test_the_links_above_a_runs_file_in_it_are_looked_at_up_to_the_root() -> None:
-    run_files = run._RunFiles(ROOT, "/.hookctl/run", "/.hookctl/run/task.json", "", 0)
-    assert run._list_linkable(run_files, run_files.task) == ["/.hookctl", "/.hookctl/run", "/.hookctl/run/task.json"]
+    files = run_files.RunFiles(ROOT, "/.hookctl/run", "/.hookctl/run/task.json", "", 0)
+    assert run_files._list_linkable(files, files.task) == ["/.hookctl", "/.hookctl/run", "/.hookctl/run/task.json"]

@@ -229,7 +229,7 @@ def _make_folder(run_files: RunFiles, folder: str) -> None:
         if is_new and os.path.isdir(own_folder):
             _write_ignore_file(os.path.join(own_folder, ".gitignore"))
     except OSError as error:
-        raise files.cannotwrite_mark(folder, error) from None
+        raise files.cannot_write(folder, error) from None
 
 
 def _write_ignore_file(path: str) -> None:
@@ -263,4 +263,4 @@ def clear(path: str) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise files.cannotwrite_mark(path, error) from None
+        raise files.cannot_write(path, error) from None
