@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: brings the pages outside docs/ into the site, and points links to where things are there."""
+"""Hooks of mkdocs: bring the pages outside docs/ into the site, and point links to them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from pymdownx import slugs
 
 ROOT = Path(__file__).parents[1]
 # Security and SECURITY would be one folder where names ignore case.
-OUTSIDE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "SECURITY.md": "security-policy.md"}
-COPIED = ["LICENSE", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "schemas").glob("*.json"))]
+OUTSIDE = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security-policy.md",
+}
+COPIED = [
+    "LICENSE",
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "schemas").glob("*.json")),
+]
 
 FENCE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?P<text>\[[^\]]*\])\((?P<path>[^)#\s:]+)(?P<rest>[^)]*)\)")
@@ -20,7 +27,7 @@ ATTRIBUTE = re.compile(r'(?P<name>\b(?:src|href|srcset)=")(?P<path>[^"#:\s]+)')
 
 
 def on_config(config):
-    """Gives headings the anchors that they have on code hosting sites, where the pages are read too."""
+    """Gives headings the anchors that code hosting sites give them."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = slugs.slugify(case="lower")
     return config
 
