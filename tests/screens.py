@@ -24,6 +24,7 @@ STOP = """echo '{"session_id": "s1", "cwd": "'"$PWD"'", "stop_hook_active": fals
 sh -c "$(sed -n 's/.*"command": "\\(.*\\)",/\\1/p' ~/.claude/settings.json | head -1)" > /dev/null"""
 COMMANDS = (
     "hookctl --help",
+    "hookctl demo --fast",
     "hookctl install --help",
     "hookctl status",
     "hookctl plan --host claude",
@@ -111,7 +112,7 @@ def readable(text: str, root: Path) -> str:
     text = text.replace(str(root), "$ROOT")
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "$DATE     $TIME  ", text)
     text = re.sub(r"(\$TIME {3,})\d+", r"\1N", text)  # bytes of a file with paths of this machine
-    text = re.sub(r"\b\d+ s(\s+)ago", r"N s\1ago", text)
+    text = re.sub(r"\b\d+(\s+)s(\s+)ago", r"N\1s\2ago", text)
     text = re.sub(r"guard_[0-9a-f]{16}", "guard_$HASH", text)
     return re.sub(r"/\S*/python3(?:\.\d+)?", "$PYTHON", text)
 
