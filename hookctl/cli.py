@@ -787,7 +787,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "uninstall": (
         _uninstall,
-        "Remove what hookctl installed; what you changed stays.",
+        "Remove what was installed; what you changed stays.",
         "  hookctl uninstall\n"
         "  hookctl uninstall --all\n"
         "  hookctl uninstall --all --yes    do not ask",

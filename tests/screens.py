@@ -85,7 +85,8 @@ def play(kind: str) -> str:
         return _play(Path(folder), kind)
 
 
-def _play(root: Path, kind: str) -> str:
+def home_in(root: Path, more: Mapping[str, str]) -> tuple[dict[str, str], Path]:
+    """A home with a project below a folder: the environment of its commands, and the project."""
     home, project = root / "home", root / "home" / "project"
     for folder in (project / ".git", home / ".claude", root / "bin"):
         folder.mkdir(parents=True)
@@ -95,8 +96,13 @@ def _play(root: Path, kind: str) -> str:
     environ = {
         "HOME": str(home), "PATH": f"{root}/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8", "TZ": "UTC",
         "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1",
-        **KINDS[kind],
+        **more,
     }  # fmt: skip
+    return environ, project
+
+
+def _play(root: Path, kind: str) -> str:
+    environ, project = home_in(root, KINDS[kind])
     columns = int(kind.partition("-")[0])
     parts = []
     for command in COMMANDS:

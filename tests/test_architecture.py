@@ -127,7 +127,7 @@ WRITING = {
 
 
 def test_files_are_replaced_in_one_place_only() -> None:
-    # transaction drops its journal, blobs and empty folders, run_files the marks of a run, a stage those of its project.
+    # transaction drops its journal, blobs and folders, run_files the marks of a run, a stage those of its project.
     removing = {"os.unlink", "os.rmdir"}
     allowed = {"system.files": WRITING, "system.backups": removing, "transaction": removing}
     allowed |= {"packs.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
