@@ -654,6 +654,15 @@ def _run(
     return _show("run", lambda f: run(f, request), json, writes=action != "status")
 
 
+def _demo(
+    fast: Annotated[bool, typer.Option("--fast", help="Without pauses.")] = False,
+    json: _Json = False,
+) -> int:
+    from hookctl.verbs.demo import demo
+
+    return _show("demo", lambda f: demo(f, fast=fast, as_json=json), json, homeless=True)
+
+
 def _log(
     session: Annotated[
         str, typer.Option(metavar="ID", help="Only this session: its id, or its hash.")
@@ -778,7 +787,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     ),
     "uninstall": (
         _uninstall,
-        "Remove what hookctl installed; what you changed stays.",
+        "Remove what was installed; what you changed stays.",
         "  hookctl uninstall\n"
         "  hookctl uninstall --all\n"
         "  hookctl uninstall --all --yes    do not ask",
@@ -842,6 +851,11 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         "  hookctl run conclude         let agents stop; a reminder of a tool may come\n"
         "  hookctl run stop             let every agent stop at once\n"
         "  hookctl run status           show the run",
+    ),
+    "demo": (
+        _demo,
+        "Watch the guard for twenty seconds in a temporary folder; nothing of yours is touched.",
+        "  hookctl demo\n  hookctl demo --fast",
     ),
     "log": (
         _log,

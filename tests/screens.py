@@ -24,6 +24,7 @@ STOP = """echo '{"session_id": "s1", "cwd": "'"$PWD"'", "stop_hook_active": fals
 sh -c "$(sed -n 's/.*"command": "\\(.*\\)",/\\1/p' ~/.claude/settings.json | head -1)" > /dev/null"""
 COMMANDS = (
     "hookctl --help",
+    "hookctl demo --fast",
     "hookctl install --help",
     "hookctl status",
     "hookctl plan --host claude",
@@ -84,7 +85,8 @@ def play(kind: str) -> str:
         return _play(Path(folder), kind)
 
 
-def _play(root: Path, kind: str) -> str:
+def home_in(root: Path, more: Mapping[str, str]) -> tuple[dict[str, str], Path]:
+    """A home with a project below a folder: the environment of its commands, and the project."""
     home, project = root / "home", root / "home" / "project"
     for folder in (project / ".git", home / ".claude", root / "bin"):
         folder.mkdir(parents=True)
@@ -94,8 +96,13 @@ def _play(root: Path, kind: str) -> str:
     environ = {
         "HOME": str(home), "PATH": f"{root}/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8", "TZ": "UTC",
         "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1",
-        **KINDS[kind],
+        **more,
     }  # fmt: skip
+    return environ, project
+
+
+def _play(root: Path, kind: str) -> str:
+    environ, project = home_in(root, KINDS[kind])
     columns = int(kind.partition("-")[0])
     parts = []
     for command in COMMANDS:
@@ -111,7 +118,7 @@ def readable(text: str, root: Path) -> str:
     text = text.replace(str(root), "$ROOT")
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "$DATE     $TIME  ", text)
     text = re.sub(r"(\$TIME {3,})\d+", r"\1N", text)  # bytes of a file with paths of this machine
-    text = re.sub(r"\b\d+ s(\s+)ago", r"N s\1ago", text)
+    text = re.sub(r"\b\d+(\s+)s(\s+)ago", r"N\1s\2ago", text)
     text = re.sub(r"guard_[0-9a-f]{16}", "guard_$HASH", text)
     return re.sub(r"/\S*/python3(?:\.\d+)?", "$PYTHON", text)
 

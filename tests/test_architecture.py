@@ -127,10 +127,10 @@ WRITING = {
 
 
 def test_files_are_replaced_in_one_place_only() -> None:
-    # transaction drops its journal, blobs and empty folders, run_files the marks of a run, simulate those of its stage.
+    # transaction drops its journal, blobs and folders, run_files the marks of a run, a stage those of its project.
     removing = {"os.unlink", "os.rmdir"}
     allowed = {"system.files": WRITING, "system.backups": removing, "transaction": removing}
-    allowed |= {"packs.run_files": {"os.unlink"}, "verbs.simulate": {"os.unlink"}}
+    allowed |= {"packs.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
     for name, path in modules().items():
         assert calls(path) & WRITING <= allowed.get(name, set()), name
 

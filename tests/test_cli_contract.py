@@ -24,8 +24,8 @@ from .conftest import Hookctl, Outcome, put
 from .trees import tree
 
 COMMANDS = (
-    "install", "uninstall", "plan", "upgrade", "status", "doctor", "check", "hosts", "render", "restore", "run", "log",
-    "verify", "simulate", "completion",
+    "install", "uninstall", "plan", "upgrade", "status", "doctor", "check", "hosts", "render", "restore", "run", "demo",
+    "log", "verify", "simulate", "completion",
 )  # fmt: skip
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
@@ -149,6 +149,7 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, nothing, ("install", *CLAUDE, "--scope", "project")),
     (0, nothing, ("install", *CLAUDE, "--scope", "local", "--project", ".")),
     (0, installed, ("uninstall", "--scope", "project")),
+    (0, nothing, ("demo",)),
     (0, nothing, ("run", "status")),
     (0, nothing, ("run", "start", "--remaining", "3", "--owner", "S1", "--for", "2h")),
     (0, nothing, ("log",)),
@@ -567,6 +568,7 @@ CONTRACT = {
     "render": {"--host", "--scope", "--hook-dir", "--python", *GUARDS, "--json"},
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
+    "demo": {"--fast", "--json"},
     "log": {"--session", "--since", "--code", "--decision", "--project", "--follow", "--json"},
     "verify": {"--rechecks", "--grace", "--timeout", "--json"},
     "simulate": {*GUARDS, "--host", "--json"},

@@ -13,7 +13,7 @@ from hookctl import errors, events, hosts
 from hookctl.packs import choices, guard, guard_options
 from hookctl.verbs import completion
 
-from . import figures
+from . import figures, page_of_commands, picture
 from .findings_of_hosts import MADE_OF_HOSTS
 from .templates.modules import module, sources
 from .test_check import MADE as MADE_BY_CHECK
@@ -86,6 +86,8 @@ def commands(path: Path) -> list[str]:
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
     found = []
     for code in [*fenced.splitlines(), *spans]:
+        if code.startswith("Usage: "):
+            continue
         for call in re.finditer(r"(?:^|[ /])hookctl ([a-z-].*?)(?:#|&&|$)", code):
             found.append(call[1].strip())
     return found
@@ -108,7 +110,7 @@ def test_every_command_that_is_shown_exists_with_its_options(path: Path) -> None
 
 def test_commands_are_found_at_all() -> None:
     assert "install --host claude" in commands(ROOT / "README.md")
-    assert "run stop" in commands(ROOT / "README.md")
+    assert "run stop" in commands(ROOT / "docs" / "tutorial.md")
     assert len(commands(ROOT / "docs" / "doctor.md")) > 5
 
 
@@ -120,7 +122,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 def test_the_exit_codes_are_those_of_the_code() -> None:
-    table = {int(row[0]) for row in rows(ROOT / "README.md", "exit code")}
+    table = {int(row[0]) for row in rows(ROOT / "docs" / "commands.md", "exit code")}
     assert table == {value for name, value in vars(errors).items() if name.isupper() and isinstance(value, int)}
 
 
@@ -165,3 +167,15 @@ def test_schema_hook_and_hookctl_agree_on_what_is_valid(name: str) -> None:
         assert guard_options._is_valid(value, rule) is fits, value
         if value not in ("", " ", []):  # these stand for the default everywhere
             assert fits is jsonschema.Draft202012Validator(plain).is_valid(value), value
+
+
+def test_the_page_of_the_commands_is_that_of_the_help() -> None:
+    assert page_of_commands.PAGE.read_text() == page_of_commands.page(), "run: python -m tests.page_of_commands"
+
+
+def test_the_picture_is_that_of_a_real_run() -> None:
+    assert picture.PICTURE.read_text() == picture.picture(), "run: python -m tests.picture"
+
+
+def test_the_readme_is_an_entrance() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120

@@ -8,27 +8,22 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import events, hosts, report
 from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.model import Line, Result
-from hookctl.packs import guard
 from hookctl.packs.choices import Request, Settings, choose, remarks
-from hookctl.packs.guard import HOSTS
-from hookctl.packs.programs import HOOK, load_programs
-from hookctl.planner.runtime_files import CONFIG
+from hookctl.packs.stage import Event, Stage
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
-_BEGIN = 1_000_000_000  # seconds; the time of events that do not say theirs
 _TELL_AFTER = 1.0  # seconds until progress is shown
 _HINT = (
     'A line is as {"event": "stop", "stop_hook_active": true, "run": {"remaining": 2}}; '
@@ -39,24 +34,12 @@ _NOT_OURS = ("LD_", "DYLD_", "PYTHON")  # these could change which program runs
 _WORDS = ("event", "host", "at", "run", "env")  # our fields of a line; all others are the host's
 
 
-class Event(NamedTuple):
-    """A line of the file: a change in the project, and what the host then asks."""
-
-    line: int
-    event: str  # canonical; empty: nothing is asked
-    host: str
-    at: float | None  # seconds
-    run: dict[str, Any]  # remaining, heartbeat, STOP, CONCLUDE, OWNER, ACTIVE
-    env: dict[str, str]
-    payload: dict[str, Any]
-
-
 def simulate(folders: Folders, source: str, request: Request, host: str) -> Result:
     """The decision on each event, with its reason; it writes only into a temporary folder."""
     settings = choose(Settings(), request)
     script = list(_parse(_read(source), host, source))
     with tempfile.TemporaryDirectory(prefix="hookctl-simulate-") as top:
-        stage = _Stage(top, interpreter.choose(folders.environ)[0], settings)
+        stage = Stage(top, interpreter.choose(folders.environ)[0], settings)
         decisions = list(_play(stage, script))
     counts = Counter(decision["decision"] for decision in decisions)
     summary = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
@@ -167,92 +150,7 @@ def _event_of_payload(payload: dict[str, Any], host: str) -> str:
     return events_by_name.get(name, "stop" if payload else "")
 
 
-class _Stage:
-    """A temporary project with a copy of the hook, and the hook's state in a folder beside it."""
-
-    def __init__(self, top: str, python: str, settings: Settings) -> None:
-        self.top, self.python, self.settings = top, python, settings
-        self.now = float(_BEGIN)
-        self.hook = os.path.join(top, "hook")
-        self.project = os.path.join(top, "project")
-        self.state = os.path.join(top, "state")
-        self.run = os.path.join(self.project, ".hookctl", "run")
-        for folder in (self.hook, self.run, self.state):
-            os.makedirs(folder)
-        # With the limit, which is in no env here.
-        as_guard = Settings("guard", settings.options, settings.python, settings.preset)
-        config = guard.configuration(as_guard, "", hosts.load("claude"))
-        self.config = {**config, "mode": settings.mode}
-        for name, data in load_programs(wrapper=False).all.items():
-            self.write(os.path.join(self.hook, name), data.decode())
-
-    def write(self, path: str, text: str | None) -> None:
-        """Write a file; with None, remove it."""
-        if text is not None:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8", errors="surrogatepass") as stream:
-                stream.write(text)
-        elif os.path.exists(path):
-            os.unlink(path)
-
-    @property
-    def folder(self) -> str:
-        from hookctl.system.project import state_folder
-
-        return state_folder(self.state, self.project)
-
-    def arrange(self, run: dict[str, Any]) -> None:
-        """Change the run's files as `hookctl run` does; null removes a file."""
-        task = {name: run[name] for name in ("remaining", "heartbeat") if name in run}
-        if task:
-            path = os.path.join(self.run, "task.json")
-            old_task = json.loads(files.read(path).data or b"{}")
-            self.write(path, json.dumps({**old_task, **task}))
-        for name in ("STOP", "CONCLUDE", "OWNER"):
-            if name in run:
-                is_removed = run[name] in (None, False)
-                text = None if is_removed else str(run[name])
-                self.write(os.path.join(self.run, name), text)
-        if "ACTIVE" in run:
-            seconds = run["ACTIVE"]
-            end = str(self.now + seconds) if type(seconds) in (int, float) else None
-            self.write(os.path.join(self.folder, "ACTIVE"), end)
-
-    def ask(self, event: Event) -> tuple[str, dict[str, Any]]:
-        """What the hook prints, and its line in the log, if it writes one."""
-        host = hosts.load(event.host)
-        config = {**self.config, HOSTS: guard.host_table(host)}
-        self.write(os.path.join(self.hook, CONFIG), json.dumps(config))
-        payload = {"session_id": "simulated", **event.payload, "cwd": self.project}
-        hook = os.path.join(self.hook, HOOK)
-        process = subprocess.run(
-            [self.python, "-I", "-S", hook, event.event, "--host", event.host],
-            input=json.dumps(payload).encode(),
-            capture_output=True,
-            env=self.make_environ(event, host),
-            cwd=self.project,
-            check=False,
-        )
-        lines = events.read(self.state)
-        for folder in (self.folder, os.path.join(self.state, "guard")):
-            self.write(os.path.join(folder, "events.jsonl"), None)
-        return process.stdout.decode(), lines[-1] if lines else {}
-
-    def make_environ(self, event: Event, host: hosts.Host) -> dict[str, str]:
-        environ = {
-            **guard.cap_variables(self.settings, host),
-            **event.env,
-            "HOME": self.top,
-            "HOOKCTL_STATE_DIR": self.state,
-            "HOOKCTL_NOW": repr(self.now),
-        }
-        project_variable = host.environment.project
-        if project_variable:
-            environ[project_variable] = self.project
-        return environ
-
-
-def _play(stage: _Stage, script: list[Event]) -> Iterator[dict[str, Any]]:
+def _play(stage: Stage, script: list[Event]) -> Iterator[dict[str, Any]]:
     """Let each event happen; the decisions of those that ask for one."""
     begin = time.monotonic()
     for number, event in enumerate(script, 1):
