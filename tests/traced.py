@@ -18,9 +18,10 @@ _STAND_IN = '''\
 import atexit, dis, os, posix, sys, threading
 
 words = sys.argv[1:]
-if words[:2] != ["-I", "-S"] or len(words) < 3 or not words[2].endswith(("/hook.py", "/wrap.py")):
+if words[:2] != ["-I", "-S"] or len(words) < 3 or os.path.basename(words[2]) not in ("hook.py", "wrap.py"):
     os.execv({python!r}, [{python!r}, *words])
 file = words[2]
+began_in = os.getcwd()
 above = os.path.dirname(os.path.abspath(file)) + "/"
 sys.argv = words[2:]
 steps, last = set(), {{}}  # of frames the line before
@@ -30,7 +31,7 @@ names, ends = {{}}, [dis.opmap.get(name) for name in ("RETURN_VALUE", "RETURN_CO
 def name_of(code):
     path = code.co_filename
     if path not in names:
-        whole = os.path.abspath(path)
+        whole = os.path.normpath(os.path.join(began_in, path))
         names[path] = whole[len(above):] if whole.startswith(above) else ""
     return names[path]
 
