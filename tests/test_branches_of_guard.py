@@ -69,16 +69,17 @@ def test_an_object_that_is_written_in_part_is_not_saved(tmp_path: Path, monkeypa
 
 
 def test_what_cannot_be_swept_stays_and_the_rest_goes(tmp_path: Path) -> None:
-    state = module("state")
-    stuck, old, new = (tmp_path / f"{digit * 16}.json" for digit in "012")
+    state, folder = module("state"), tmp_path / "sessions"
+    folder.mkdir()
+    stuck, old, new = (folder / f"{digit * 16}.json" for digit in "012")
     stuck.mkdir()
     old.write_text("{}")
     new.write_text("{}")
     long_ago = time.time() - 2 * state.SWEEP_AFTER
     for path in (stuck, old):
         os.utime(path, (long_ago, long_ago))
-    state.sweep(SimpleNamespace(now=time.time(), folder=str(tmp_path)))
-    assert sorted(tmp_path.iterdir()) == [stuck, new]
+    state.sweep(SimpleNamespace(now=time.time(), folder=str(folder)))
+    assert sorted(folder.iterdir()) == [stuck, new]
 
 
 def test_without_home_and_without_an_entry_there_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
