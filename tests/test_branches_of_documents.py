@@ -1,0 +1,137 @@
+"""Branches of the documents that no other test takes: an edit or a refusal each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from hookctl.documents import MISSING, formats
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents.redaction import redacted
+from hookctl.documents.toml import TomlDocument
+from hookctl.documents.yaml import YamlDocument
+from hookctl.documents.yaml_nodes import reader
+from hookctl.errors import HookctlError
+from tests.documents.refused import WHERE, refused
+
+
+def yaml(text: str) -> YamlDocument:
+    return YamlDocument.parse(text.encode(), where=WHERE)
+
+
+def jsonc(text: str) -> JsonDocument:
+    return JsonDocument.parse(text.encode(), where=WHERE)
+
+
+# YAML
+
+EDITED: list[tuple[str, Callable[[YamlDocument], YamlDocument], str]] = [
+    ("a:\n  b:\n", lambda d: d.append(("a", "b"), 1), "a:\n  b:\n    - 1\n"),
+    ("a: {b: null}\n", lambda d: d.append(("a", "b"), 1), "a: {b: [1]}\n"),
+    ("a: ~  # none\nb: 1\n", lambda d: d.set(("a", "x"), 1), "a:  # none\n  x: 1\nb: 1\n"),
+    ("? a\n: null\n", lambda d: d.set(("a", "x"), 1), "? a\n: {x: 1}\n"),
+    ("- null\n", lambda d: d.set((0,), {"x": 1}), "- {x: 1}\n"),
+    ("a: {b: 1}\n", lambda d: d.set_raw(("a", "c"), "[1,  2]"), "a: {b: 1, c: [1,  2]}\n"),
+]
+
+
+@pytest.mark.parametrize(("text", "edit", "after"), EDITED, ids=[row[0] for row in EDITED])
+def test_an_edit_of_yaml(text: str, edit: Callable[[YamlDocument], YamlDocument], after: str) -> None:
+    assert edit(yaml(text)).data.decode() == after
+
+
+REFUSED: list[tuple[str, Callable[[YamlDocument], object], tuple[str, int, int]]] = [
+    ("? a\n", lambda d: d.set(("a",), {"x": 1}), ("unsupported_yaml", 2, 1)),
+    ("a: {b: 1}\n", lambda d: d.set_raw(("a", "c"), "|\n  x\n"), ("unsupported_yaml", 1, 4)),
+    ("a: {b: 1}\n", lambda d: d.set_raw(("a", "c"), "k: v\n"), ("unsupported_yaml", 1, 4)),
+]
+
+
+@pytest.mark.parametrize(("text", "edit", "place"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_an_edit_of_yaml_that_is_refused(
+    text: str, edit: Callable[[YamlDocument], object], place: tuple[str, int, int]
+) -> None:
+    document = yaml(text)
+    assert refused(lambda: edit(document)) == place
+
+
+MERGED = "x: &x {p: 1}\nz: &z {q: 2}\na:\n  <<: [*x, *z]\n"
+
+
+@pytest.mark.parametrize(("key", "text"), [("p", "1"), ("q", "2")])
+def test_a_key_is_found_in_whichever_mapping_is_merged(key: str, text: str) -> None:
+    assert yaml(MERGED).raw(("a", key)) == text
+
+
+def test_a_key_that_no_merged_mapping_has_is_missing() -> None:
+    assert yaml(MERGED).get(("a", "r")) is MISSING
+    with pytest.raises(KeyError):
+        yaml(MERGED).raw(("a", "r"))
+
+
+def test_without_pyyaml_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader.cache_clear()
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(HookctlError) as caught:
+        reader(WHERE)
+    assert (caught.value.code, caught.value.path) == ("extra_missing", WHERE)
+    assert "PyYAML" in caught.value.hint or "yaml" in caught.value.hint
+
+
+# JSON
+
+ODD_COMMENTS = [
+    ("{ /* x */ // y\n}", None),
+    ("{ // x\u00a0y\n}", "U+00A0 in a comment"),
+    ("{ /* x\u2028 */ }", "U+2028 in a comment"),
+    ('{ // x\r"a": 1}', "carriage return alone"),
+    ("{} // x\r", None),
+    ("{} // x\r \t\n", None),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), ODD_COMMENTS)
+def test_a_comment_that_plain_programs_misread(text: str, kind: str | None) -> None:
+    document = jsonc(text)
+    document.require_strict(comments=True, trailing_commas=True)
+    if kind is None:
+        document.require_strict(comments=True, trailing_commas=True, plain_comments=True)
+        return
+    with pytest.raises(HookctlError, match="strict_host|carriage|comment") as caught:
+        document.require_strict(comments=True, trailing_commas=True, plain_comments=True)
+    assert (caught.value.code, kind in caught.value.message) == ("strict_host", True)
+
+
+def test_a_value_that_is_there_already_changes_nothing() -> None:
+    document = jsonc('{"a": 1}')
+    assert document.set(("a",), 1) is document
+
+
+# The rest
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [(r"\x41", "A"), (r"\e[0m", "\x1b[0m"), (r"\x00\\x41", "\0\\x41"), (r"\t", "\t")]
+)
+def test_escapes_of_toml_1_1(text: str, value: str) -> None:
+    assert TomlDocument.parse(f'a = "{text}"\n'.encode(), where=WHERE).value == {"a": value}
+
+
+def test_only_a_plugin_is_renewed() -> None:
+    document = jsonc("{}")
+    assert formats.renewed(document) is document
+
+
+@pytest.mark.parametrize("length", [3, 40])
+def test_an_anchor_within_anchors_of_a_secret_is_masked_at_any_depth(length: int) -> None:
+    lines = ["token: *a0\n"]
+    for number in range(length):
+        lines.append(f"k{number}: &a{number} [*a{number + 1}, hidden-{number}]\n")
+    assert "hidden" not in redacted("".join(lines))
+
+
+@pytest.mark.parametrize("text", ['token: a\n  "b": c\n', 'password: x\n  "k": y\n'])
+def test_a_quoted_key_below_a_secret_is_masked_too(text: str) -> None:
+    assert redacted(text).count("***") >= 2

@@ -1,0 +1,195 @@
+"""Branches of the guard's programs that no other test takes."""
+
+from __future__ import annotations
+
+import os
+import posix
+import pwd
+import runpy
+import signal
+import subprocess
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.templates.lab import TEMPLATES, Lab
+from tests.templates.modules import module
+from tests.templates.wraps import Wrapped
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path / "lab")
+
+
+# Values
+
+
+@pytest.mark.parametrize(("text", "number"), [("1e", 1), ("7e+", 7), ("1-2 blocks", 1), ("-", 9)])
+def test_a_number_ends_where_its_text_ends(text: str, number: int) -> None:
+    assert module("values").leading_number(text, 9) == number
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"), [("done", b"done"), ('say "x"', b""), ("caf\u00e9", b""), ("a\tb", b""), (None, b"")]
+)
+def test_last_words_that_json_would_escape_are_none(words: object, kept: bytes) -> None:
+    assert module("transcript").last_words({"last_assistant_message": words}) == kept
+
+
+BAD_ENTRIES = [{"cap": {"default": "8"}}, {"payload": {"attempts": [1]}}, {"block": 1}, {"cap": {"most": 2}}]
+
+
+@pytest.mark.parametrize("entry", BAD_ENTRIES, ids=str)
+def test_a_host_with_a_field_of_another_type_is_no_host(entry: dict[str, Any]) -> None:
+    assert module("dialects").find_host({"h": {}}, "h", {}) is not None
+    assert module("dialects").find_host({"h": entry}, "h", {}) is None
+
+
+@pytest.mark.parametrize(("word", "denied"), [("deny", True), ("allow", False)])
+def test_an_answer_is_a_denial_by_the_words_of_the_host(word: str, denied: bool) -> None:
+    outcome = SimpleNamespace(status=0, out=f'{{"permission": "{word}"}}'.encode(), err=b"")
+    assert module("denials").is_denial({"words": {"permission": "deny"}}, outcome) is denied
+
+
+# Files and folders
+
+
+def test_an_object_that_is_written_in_part_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, path = module("files"), tmp_path / "state.json"
+    assert files.save_object(str(path), {"a": 1})
+    before = path.read_bytes()
+    full = SimpleNamespace(**{**vars(posix), "write": lambda fd, data: 1})
+    monkeypatch.setattr(files, "posix", full)
+    assert not files.save_object(str(path), {"a": 2})
+    assert path.read_bytes() == before
+
+
+def test_what_cannot_be_swept_stays_and_the_rest_goes(tmp_path: Path) -> None:
+    state, folder = module("state"), tmp_path / "sessions"
+    folder.mkdir()
+    stuck, old, new = (folder / f"{digit * 16}.json" for digit in "012")
+    stuck.mkdir()
+    old.write_text("{}")
+    new.write_text("{}")
+    long_ago = time.time() - 2 * state.SWEEP_AFTER
+    for path in (stuck, old):
+        os.utime(path, (long_ago, long_ago))
+    state.sweep(SimpleNamespace(now=time.time(), folder=str(folder)))
+    assert sorted(folder.iterdir()) == [stuck, new]
+
+
+def test_without_home_and_without_an_entry_there_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.delenv("HOME")
+    assert module("project").home_folder() == pwd.getpwuid(os.getuid()).pw_dir
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    with pytest.raises(KeyError):
+        module("project").home_folder()
+
+
+# Whose work it is
+
+
+def stop_of(tmp_path: Path, **fields: Any) -> SimpleNamespace:
+    """What a stop of the session S1 has, as far as the owner is asked for."""
+    settings = SimpleNamespace(claim=True, owner="", run_dir=str(tmp_path), task_file="", work_hours=12)
+    host = SimpleNamespace(process="")
+    call = SimpleNamespace(session="S1", settings=settings, host=host, host_name="claude", process="")
+    call.now, call.folder, call.project_folder = time.time(), str(tmp_path), str(tmp_path)
+    vars(call).update(fields)
+    call.holder = module("owner").Holder(call)
+    return call
+
+
+def test_work_without_a_file_is_not_stale(tmp_path: Path) -> None:
+    call = stop_of(tmp_path)
+    assert not module("owner").is_stale(call)
+    (tmp_path / "task.json").write_text("{}")
+    call.now += 13 * 3600
+    assert module("owner").is_stale(call)
+
+
+def test_of_two_sessions_the_one_that_locks_first_takes_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = module("owner")
+    call = stop_of(tmp_path)
+    other = {"session": "another", "owner": "", "t": int(call.now)}
+    monkeypatch.setattr(owner, "lock_claim", lambda _: owner.save_object(str(tmp_path / "taken"), other))
+    assert owner.take_work(call) == "not_owner"
+    assert owner.read_claim(call) == other
+
+
+def test_without_proc_no_process_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: str) -> str:
+        raise FileNotFoundError
+
+    owner = module("owner")
+    monkeypatch.setattr(owner, "posix", SimpleNamespace(**{**vars(posix), "readlink": missing}))
+    assert owner.name_machine() == ""
+    assert owner.describe_process(str(os.getpid())) == ""
+    assert owner.is_gone("1 2 3:4") is None
+
+
+def held(_: object) -> str:
+    raise BlockingIOError
+
+
+@pytest.mark.parametrize(
+    ("take", "said"),
+    [
+        (held, ("release", "lock_timeout", 2)),
+        (lambda _: "not_owner", ("allow", "not_owner", 0)),
+        (lambda _: "state_error", ("release", "state_error", 2)),
+        (lambda _: "", ("block", "blocked", 3)),
+    ],
+)
+def test_a_block_is_said_only_once_the_work_is_held(
+    take: object, said: tuple[str, str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = module("stop")
+    monkeypatch.setattr(stop, "take_work", take)
+    assert stop.hold_work(None, 3) == said
+
+
+# The wrapper
+
+
+def test_a_wrapper_that_fails_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrapped, ends = module("wrapped"), []
+
+    def fail(*_: str) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr(wrapped, "run_other", fail)
+    monkeypatch.setattr(wrapped, "os", SimpleNamespace(_exit=ends.append))
+    wrapped.prepare(["stop", "--host", "claude", "true"])()
+    assert ends == [0]
+
+
+def test_a_signal_that_was_ignored_stays_so_in_the_other_hook(lab: Lab) -> None:
+    wrapped = Wrapped(lab, "kill -HUP $$; echo lives")
+    for action, out in ((signal.SIG_IGN, b"lives\n"), (signal.SIG_DFL, b"")):
+        done = subprocess.run(
+            wrapped.words(), env=lab.environment, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            preexec_fn=lambda action=action: signal.signal(signal.SIGHUP, action),
+        )  # fmt: skip
+        assert done.stdout == out
+
+
+def test_input_that_cannot_be_read_is_none_for_the_other_hook(lab: Lab) -> None:
+    wrapped = Wrapped(lab, "wc -c")
+    with (lab.root / "input").open("wb") as stdin:  # for writing alone
+        done = subprocess.run(wrapped.words(), env=lab.environment, stdin=stdin, capture_output=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, b"0")
+
+
+@pytest.mark.parametrize("name", ["hook.py", "wrap.py"])
+def test_a_program_that_is_imported_runs_nothing(name: str) -> None:
+    assert runpy.run_path(str(TEMPLATES / name), run_name="imported")["FOLDER"] == str(TEMPLATES)

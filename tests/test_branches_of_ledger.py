@@ -1,0 +1,162 @@
+"""Branches of the ledgers that no other test takes: records of a project that are refused or taken, and merges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.errors import HookctlError
+from hookctl.ledger import committed, evidence, moved_home, store
+from hookctl.model import PackRecord, Record
+from hookctl.system import folders
+from tests.conftest import Hookctl, put
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+SETTINGS = ".claude/settings.json"
+
+
+@pytest.fixture
+def project(isolated: Path) -> Path:
+    folder = isolated / "work"
+    (folder / ".git").mkdir()
+    return folder
+
+
+@pytest.fixture
+def ledger(project: Path, hookctl: Hookctl) -> dict[str, Any]:
+    """What an install at project scope leaves."""
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    return json.loads((project / ".hookctl" / "ledger.json").read_bytes())
+
+
+def loaded(project: Path, ledger: dict[str, Any]) -> dict[str, Record]:
+    return committed.load(folders.here(), str(project), json.dumps(ledger).encode(), {})
+
+
+def test_a_gap_stands_where_a_pack_has_a_hook(project: Path, ledger: dict[str, Any]) -> None:
+    ledger["files"][SETTINGS]["gaps"] = [["hooks", "Stop"]]
+    (record,) = loaded(project, ledger).values()
+    assert record.gaps == (("hooks", "Stop"),)
+
+
+def gap(ledger: dict[str, Any]) -> None:
+    ledger["files"][SETTINGS]["gaps"] = [["permissions", "allow"]]
+
+
+def more_keys(ledger: dict[str, Any]) -> None:
+    ledger["more"] = 1
+
+
+def old_pack(pack: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
+    """A ledger of 0.1.0 with this pack."""
+
+    def change(ledger: dict[str, Any]) -> None:
+        ledger["ledger_version"] = 1
+        del ledger["needs"], ledger["files"][""]
+        record = ledger["files"][SETTINGS]
+        record.pop("gaps", None)
+        record["entries"], record["packs"] = [], {"guard": pack}
+
+    return change
+
+
+SPOILT = [
+    (gap, "a gap is not where"),
+    (more_keys, "unexpected keys"),
+    (old_pack({"version": "1"}), "a pack has unexpected keys"),
+    (old_pack({"version": "1", "settings": {}, "files": {"hook.py": 1}}), "a digest is not of type str"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "said"), SPOILT, ids=[row[1] for row in SPOILT])
+def test_a_projects_ledger_is_refused(
+    spoil: Callable[[dict[str, Any]], None], said: str, project: Path, ledger: dict[str, Any]
+) -> None:
+    loaded(project, ledger)
+    spoil(ledger)
+    with pytest.raises(HookctlError) as caught:
+        loaded(project, ledger)
+    assert (caught.value.code, said in caught.value.message) == ("ledger_unreadable", True), caught.value.message
+
+
+def test_settings_that_a_link_makes_those_of_another_scope_are_refused(
+    project: Path, ledger: dict[str, Any], isolated: Path
+) -> None:
+    local = project / ".claude" / "settings.local.json"
+    (project / SETTINGS).rename(local)
+    (project / SETTINGS).symlink_to(local)
+    with pytest.raises(HookctlError, match="local settings"):
+        loaded(project, ledger)
+
+
+def of_toml(ledger: dict[str, Any], before: str) -> dict[str, Any]:
+    """The same record as Codex would have it in TOML, with a text to put back."""
+    record = ledger["files"].pop(SETTINGS)
+    element = next(entry for entry in record["entries"] if entry != "end" and entry["kind"] == "element")
+    record |= {"format": "toml", "created_dirs": [], "entries": [{**element, "before": before}, "end"]}
+    ledger["files"][".codex/config.toml"] = record
+    return ledger
+
+
+@pytest.mark.parametrize("before", ["1\ny = 2", " 1", "1 "])
+def test_a_text_of_toml_to_put_back_is_one_value(before: str, project: Path, ledger: dict[str, Any]) -> None:
+    put(project / ".codex" / "config.toml", "[hooks]\n")
+    (record,) = loaded(project, of_toml(json.loads(json.dumps(ledger)), "[1, 2]")).values()
+    assert record.format == "toml"
+    with pytest.raises(HookctlError, match="not just a value"):
+        loaded(project, of_toml(ledger, before))
+
+
+def test_no_project_among_the_projects_is_left_out(ledger: dict[str, Any], project: Path) -> None:
+    assert committed.read(folders.here(), ["", str(project)]).keys() == {str(project / SETTINGS)}
+
+
+def record(version: str) -> Record:
+    return Record("claude", "project", "json", packs={"pk": PackRecord(version, {})})
+
+
+def test_a_record_that_nobody_else_has_is_merged_as_ours() -> None:
+    assert committed.merge_records(None, record("1"), None) == record("1")
+    assert committed.merge_records(record("1"), None, None) is None
+
+
+def test_what_cannot_be_read_is_no_evidence(isolated: Path) -> None:
+    (isolated / "folder").mkdir()
+    assert evidence.read_or_none(str(isolated / "folder")) is None
+
+
+def test_a_loop_of_links_has_its_own_path(isolated: Path) -> None:
+    loop = isolated / "loop"
+    loop.symlink_to(loop.name)
+    assert store.real_path(str(loop)) == str(loop)
+
+
+@pytest.mark.parametrize("new", ["home", "home/below", ""])
+def test_a_home_that_is_the_same_or_within_is_no_move(new: str, isolated: Path) -> None:
+    old = str(isolated / "home") if new else ""
+    assert moved_home.find_move(old, str(isolated / (new or "home")), str(isolated / "state" / "x")) is None
+
+
+def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Path) -> None:
+    settings = put(isolated / "home" / "settings.json", "{}")
+    known = record("1")._replace(known_as=str(settings))
+    assert store.find_record({"/gone/settings.json": known}, str(settings)) == ("/gone/settings.json", known)
+
+
+def test_what_0_1_0_approved_is_read_with_its_ledger(isolated: Path) -> None:
+    path = folders.here().ledger
+    put(Path(path), json.dumps({"ledger_version": 1, "files": {}}))
+    put(Path(store.approvals_of_0_1_0(path)), "{}")
+    assert store.read(path).files == {}
+
+
+@pytest.mark.parametrize("entries", [1, None, "x"])
+def test_entries_of_0_1_0_that_are_no_list_are_refused(entries: object, isolated: Path) -> None:
+    old = {"host": "claude", "scope": "user", "format": "json", "packs": {}, "entries": entries}
+    with pytest.raises(HookctlError) as caught:
+        store.parse(json.dumps({"ledger_version": 1, "files": {"/x": old}}).encode(), "ledger.json")
+    assert caught.value.code == "ledger_unreadable"

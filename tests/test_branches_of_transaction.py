@@ -1,0 +1,335 @@
+"""Branches of a run and of its recovery that no other test takes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import filelock
+import pytest
+
+from hookctl import transaction
+from hookctl.errors import HookctlError
+from hookctl.ledger import store
+from hookctl.model import Change, Claim, Entry, Ledger, Record
+from hookctl.system import backups, files, folders
+from hookctl.system.files import Changed
+from hookctl.system.folders import Folders
+from hookctl.transaction import Journal, Step
+from tests.conftest import put
+
+OLD, NEW = b'{"a": 1}\n', b'{"a": 1, "b": "ours"}\n'
+
+
+@pytest.fixture
+def here(isolated: Path) -> Folders:
+    return folders.here()
+
+
+@pytest.fixture
+def file(isolated: Path) -> Path:
+    return put(isolated / "home" / "settings.json", OLD)
+
+
+def change(path: Path, after: bytes | None = NEW) -> Change:
+    return Change(str(path), path.read_bytes() if path.exists() else None, after, settings=True)
+
+
+def record(written: str | None = "ours", **fields: object) -> Record:
+    entries = () if written is None else (Entry(("b",), "leaf", written=written, owners={"pk": Claim(written, "1")}),)
+    return Record("claude", "user", "json", entries=entries)._replace(**fields)
+
+
+def left(here: Folders, path: Path, record: Record | None, *, before: bytes = OLD, **fields: object) -> None:
+    """What a run leaves that was killed before this file: the journal, and the bytes to come."""
+    os.makedirs(here.pending, exist_ok=True)
+    put(Path(here.pending, files.digest(NEW)), NEW)
+    step = Step(str(path), files.digest(before), files.digest(NEW), 0o600, True)
+    journal = Journal((step,), {str(path): record}, (), home=here.home)._replace(**fields)
+    transaction._write_journal(here, journal)
+
+
+def known(here: Folders) -> dict[str, Record]:
+    return store.load(here.ledger, here.home)
+
+
+# The lock
+
+
+def test_who_waits_for_the_lock_gets_it_once_it_is_free(here: Folders) -> None:
+    os.makedirs(here.state)
+    other = filelock.FileLock(os.path.join(here.state, "lock"))
+    other.acquire()
+    waited = []
+
+    def waiting() -> None:
+        waited.append(True)
+        other.release()
+
+    with transaction.locked(here, waiting):
+        assert waited == [True]
+
+
+def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transaction, "LOCK_SECONDS", 0)
+    os.makedirs(here.state)
+    waited = []
+    with (
+        filelock.FileLock(os.path.join(here.state, "lock")),
+        pytest.raises(HookctlError) as caught,
+        transaction.locked(here, lambda: waited.append(True)),
+    ):
+        pass
+    assert (caught.value.code, caught.value.exit_code, waited) == ("lock_timeout", 1, [True])
+
+
+def test_a_state_folder_that_cannot_be_made_is_an_error(here: Folders) -> None:
+    put(Path(here.state), "a file")
+    with pytest.raises(HookctlError) as caught, transaction.locked(here, lambda: None):
+        pass
+    assert (caught.value.exit_code, caught.value.code != "lock_timeout") == (1, True)
+
+
+def test_a_folder_of_bytes_that_cannot_be_made_is_an_error(here: Folders, file: Path) -> None:
+    put(Path(here.pending), "a file")
+    with pytest.raises(HookctlError) as caught:
+        transaction.execute(here, (change(file),), {str(file): record()})
+    assert (caught.value.exit_code, file.read_bytes()) == (1, OLD)
+
+
+# Rolling back
+
+
+def interrupted_by(error: Exception, foreign: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second file fails; before that another program writes the first, if one is given."""
+    apply_change, done = files.apply_change, list[Change]()
+
+    def apply(change: Change) -> Change:
+        if done:
+            if foreign:
+                foreign.write_text("theirs")
+            raise error
+        done.append(change)
+        return apply_change(change)
+
+    monkeypatch.setattr(files, "apply_change", apply)
+
+
+def test_a_run_that_cannot_take_back_a_file_names_it(
+    here: Folders, file: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = put(isolated / "home" / "second.json", OLD)
+    interrupted_by(Changed(str(second)), file, monkeypatch)
+    with pytest.raises(HookctlError) as caught:
+        transaction.execute(here, (change(file), change(second)), {str(file): record()})
+    assert (caught.value.code, str(file) in caught.value.message) == ("partial", True)
+    assert (file.read_text(), second.read_bytes()) == ("theirs", OLD)
+    assert transaction.pending(here) is not None
+
+
+def test_a_file_that_was_torn_is_named_and_the_others_go_back(
+    here: Folders, file: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = put(isolated / "home" / "second.json", OLD)
+    torn = HookctlError("torn", "written in part", path=str(second), hint="h", exit_code=1)
+    interrupted_by(torn, None, monkeypatch)
+    with pytest.raises(HookctlError) as caught:
+        transaction.execute(here, (change(file), change(second)), {str(file): record()})
+    assert (caught.value.code, str(second) in caught.value.message) == ("partial", True)
+    assert (str(file) in caught.value.message, file.read_bytes()) == (False, OLD)
+
+
+# The journal
+
+
+def test_a_journal_that_is_gone_at_the_end_is_no_fault(
+    here: Folders, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = transaction._save_records
+
+    def save_and_lose(folders: Folders, records: dict[str, Record | None]) -> None:
+        save(folders, records)
+        os.unlink(folders.journal)
+
+    monkeypatch.setattr(transaction, "_save_records", save_and_lose)
+    transaction.execute(here, (change(file),), {str(file): record()})
+    assert (file.read_bytes(), Path(here.pending).exists()) == (NEW, False)
+
+
+def test_a_journal_that_cannot_be_removed_has_no_steps(
+    here: Folders, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlink = os.unlink
+
+    def refuse(path: str, **options: object) -> None:
+        if path == here.journal:
+            raise PermissionError
+        unlink(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", refuse)
+        transaction.execute(here, (change(file),), {str(file): record()})
+    journal = transaction.pending(here)
+    assert journal is not None
+    assert (journal.steps, journal.records) == ((), {})
+    assert transaction.preview(here) is None
+    assert transaction.recover(here) == ["an interrupted run was completed"]
+    assert transaction.pending(here) is None
+
+
+def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path) -> None:
+    folder = isolated / "home" / "folder"
+    folder.mkdir()
+    journal = Journal((), {}, (str(folder),), (str(isolated / "home"),), home=here.home)
+    transaction._write_journal(here, journal)
+    transaction.recover(here)
+    assert (folder.exists(), Path(here.journal).exists(), Path(here.ledger).exists()) == (False, False, False)
+
+
+def test_a_folder_that_cannot_be_removed_stays_in_the_journal(
+    here: Folders, file: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(isolated / "home" / "busy")
+    monkeypatch.setattr(files, "remove_folders", lambda folders: [folder])
+    transaction.execute(here, (change(file),), {str(file): record()}, (folder,))
+    journal = transaction.pending(here)
+    assert journal is not None
+    assert (journal.steps, journal.folders) == ((), (folder,))
+
+
+# Recovery
+
+
+def test_bytes_that_are_missing_are_named(here: Folders, file: Path) -> None:
+    left(here, file, record())
+    Path(here.pending, files.digest(NEW)).unlink()
+    with pytest.raises(HookctlError) as caught:
+        transaction.recover(here)
+    assert (caught.value.code, caught.value.path) == ("ledger_unreadable", here.pending)
+    assert file.read_bytes() == OLD
+
+
+def test_a_file_that_is_written_gets_its_mode_still(here: Folders, file: Path) -> None:
+    file.write_bytes(NEW)
+    file.chmod(0o644)
+    step = Step(str(file), files.digest(OLD), files.digest(NEW), 0o600, True, chmod=0o600)
+    left(here, file, record(), steps=(step,))
+    transaction.recover(here)
+    assert (file.stat().st_mode & 0o777, known(here).keys()) == (0o600, {str(file)})
+
+
+@pytest.mark.parametrize(
+    ("theirs", "kept"),
+    [('{"b": "ours"}', "ours"), ('{"b": "old"}', "old"), ("{}", "ours"), ("no JSON", "ours")],
+)
+def test_the_record_is_kept_that_fits_what_another_program_wrote(
+    theirs: str, kept: str, here: Folders, file: Path
+) -> None:
+    put(Path(here.ledger), store.dump({str(file): record("old")}, here.home))
+    left(here, file, record())
+    file.write_text(theirs)
+    (line,) = transaction.recover(here)
+    assert "changed by another program" in line
+    assert (file.read_text(), known(here)[str(file)].entries[0].written) == (theirs, kept)
+
+
+@pytest.mark.parametrize("has_record", [True, False])
+def test_a_file_without_any_record_gets_none(has_record: bool, here: Folders, file: Path) -> None:
+    records = {str(file): None} if has_record else {}
+    left(here, file, None, records=records)
+    file.write_text("theirs")
+    transaction.recover(here)
+    assert (file.read_text(), known(here)) == ("theirs", {})
+
+
+TORN = [
+    (NEW[:5] + OLD[5:], True),  # the new bytes in part, then the old ones
+    (NEW[:12] + OLD[12:], True),
+    (b'{"theirs": 1}\n', False),
+]
+
+
+@pytest.mark.parametrize(("data", "is_ours"), TORN)
+@pytest.mark.parametrize("is_previewed", [True, False])
+def test_a_file_with_two_names_that_was_torn_is_written_whole(
+    data: bytes, is_ours: bool, is_previewed: bool, here: Folders, file: Path
+) -> None:
+    backups.back_up(here.state, str(file), OLD, first=True)
+    left(here, file, record())
+    file.write_bytes(data)
+    os.link(file, file.with_name("second name"))
+    if is_previewed:
+        try:
+            assert transaction.preview(here) == ((str(file),) if is_ours else ())
+        finally:
+            files.forget_previews()
+    transaction.recover(here)
+    assert file.read_bytes() == (NEW if is_ours else data)
+
+
+@pytest.mark.parametrize(("data", "is_ours"), [(b'{"a": 1, "b', True), (b"{}", False)])
+def test_without_a_backup_only_an_unreadable_file_counts_as_torn(
+    data: bytes, is_ours: bool, here: Folders, file: Path
+) -> None:
+    left(here, file, record())
+    file.write_bytes(data)
+    os.link(file, file.with_name("second name"))
+    transaction.recover(here)
+    assert file.read_bytes() == (NEW if is_ours else data)
+
+
+def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, isolated: Path) -> None:
+    gone = isolated / "gone"
+    lost = record(scope="local", project=str(gone))
+    left(here, file, record(), records={str(file): record(), str(gone / "settings.json"): lost})
+    transaction.recover(here)
+    assert (known(here).keys(), gone.exists()) == ({str(file)}, False)
+
+
+def test_the_approvals_of_0_1_0_go_with_the_next_write(here: Folders, file: Path) -> None:
+    put(Path(here.ledger), json.dumps({"ledger_version": 1, "files": {}}))
+    approvals = put(Path(store.approvals_of_0_1_0(here.ledger)), "{}")
+    transaction.execute(here, (change(file),), {str(file): record()})
+    assert not approvals.exists()
+
+
+# A HOME that has moved
+
+
+def test_a_run_of_another_home_that_is_still_there_is_left_as_it_is(here: Folders, file: Path, isolated: Path) -> None:
+    (isolated / "other").mkdir()
+    left(here, file, record(), home=str(isolated / "other"))
+    journal = transaction.pending(here)
+    assert journal is not None
+    assert [step.path for step in journal.steps] == [str(file)]
+
+
+def test_a_run_whose_home_is_away_waits(here: Folders, isolated: Path) -> None:
+    away = isolated / "away"
+    left(here, away / "settings.json", record(), home=str(away))
+    with pytest.raises(HookctlError) as caught:
+        transaction.pending(here)
+    assert (caught.value.code, str(away) in caught.value.message) == ("home_away", True)
+
+
+@pytest.mark.parametrize(
+    ("homes", "saved", "home"),
+    [
+        (("/a", "/b"), ("/a/x",), "/a"),
+        (("/a", "/b"), ("/b/x",), "/b"),
+        (("/a", "/b"), ("/c/x",), ""),
+    ],
+)
+def test_the_ledger_belongs_to_the_home_that_it_has_records_of(
+    homes: tuple[str, str], saved: tuple[str, ...], home: str, here: Folders
+) -> None:
+    before = Ledger(homes[0], {"/a/x": record()}, homes[1:])
+    data = json.loads(transaction._dump_ledger(here, before, {path: record() for path in saved}))
+    assert data["home"] == (home or here.home)
+
+
+def test_a_file_outside_home_was_not_moved_along(here: Folders) -> None:
+    before = Ledger(here.home, {"/old/x": record()}, ("/old",))
+    joined = transaction._join_records(here, before, {"/elsewhere/x": record(), f"{here.home}/x": record()})
+    assert joined.keys() == {"/elsewhere/x", f"{here.home}/x"}
