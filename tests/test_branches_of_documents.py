@@ -99,7 +99,7 @@ def test_a_comment_that_plain_programs_misread(text: str, kind: str | None) -> N
     if kind is None:
         document.require_strict(comments=True, trailing_commas=True, plain_comments=True)
         return
-    with pytest.raises(HookctlError, match="strict_host|carriage|comment") as caught:
+    with pytest.raises(HookctlError, match=r"strict_host|carriage|comment") as caught:
         document.require_strict(comments=True, trailing_commas=True, plain_comments=True)
     assert (caught.value.code, kind in caught.value.message) == ("strict_host", True)
 
