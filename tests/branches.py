@@ -1,4 +1,4 @@
-"""Which branches does no test take, and why? `python -m tests.branches`; `--write` renews the table in docs/branches.md.
+"""Which branches does no test take, and why? `python -m tests.branches`; `--write` renews docs/branches.md.
 
     pip install -e '.[dev,mutation]'
     python -m tests.branches [--measured FOLDER] [--write]

@@ -11,7 +11,7 @@ import pytest
 
 from hookctl import transaction
 from hookctl.errors import HookctlError
-from hookctl.ledger import store
+from hookctl.ledger import committed, store
 from hookctl.model import Change, Claim, Entry, Ledger, Record
 from hookctl.system import backups, files, folders
 from hookctl.system.files import Changed
@@ -292,6 +292,18 @@ def test_the_approvals_of_0_1_0_go_with_the_next_write(here: Folders, file: Path
     approvals = put(Path(store.approvals_of_0_1_0(here.ledger)), "{}")
     transaction.execute(here, (change(file),), {str(file): record()})
     assert not approvals.exists()
+
+
+def test_of_the_user_nothing_comes_into_a_projects_ledger(here: Folders, isolated: Path) -> None:
+    project = isolated / "work"
+    put(Path(here.ledger), store.dump({str(isolated / "home" / "settings.json"): record()}, here.home))
+    settings = project / ".claude" / "settings.json"
+    shared = record(scope="project", project=str(project), known_as=str(settings), entries=())
+    path = str(project / ".hookctl" / "ledger.json")
+    put(Path(path), committed.dump(str(project), {str(settings): shared}) or b"")
+    before = Path(path).read_bytes()
+    merged = transaction._merge_into_ledger(here, Step(path, "", "", 0o644, False), str(project), {}, {})
+    assert (merged, Path(path).read_bytes()) == ({}, before)
 
 
 # A HOME that has moved
