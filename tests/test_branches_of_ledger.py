@@ -150,10 +150,11 @@ def test_a_loop_of_links_has_its_own_path(isolated: Path) -> None:
     assert store.real_path(str(loop)) == str(loop)
 
 
-@pytest.mark.parametrize("new", ["home", "home/below", ""])
-def test_a_home_that_is_the_same_or_within_is_no_move(new: str, isolated: Path) -> None:
-    old = str(isolated / "home") if new else ""
-    assert moved_home.find_move(old, str(isolated / (new or "home")), str(isolated / "state" / "x")) is None
+@pytest.mark.parametrize(("old", "new"), [("/gone", "/gone"), ("/gone", "/gone/below"), ("", "/gone")])
+def test_a_home_that_is_the_same_or_within_is_no_move(old: str, new: str, isolated: Path) -> None:
+    state_file = str(isolated / "state" / "ledger.json")
+    assert moved_home.find_move("/gone", "/elsewhere", state_file) is not None
+    assert moved_home.find_move(old, new, state_file) is None
 
 
 def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Path) -> None:
