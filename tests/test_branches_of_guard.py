@@ -93,6 +93,19 @@ def test_without_home_and_without_an_entry_there_is_no_home(monkeypatch: pytest.
         module("project").home_folder()
 
 
+def test_a_locked_guard_has_its_state_where_no_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = module("project")
+    monkeypatch.setenv("XDG_STATE_HOME", "/elsewhere")
+    assert project.default_state_dir("/home/u") == "/elsewhere/hookctl"
+    assert project.default_state_dir("/home/u", locked=True).startswith(pwd.getpwuid(os.getuid()).pw_dir + "/")
+
+
+@pytest.mark.parametrize(("file", "folder"), [("guard_1/call.py", "/start"), ("/at/guard_1/call.py", "/at")])
+def test_the_launchers_folder_is_absolute(file: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module("call"), "__file__", file)
+    assert module("call").launchers_folder("/start") == folder
+
+
 # Whose work it is
 
 
@@ -181,6 +194,24 @@ def test_a_signal_that_was_ignored_stays_so_in_the_other_hook(lab: Lab) -> None:
             preexec_fn=lambda action=action: signal.signal(signal.SIGHUP, action),
         )  # fmt: skip
         assert done.stdout == out
+
+
+def test_a_signal_before_the_other_hook_starts_is_sent_on_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    other_hook, sent = module("other_hook"), []
+    before = {number: signal.getsignal(number) for number in other_hook.SIGNALS}
+
+    def start(*_: object) -> SimpleNamespace:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return SimpleNamespace(send_signal=sent.append)
+
+    monkeypatch.setattr(other_hook, "start", start)
+    try:
+        _, feeder = other_hook.begin("true", bytearray())
+        feeder.join(5)
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)
+    assert (sent, feeder.is_alive()) == ([signal.SIGTERM], False)
 
 
 def test_input_that_cannot_be_read_is_none_for_the_other_hook(lab: Lab) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from hookctl.engine import leaf_after_install
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, evidence, moved_home, store
-from hookctl.model import PackRecord, Record
+from hookctl.model import Claim, Current, Entry, PackRecord, Record, Wanted
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
@@ -124,6 +125,20 @@ def test_a_record_that_nobody_else_has_is_merged_as_ours() -> None:
     assert committed.merge_records(record("1"), None, None) is None
 
 
+def test_a_stub_without_its_project_names_none(isolated: Path) -> None:
+    here = folders.here()
+    put(Path(here.ledger), store.dump({str(isolated / "x.json"): record("1")}, here.home))
+    assert committed.find_readable(here) == ([str(isolated / "work")], [])
+
+
+def test_a_leaf_that_no_pack_wants_has_the_value_of_the_file() -> None:
+    old, other = ("env", "OLD"), ("env", "OTHER")
+    entries = [Entry(old, "leaf", before='"theirs"', written="1", owners={"pk": Claim("1", "1")})]
+    current = Current({old: "1", other: "2"}, {old: '"1"', other: '"2"'}, ())
+    assert leaf_after_install(entries, current, "pk", [Wanted(("env", "NEW"), "leaf", "3")], other) == "2"
+    assert leaf_after_install(entries, current, "pk", [], other) == "2"
+
+
 def test_what_cannot_be_read_is_no_evidence(isolated: Path) -> None:
     (isolated / "folder").mkdir()
     assert evidence.read_or_none(str(isolated / "folder")) is None
@@ -135,10 +150,11 @@ def test_a_loop_of_links_has_its_own_path(isolated: Path) -> None:
     assert store.real_path(str(loop)) == str(loop)
 
 
-@pytest.mark.parametrize("new", ["home", "home/below", ""])
-def test_a_home_that_is_the_same_or_within_is_no_move(new: str, isolated: Path) -> None:
-    old = str(isolated / "home") if new else ""
-    assert moved_home.find_move(old, str(isolated / (new or "home")), str(isolated / "state" / "x")) is None
+@pytest.mark.parametrize(("old", "new"), [("/gone", "/gone"), ("/gone", "/gone/below"), ("", "/gone")])
+def test_a_home_that_is_the_same_or_within_is_no_move(old: str, new: str, isolated: Path) -> None:
+    state_file = str(isolated / "state" / "ledger.json")
+    assert moved_home.find_move("/gone", "/elsewhere", state_file) is not None
+    assert moved_home.find_move(old, new, state_file) is None
 
 
 def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Path) -> None:

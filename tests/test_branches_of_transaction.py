@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import filelock
@@ -11,7 +12,7 @@ import pytest
 
 from hookctl import transaction
 from hookctl.errors import HookctlError
-from hookctl.ledger import store
+from hookctl.ledger import committed, store
 from hookctl.model import Change, Claim, Entry, Ledger, Record
 from hookctl.system import backups, files, folders
 from hookctl.system.files import Changed
@@ -181,10 +182,15 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
 def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path) -> None:
     folder = isolated / "home" / "folder"
     folder.mkdir()
+    name = files._temp_name(str(isolated / "home" / "settings.json"))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    temporary = put(Path(name.replace(f".{os.getpid()}.", f".{ended.pid}.")), "a part")
     journal = Journal((), {}, (str(folder),), (str(isolated / "home"),), home=here.home)
     transaction._write_journal(here, journal)
     transaction.recover(here)
-    assert (folder.exists(), Path(here.journal).exists(), Path(here.ledger).exists()) == (False, False, False)
+    assert (folder.exists(), temporary.exists()) == (False, False)
+    assert (Path(here.journal).exists(), Path(here.ledger).exists()) == (False, False)
 
 
 def test_a_folder_that_cannot_be_removed_stays_in_the_journal(
@@ -294,6 +300,18 @@ def test_the_approvals_of_0_1_0_go_with_the_next_write(here: Folders, file: Path
     assert not approvals.exists()
 
 
+def test_of_the_user_nothing_comes_into_a_projects_ledger(here: Folders, isolated: Path) -> None:
+    project = isolated / "work"
+    put(Path(here.ledger), store.dump({str(isolated / "home" / "settings.json"): record()}, here.home))
+    settings = project / ".claude" / "settings.json"
+    shared = record(scope="project", project=str(project), known_as=str(settings), entries=())
+    path = str(project / ".hookctl" / "ledger.json")
+    put(Path(path), committed.dump(str(project), {str(settings): shared}) or b"")
+    before = Path(path).read_bytes()
+    merged = transaction._merge_into_ledger(here, Step(path, "", "", 0o644, False), str(project), {}, {})
+    assert (merged, Path(path).read_bytes()) == ({}, before)
+
+
 # A HOME that has moved
 
 
@@ -330,6 +348,6 @@ def test_the_ledger_belongs_to_the_home_that_it_has_records_of(
 
 
 def test_a_file_outside_home_was_not_moved_along(here: Folders) -> None:
-    before = Ledger(here.home, {"/old/x": record()}, ("/old",))
+    before = Ledger(here.home, {"/old/x": record(), "/old/elsewhere/x": record()}, ("/old",))
     joined = transaction._join_records(here, before, {"/elsewhere/x": record(), f"{here.home}/x": record()})
-    assert joined.keys() == {"/elsewhere/x", f"{here.home}/x"}
+    assert joined.keys() == {"/elsewhere/x", f"{here.home}/x", "/old/elsewhere/x"}

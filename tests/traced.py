@@ -7,6 +7,7 @@ Everything else it leaves to the interpreter.
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 from tests.templates.lab import PYTHON
@@ -15,24 +16,39 @@ ROOT = Path(__file__).resolve().parents[1]
 GUARD = ROOT / "templates" / "guard"
 _STAND_IN = '''\
 #!{python} -IS
-import atexit, dis, os, posix, sys, threading
+import atexit, dis, os, posix, sys, threading, zlib
 
 words = sys.argv[1:]
 if words[:2] != ["-I", "-S"] or len(words) < 3 or os.path.basename(words[2]) not in ("hook.py", "wrap.py"):
     os.execv({python!r}, [{python!r}, *words])
 file = words[2]
-began_in = os.getcwd()
-above = os.path.dirname(os.path.abspath(file)) + "/"
+try:
+    began_in = os.getcwd()
+except OSError:
+    began_in = "/"
+above = os.path.dirname(os.path.normpath(os.path.join(began_in, file))) + "/"
 sys.argv = words[2:]
 steps, last = set(), {{}}  # of frames the line before
 names, ends = {{}}, [dis.opmap.get(name) for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE")]
 
 
+def sum_of(path):
+    try:
+        with open(path, "rb") as stream:
+            return zlib.crc32(b"".join(line for line in stream if not line.startswith(b"PACKAGE = ")))
+    except OSError:
+        return None  # an upgrade took it away
+
+
 def name_of(code):
     path = code.co_filename
+    if path[:1] == "<":
+        return ""
     if path not in names:
         whole = os.path.normpath(os.path.join(began_in, path))
-        names[path] = whole[len(above):] if whole.startswith(above) else ""
+        names[path] = ""
+        if whole.startswith(above) and sum_of(whole) in {sums!r}:
+            names[path] = whole[len(above):]
     return names[path]
 
 
@@ -95,9 +111,18 @@ def lay_stand_in(folder: Path) -> Path:
     notes.chmod(0o777)
     folder.chmod(0o755)
     path = folder / "python"
-    path.write_text(_STAND_IN.format(python=PYTHON, folder=notes))
+    path.write_text(_STAND_IN.format(python=PYTHON, folder=notes, sums=_sums()))
     path.chmod(0o755)
     return path
+
+
+def _sums() -> set[int]:
+    """What tells the guard's files as they are from those that a test has changed."""
+    sums = set()
+    for path in [*GUARD.glob("*.py"), *GUARD.glob("guard/*.py")]:
+        lines = path.read_bytes().splitlines(keepends=True)
+        sums.add(zlib.crc32(b"".join(line for line in lines if not line.startswith(b"PACKAGE = "))))
+    return sums
 
 
 def steps(folder: Path) -> dict[Path, set[tuple[int, int]]]:

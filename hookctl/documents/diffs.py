@@ -165,10 +165,7 @@ def _leads_into_hook(root: Any, path: Path) -> bool:
     for key in path:
         if _is_hook(value):
             return True
-        try:
-            value = value[key]
-        except (KeyError, IndexError, TypeError):
-            return False
+        value = value[key]
     return False
 
 

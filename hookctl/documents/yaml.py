@@ -176,16 +176,15 @@ class YamlDocument:
             node = step.child.value
         return Located(node, tuple(steps))
 
-    def _step(self, holder: Node, key: str | int, seen: tuple[Node, ...] = ()) -> Step | None:
-        """The step to a child, also through merge keys; `seen` stops circular merges."""
+    def _step(self, holder: Node, key: str | int) -> Step | None:
+        """The step to a child, also through merge keys, of which none lead in a circle."""
         indexes = holder.find(key)
         if indexes:
             return Step(holder, indexes[-1])
         for merged in self._merged_mappings(holder):
-            if merged not in seen:
-                step = self._step(merged, key, (*seen, holder))
-                if step:
-                    return step
+            step = self._step(merged, key)
+            if step:
+                return step
         return None
 
     def _merged_mappings(self, holder: Node) -> list[Node]:

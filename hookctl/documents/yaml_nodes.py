@@ -135,7 +135,7 @@ def load(text: str, where: str) -> Any:
     yaml = reader(where)
     try:
         return yaml.load(text.removeprefix(BOM), _loader())
-    except RecursionError:  # mappings that merge themselves
+    except RecursionError:  # a long chain of mappings that merge each other
         raise too_deep(text, where) from None
     except yaml.YAMLError as error:
         raise _unparsable(text, where, error) from None
