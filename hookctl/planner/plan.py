@@ -9,7 +9,7 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Change, Conflict, Decision, Record
 from hookctl.planner import project_files
-from hookctl.settings.targets import Target, require_inside, require_single_name
+from hookctl.settings.targets import Target, require_inside
 from hookctl.system.folders import Folders
 
 
@@ -69,9 +69,6 @@ def assemble_plan(
     project_changes = _add_project_files(folders, records, changed, plans)
     settings = _settings_changes(plans)
     runtime = [change for plan in plans for change in plan.runtime]
-    in_projects = [change for plan in plans if plan.target.shared for change in plan.runtime]
-    for change in (*in_projects, *project_changes):
-        require_single_name(change.path)
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     if install:
         changes = (*runtime, *settings, *project_changes)
@@ -127,7 +124,6 @@ def _settings_changes(plans: list[FilePlan]) -> list[Change]:
         if plan.target.project:
             # A link may have come after the target was found.
             require_inside(plan.target.project, plan.path)
-            require_single_name(plan.path)
         changes.append(change)
     return changes
 

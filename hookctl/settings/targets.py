@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import stat
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -185,18 +184,6 @@ def require_inside(project: str, path: str) -> None:
     if not is_inside or ".git" in real.removeprefix(top(project)).split("/"):
         message = f"a link leads out of the project, to {real}"
         hint = "Remove the link, or use --scope user."
-        raise HookctlError("link_leaves_project", message, path=path, hint=hint)
-
-
-def require_single_name(path: str) -> None:
-    """Refuse a file with another name: a hard link may lead out of a project, and nothing tells."""
-    try:
-        status = os.stat(path)
-    except OSError:  # there is none, or the write says why
-        return
-    if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
-        message = "this file has a second name (a hard link), which may lie outside the project"
-        hint = "Give it bytes of its own: `cp FILE FILE.new && mv FILE.new FILE`."
         raise HookctlError("link_leaves_project", message, path=path, hint=hint)
 
 
