@@ -134,7 +134,7 @@ def test_the_local_limit_of_a_second_guard_is_in_effect(claude: Client, place: P
     leave_work_by_hand(place)
     run = play(claude, place, ["done"])
     assert (run.requests, run.result, codes(place)) == (3, "done", ["blocked"] * 2 + ["tripped"])
-    assert "in effect here: 2, of local scope" in hookctl(place, "status").stdout
+    assert "MAX_STOP_BLOCKS=5: here 2 counts, from local scope" in hookctl(place, "status").stdout
     assert [limit_by_status(page) for page in hookctl_json(place, "status")["files"]] == [2, 2]
 
 
