@@ -45,10 +45,9 @@ def help_of(command: str) -> str:
 def page() -> str:
     """The whole page."""
     parts = [_HEAD]
-    for group, names in cli._GROUPS.items():
+    for group, (_, names) in cli.GROUPS.items():
         for name in names:
-            if name in cli._COMMANDS:
-                parts.append(f"## hookctl {name}\n\n{group}.\n\n```text\n{help_of(name)}\n```\n")
+            parts.append(f"## hookctl {name}\n\n{group}.\n\n```text\n{help_of(name)}\n```\n")
     return "\n".join(parts)
 
 

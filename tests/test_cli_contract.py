@@ -549,7 +549,7 @@ def test_warnings_are_messages_with_and_without_json(hookctl: Hookctl, monkeypat
 
 
 def options_of(command: str) -> set[str]:
-    group: Any = typer.main.get_command(cli._app([command]))
+    group: Any = typer.main.get_command(cli.program([command]))
     return {name for parameter in group.commands[command].params for name in parameter.opts if name.startswith("--")}
 
 

@@ -20,7 +20,7 @@ from .conftest import Hookctl, put
 from .test_cli_contract import check_envelope
 from .trees import tree
 
-COMMANDS = typer.main.get_command(cli._app(list(cli._COMMANDS))).commands  # type: ignore[attr-defined]
+COMMANDS = typer.main.get_command(cli.program(cli.NAMES)).commands  # type: ignore[attr-defined]
 HOSTS = {*hosts.names(), "all"}
 SHELLS = [
     pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f"there is no {name} here"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import cli
+from hookctl.commands import files
 from tests.conftest import Hookctl, put
 from tests.disk import tree
 
@@ -49,7 +49,7 @@ def test_a_writing_command_removes_them_after_a_month(
 
 def test_prune_lists_and_asks(backups: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(cli, "_confirm", lambda question: asked.append(question) or True)
+    monkeypatch.setattr(files, "confirm", lambda question: asked.append(question) or True)
     assert hookctl("restore", "--prune").code == 0
     assert "~/.claude/settings.json: would remove" in asked[0]
     assert kept(backups) == []

@@ -1,0 +1,129 @@
+"""From options to what a verb takes: hosts, settings files, the guard's settings."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from hookctl.commands.asking import confirm
+from hookctl.errors import USAGE, HookctlError
+
+if TYPE_CHECKING:
+    from hookctl.hosts import Host
+    from hookctl.packs.choices import Request
+    from hookctl.planner.content import Choice
+    from hookctl.settings.targets import Target
+    from hookctl.system.folders import Folders
+
+
+def guard_settings(
+    mode: str,
+    preset: str,
+    assign: list[str] | None,
+    nudge: str | None,
+    nudge_env: str | None,
+    dispatch: list[str] | None,
+    wrap: str | None = None,
+) -> Request:
+    from hookctl.packs.choices import Request
+
+    return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
+
+
+def choice_of(
+    settings: Request, reset: bool, force: bool, trust: bool, allow_env: list[str] | None
+) -> Choice:
+    from hookctl.planner.content import Choice
+
+    return Choice(settings, reset, force, trust, tuple(allow_env or ()))
+
+
+def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
+    """The named hosts; without --host the detected ones, after a question at the terminal."""
+    from hookctl import hosts as known
+    from hookctl.system.folders import here
+
+    if sys.platform == "win32":
+        message = "Windows is not supported yet: no form of the hook's command is proven there"
+        raise HookctlError("usage", message, hint="Use it inside WSL.", exit_code=USAGE)
+    if scope not in ("user", "project", "local"):
+        message, hint = f"unknown scope {scope!r}", "Use user, project or local."
+        if scope == "managed":
+            message = "hookctl does not write managed settings"
+            hint = "`hookctl render --scope managed` prints what to put there."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    if names and "all" not in names:
+        return [known.load(name) for name in dict.fromkeys(names)]
+    environ = here().environ
+    found = [host for host in map(known.load, known.names()) if known.detected(host, environ)]
+    detected = [host.name for host in found if scope in host.scopes]
+    without = ", ".join(host.title for host in found if scope not in host.scopes)
+    if not names:
+        listed = ", ".join(detected) or "none"
+        if not detected or as_json or not confirm(f"Detected here: {listed}. Go on with {listed}?"):
+            named = command.removesuffix(" guard")
+            message, hint = (
+                "which host?",
+                f"Name it, as in `hookctl {named} --host claude`. Detected here: {listed}.",
+            )
+            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    if not detected:
+        hint = f"Name one of them with --host: {', '.join(known.names())}."
+        raise HookctlError("usage", "no host was detected here", hint=hint, exit_code=USAGE)
+    if without:
+        from hookctl.report import say
+
+        say(f"skipped, no {scope} settings: {without}")
+    return [known.load(name) for name in detected]
+
+
+def find_targets(
+    folders: Folders, hosts: list[Host], scope: str, project: str, *, recorded: bool = False
+) -> list[Target]:
+    """The hosts' settings files of a scope, in the named project or that of the working folder.
+
+    With `recorded`, the named one may be gone, if hookctl's record has it.
+    """
+    from hookctl.settings import targets
+    from hookctl.system.project import find, named
+
+    root = ""
+    if project:
+        from hookctl.ledger import store
+
+        records = store.load(folders.ledger, folders.home) if recorded else {}
+        root = named(project, {record.project for record in records.values()})
+    if project and scope == "user":
+        from hookctl.report import say
+
+        say("--project has no effect in user scope, only with --scope project or --scope local")
+    if scope != "user":
+        root = root or find(folders.cwd, folders.environ)
+    return [targets.find(host, scope, folders, root) for host in hosts]
+
+
+def load_hosts(names: list[str] | None) -> list[Host]:
+    """The named hosts; an empty list stands for all that are in use."""
+    from hookctl import hosts as known
+
+    if names and "all" not in names:
+        return [known.load(name) for name in dict.fromkeys(names)]
+    return []
+
+
+def known_scope(scope: str) -> str:
+    """A scope that files can be filtered by; empty for all of them."""
+    if scope not in ("", "user", "project", "local"):
+        hint = "Use user, project or local."
+        raise HookctlError("usage", f"unknown scope {scope!r}", hint=hint, exit_code=USAGE)
+    return scope
+
+
+def in_project(folders: Folders, project: str) -> Folders:
+    """The folders as they are in the named project, or as they are here."""
+    if not project:
+        return folders
+    from hookctl.system.folders import Folders
+    from hookctl.system.project import named
+
+    return Folders(folders.state, folders.data, folders.environ, named(project))

@@ -1,0 +1,247 @@
+"""The commands that put packs into settings files, take them out, and show what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hookctl.commands import options
+from hookctl.commands.asking import confirm, permission_for, permission_from
+from hookctl.commands.calling import require_own_home, show
+from hookctl.commands.choosing import (
+    choice_of,
+    choose_hosts,
+    find_targets,
+    guard_settings,
+    in_project,
+    known_scope,
+    load_hosts,
+)
+from hookctl.commands.command import Command
+from hookctl.commands.options import completed_by
+from hookctl.errors import PENDING, USAGE, HookctlError
+
+if TYPE_CHECKING:
+    from hookctl.model import Result
+    from hookctl.system.folders import Folders
+
+
+def _install(
+    pack: options.Pack = "guard",
+    host: options.Hosts = None,
+    scope: options.Scope = "user",
+    mode: options.Mode = "",
+    preset: options.Preset = "",
+    assign: options.Set = None,
+    nudge: options.Nudge = None,
+    nudge_env: options.NudgeEnv = None,
+    dispatch: options.Dispatch = None,
+    wrap: options.Wrap = None,
+    reset: options.Reset = False,
+    force: options.Force = False,
+    trust: options.Trust = False,
+    yes: options.Yes = False,
+    allow_env: options.AllowEnv = None,
+    accept_changed: options.AcceptChanged = False,
+    dry_run: options.Dry = False,
+    json: options.Json = False,
+    project: options.Project = "",
+) -> int:
+    from hookctl.packs import load
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
+    from hookctl.verbs.install import install
+
+    content = load(pack)
+    hosts = choose_hosts(f"install {pack}", host, scope, json)
+    settings = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
+    choice = choice_of(settings, reset, force, trust, allow_env)
+
+    def verb(folders: Folders) -> Result:
+        with pending_first(folders, say, dry_run=dry_run):
+            targets = find_targets(folders, hosts, scope, project)
+            permission = permission_for(content, yes, accept_changed, json)
+            return install(
+                folders, content, targets, choice, dry_run=dry_run, permission=permission
+            )
+
+    return show("install", verb, json, writes=not dry_run)
+
+
+def _plan(
+    pack: options.Pack = "guard",
+    host: options.Hosts = None,
+    scope: options.Scope = "user",
+    mode: options.Mode = "",
+    preset: options.Preset = "",
+    assign: options.Set = None,
+    nudge: options.Nudge = None,
+    nudge_env: options.NudgeEnv = None,
+    dispatch: options.Dispatch = None,
+    wrap: options.Wrap = None,
+    reset: options.Reset = False,
+    force: options.Force = False,
+    trust: options.Trust = False,
+    yes: options.Yes = False,
+    allow_env: options.AllowEnv = None,
+    accept_changed: options.AcceptChanged = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")
+    ] = (False),
+    json: options.Json = False,
+    project: options.Project = "",
+) -> int:
+    from hookctl.packs import load
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
+    from hookctl.verbs.install import install
+
+    content = load(pack)
+    hosts = choose_hosts(f"plan {pack}", host, scope, json)
+    settings = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
+    choice = choice_of(settings, reset, force, trust, allow_env)
+
+    def verb(folders: Folders) -> Result:
+        with pending_first(folders, say, dry_run=True):
+            targets = find_targets(folders, hosts, scope, project)
+            result = install(folders, content, targets, choice, dry_run=True)
+        if exit_code and result.data["files"] and not result.errors:
+            return result._replace(exit_code=PENDING)
+        return result
+
+    return show("plan", verb, json)
+
+
+def _upgrade(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            help="Only this pack, by its name; default: every installed one.",
+            show_default=False,
+            autocompletion=completed_by("pack"),
+        ),
+    ] = "",
+    yes: options.Yes = False,
+    accept_changed: options.AcceptChanged = False,
+    dry_run: options.Dry = False,
+    json: options.Json = False,
+) -> int:
+    from hookctl.planner.run import pending_first
+    from hookctl.report import say
+    from hookctl.verbs.upgrade import Request, upgrade
+
+    permission = permission_from(yes, accept_changed, json)
+
+    def verb(folders: Folders) -> Result:
+        with pending_first(folders, say, dry_run=dry_run):
+            return upgrade(folders, Request(pack, dry_run), permission)
+
+    return show("upgrade", verb, json, writes=not dry_run)
+
+
+def _uninstall(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            help="A pack's name or file; default: guard, with --all every pack.",
+            autocompletion=completed_by("pack"),
+        ),
+    ] = "",
+    host: options.Hosts = None,
+    scope: Annotated[
+        str,
+        typer.Option(
+            metavar="S",
+            help="user, project or local; default: user, with --all every one.",
+            autocompletion=completed_by("scope"),
+        ),
+    ] = "",
+    project: options.Project = "",
+    all_: Annotated[
+        bool, typer.Option("--all", help="Uninstall everywhere, after a question.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask with --all; --json needs it.")
+    ] = False,
+    dry_run: options.Dry = False,
+    json: options.Json = False,
+) -> int:
+    from hookctl import hosts as known
+    from hookctl import packs
+    from hookctl.planner.run import finish_pending, pending_first
+    from hookctl.report import say
+    from hookctl.system.folders import here
+    from hookctl.verbs.uninstall import Request, question, uninstall
+
+    if not dry_run:
+        require_own_home(here())
+        finish_pending(here(), say)  # the question names what is installed then
+    content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
+    every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
+    hosts = choose_hosts("uninstall", host or every, scope or "user", json)
+    name = content.name if content else pack or ("" if all_ else "guard")
+    named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
+    request = Request(name, all_, content, named_hosts, scope)
+    if all_ and not (dry_run or yes) and (json or not confirm(question(here(), request))):
+        message, hint = "--all needs confirmation, and nobody can be asked", "Add --yes."
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+
+    def verb(folders: Folders) -> Result:
+        with pending_first(folders, say, dry_run=dry_run):
+            targets = []
+            if not all_:
+                targets = find_targets(folders, hosts, scope or "user", project, recorded=True)
+            return uninstall(folders, request, targets, dry_run=dry_run)
+
+    return show("uninstall", verb, json, writes=not dry_run)
+
+
+def _status(
+    host: options.Hosts = None,
+    scope: options.AnyScope = "",
+    project: options.Project = "",
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+) -> int:
+    from hookctl.verbs.status import Filter, status
+
+    names = tuple(host.name for host in load_hosts(host))
+    wanted = Filter(names, known_scope(scope), verbose)
+    return show("status", lambda f: status(in_project(f, project), wanted), json)
+
+
+COMMANDS = {
+    "install": Command(
+        _install,
+        "Add a pack's hooks and settings to a host's settings file.",
+        "  hookctl install --host claude\n"
+        "  hookctl install --host claude --set MAX_STOP_BLOCKS=8\n"
+        "  hookctl install --host claude --scope project  for each clone of it\n"
+        "  hookctl install ./notify.toml --host claude    a pack of your own",
+    ),
+    "uninstall": Command(
+        _uninstall,
+        "Remove what was installed; what you changed stays.",
+        "  hookctl uninstall\n"
+        "  hookctl uninstall --all\n"
+        "  hookctl uninstall --all --yes    do not ask",
+    ),
+    "plan": Command(
+        _plan,
+        "Show what install would do as a unified diff, and write nothing.",
+        "  hookctl plan --host claude\n  hookctl plan --host claude --exit-code",
+    ),
+    "upgrade": Command(
+        _upgrade,
+        "Install every pack again from where it came, with its recorded settings.",
+        "  hookctl upgrade                  after an update of it or of a pack\n"
+        "  hookctl upgrade notify --dry-run\n"
+        "  hookctl upgrade --yes --accept-changed",
+    ),
+    "status": Command(
+        _status,
+        "Show what is installed where, and what the guard will do.",
+        "  hookctl status",
+    ),
+}

@@ -1,0 +1,81 @@
+"""The commands about an agent's work: reporting it, and watching the guard with it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hookctl.commands import options
+from hookctl.commands.calling import show
+from hookctl.commands.command import Command
+from hookctl.commands.options import completed_by
+
+
+def _run(
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="ACTION",
+            help="One of: start, heartbeat, remaining, conclude, stop, release, status.",
+            autocompletion=completed_by("action"),
+        ),
+    ],
+    count: Annotated[
+        str, typer.Argument(metavar="[N]", help="For remaining: how much work is left.")
+    ] = "",
+    remaining: Annotated[
+        str, typer.Option(metavar="N", help="For start: how much work is left.")
+    ] = "",
+    owner: Annotated[
+        str,
+        typer.Option(
+            metavar="ID", help="For start and remaining: whose work it is; `none`: nobody's yet."
+        ),
+    ] = "",
+    duration: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="For start: how long it lasts, such as 30m, at most 7d; default: 12h.",
+        ),
+    ] = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="For status: exit code 1 where the guard ignores work.")
+    ] = False,
+    project: options.Project = "",
+    json: options.Json = False,
+) -> int:
+    from hookctl.verbs.run import Request, run
+
+    request = Request(action, count, remaining, owner, duration, project, check)
+    return show("run", lambda f: run(f, request), json, writes=action != "status")
+
+
+def _demo(
+    fast: Annotated[bool, typer.Option("--fast", help="Without pauses.")] = False,
+    json: options.Json = False,
+) -> int:
+    from hookctl.verbs.demo import demo
+
+    return show("demo", lambda f: demo(f, fast=fast, as_json=json), json, homeless=True)
+
+
+COMMANDS = {
+    "run": Command(
+        _run,
+        "Report progress to the guard: remaining work, a heartbeat, a stop.",
+        "  hookctl run start --for 8h   start a run; clears STOP and CONCLUDE of before\n"
+        "  hookctl run remaining 3      three pieces of work are left\n"
+        "  hookctl run heartbeat        there was progress\n"
+        "  hookctl run conclude         let agents stop; a reminder of a tool may come\n"
+        "  hookctl run stop             let every agent stop at once\n"
+        "  hookctl run status           show the run",
+    ),
+    "demo": Command(
+        _demo,
+        "Watch the guard for twenty seconds in a temporary folder; nothing of yours is touched.",
+        "  hookctl demo\n  hookctl demo --fast",
+    ),
+}
