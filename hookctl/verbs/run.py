@@ -139,7 +139,7 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
     return [
         f"a run of {run_files.project} begins, for {owner}: STOP and CONCLUDE are cleared",
-        f"armed until {clock.local(end)} (in {clock.age(span)}); {_ARMED}",
+        f"running until {clock.local(end)} (in {clock.age(span)}); {_ARMED}",
         *_describe_work(run_files),
     ]
 
@@ -315,9 +315,9 @@ def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str
     if seconds_left is None:
         return []
     if seconds_left <= 0:
-        return [f"armed      no longer: the run ended {clock.age(-seconds_left)} ago"]
+        return [f"running    no longer: the run ended {clock.age(-seconds_left)} ago"]
     end = clock.local(run_files.now + seconds_left)
-    return [f"armed      until {end} (in {clock.age(seconds_left)}); {_ARMED}"]
+    return [f"running    until {end} (in {clock.age(seconds_left)}); {_ARMED}"]
 
 
 def _data(run_files: RunFiles) -> dict[str, Any]:

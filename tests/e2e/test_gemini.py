@@ -24,7 +24,7 @@ def test_the_user_is_told_why_the_agent_was_let_go(gemini: Client, place: Place)
     leave_work(place)
     run = play(gemini, place, ["done"])
     assert (run.requests, codes(place)) == (LIMIT + 1, KEPT)
-    assert "Hook system message: hookctl guard: let go after 5 blocks without progress" in run.errors
+    assert "Hook system message: hookctl guard: stopped blocking after 5 blocks without progress" in run.errors
 
 
 def test_a_limit_in_the_environment_loses_to_the_installed_one(gemini: Client, place: Place) -> None:

@@ -63,7 +63,7 @@ def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(opencode
     # A session that plans goes on planning.
     assert [prompt["agent"] for prompt in run.prompts] == ["build"] * (LIMIT + 1) + ["plan"] * (LIMIT + 1)
     assert [prompt["model"] for prompt in run.prompts] == [MODEL] * run.requests
-    assert "let go after 5 blocks" in (place.home / ".local/share/opencode/log/opencode.log").read_text()
+    assert "stopped blocking after 5 blocks" in (place.home / ".local/share/opencode/log/opencode.log").read_text()
 
     hookctl(place, "uninstall")
     assert plugins(place) == before

@@ -39,7 +39,7 @@ def test_a_release_is_a_message_where_the_host_has_one(lab: Lab, host: str) -> N
     assert lab.stops("01") == "BB"
     message = json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"]
     assert message == (
-        "hookctl guard: let go after 2 blocks without progress; work remains (2). "
+        "hookctl guard: stopped blocking after 2 blocks without progress; work remains (2). "
         f"Send a prompt to go on; the file {lab.run}/CONCLUDE ends the work."
     )
 
@@ -464,7 +464,7 @@ def test_the_ceiling_holds_whatever_progress_until_a_human_prompt(lab: Lab) -> N
     lab.stop(prompt_id="p")
     lab.edit(total=200)
     lab.task(remaining=2, heartbeat="moved")
-    assert "let go after 200 blocks since the last prompt" in lab.call("stop", prompt_id="p")
+    assert "stopped blocking after 200 blocks since the last prompt" in lab.call("stop", prompt_id="p")
     lab.task(remaining=2, heartbeat="moved again")
     assert (lab.stop(prompt_id="p"), lab.codes()[-1], lab.session()["open"]) == ("A", "ceiling", False)
     assert lab.stop(prompt_id="q") == "B"

@@ -18,7 +18,7 @@ def test_keepalives_release_says_that_the_run_is_still_armed(lab: Lab) -> None:
     lab.config(mode="keepalive", keepalive_cap=2).arm()
     assert lab.stops("01") == "BB"
     assert json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"] == (
-        "hookctl guard: let go after 2 blocks without progress; the run is still armed. "
+        "hookctl guard: stopped blocking after 2 blocks without progress; the run has not ended. "
         f"Send a prompt to go on; the file {lab.run}/STOP ends it."
     )
 

@@ -12,11 +12,11 @@ NEXT = (
 WORK_REMAINS = "Work remains ({remaining}). " + NEXT + " If less remains, {less}."
 RUN_GOES_ON = "This run goes on until the person who started it ends it ({conclude}). " + NEXT
 NOT_YOURS = " If this work is not yours, {decline}."
-LET_GO = "hookctl guard: let go {why}; %s. Send a prompt to go on; {%s} ends %s."
+RELEASED = "hookctl guard: stopped blocking {why}; %s. Send a prompt to go on; {%s} ends %s."
 # For each mode: the text of a block, for the agent, and of a release, for a person.
 TEXTS = {
-    "breaker": (WORK_REMAINS, LET_GO % ("work remains ({remaining})", "conclude", "the work")),
-    "keepalive": (RUN_GOES_ON, LET_GO % ("the run is still armed", "stop", "it")),
+    "breaker": (WORK_REMAINS, RELEASED % ("work remains ({remaining})", "conclude", "the work")),
+    "keepalive": (RUN_GOES_ON, RELEASED % ("the run has not ended", "stop", "it")),
 }
 # What these texts name: the commands where they can be found, else the files alone.
 COMMANDS = {
