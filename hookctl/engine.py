@@ -447,10 +447,10 @@ def _take_or_keep(
         builder.write(entry, value, leaf_state, reason=f"took over your {shown}")
         return
     key = str(entry.path[-1])
-    ours = f"wanted {_show(value, key)}"
+    reason = f"kept your {shown}; --force sets {_show(value, key)}"
     if leaf_state == "overridden" and not same(entry.written, value):
-        ours = f"ours was {_show(entry.written, key)}, now {_show(value, key)}"
-    builder.keep(entry, leaf_state, f"kept your {shown} ({ours}); --force takes it over")
+        reason += f", before it was {_show(entry.written, key)}"
+    builder.keep(entry, leaf_state, reason)
 
 
 def claimed_value(claims: Mapping[str, Claim], pack: str) -> Any:

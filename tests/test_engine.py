@@ -157,14 +157,14 @@ ROWS = [
     fix("1 a pack that no hook shows to be installed is not", env(CAP="8"), [], wants=[leaf("8", CAP), hook()]),
     # 2 foreign
     install("2", env(LIMIT="7"), [], [leaf("5")], env(LIMIT="7"), [],
-            kept=[("foreign", 'kept your LIMIT="7" (wanted "5"); --force takes it over')]),
+            kept=[("foreign", 'kept your LIMIT="7"; --force sets "5"')]),
     install("2 a null is a value", env(LIMIT=None), [], [leaf("5")], env(LIMIT=None), [],
             kept=[("foreign", "kept your LIMIT=null")]),
     install("2", env(LIMIT="7"), [], [leaf("5")], env(LIMIT="5"), [owned("5", before='"7"')],
             ["replace foreign>owned"], force=True),
     uninstall("2 nothing to do", env(LIMIT="7"), [], env(LIMIT="7"), [], wants=[leaf("5")]),
     upgrade("2", env(CAP="8", LIMIT="7"), [CAPS], [leaf("5"), leaf("8", CAP)], env(CAP="8", LIMIT="7"), [CAPS],
-            kept=[("foreign", 'kept your LIMIT="7" (wanted "5")')]),
+            kept=[("foreign", 'kept your LIMIT="7"; --force sets "5"')]),
     upgrade("2", env(CAP="8", LIMIT="7"), [CAPS], [leaf("5"), leaf("8", CAP)], env(CAP="8", LIMIT="5"),
             [owned("5", before='"7"'), CAPS], ["replace foreign>owned"], force=True),
     fix("2", env(CAP="8", LIMIT="7"), [CAPS]),
@@ -182,7 +182,7 @@ ROWS = [
     *either(install("4", env(LIMIT="5"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [adopted("5")])),
     upgrade("4", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="5"),
             [adopted("5")._replace(owners={"p": Claim("6", "1")})],
-            kept=[("adopted", 'kept your LIMIT="5" (wanted "6")')]),
+            kept=[("adopted", 'kept your LIMIT="5"; --force sets "6"')]),
     upgrade("4", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="6"),
             [owned("6", before='"5"')], ["replace adopted>owned"], force=True),
     upgrade("4 to an equal value", env(LIMIT="6"), [adopted("5")], [leaf("6")], env(LIMIT="6"),
@@ -202,7 +202,7 @@ ROWS = [
     fix("5", env(CAP="8"), [adopted("5"), CAPS]),
     # 6 adopted and edited
     install("6", env(LIMIT="9"), [adopted("5")], [leaf("5")], env(LIMIT="9"), [adopted("5")],
-            kept=[("adopted", 'kept your LIMIT="9" (wanted "5")')]),
+            kept=[("adopted", 'kept your LIMIT="9"; --force sets "5"')]),
     install("6", env(LIMIT="9"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [owned("5", before='"9"')],
             ["replace adopted>owned"], force=True),
     upgrade("6", env(LIMIT="9"), [adopted("5")], [leaf("6")], env(LIMIT="9"),
@@ -293,11 +293,11 @@ ROWS = [
     fix("8", env(LIMIT="5", CAP="8"), [owned("5"), CAPS]),
     # 9 overridden
     install("9", env(LIMIT="9"), [owned("5")], [leaf("5")], env(LIMIT="9"), [owned("5")],
-            kept=[("overridden", 'kept your LIMIT="9" (wanted "5"); --force takes it over')]),
+            kept=[("overridden", 'kept your LIMIT="9"; --force sets "5"')]),
     install("9 captures before again", env(LIMIT="9"), [owned("5", before='"7"')], [leaf("5")], env(LIMIT="5"),
             [owned("5", before='"9"')], ["replace overridden>owned"], force=True),
     upgrade("9", env(LIMIT="9"), [owned("5")], [leaf("6")], env(LIMIT="9"), [owned("5", p="6")],
-            kept=[("overridden", 'kept your LIMIT="9" (ours was "5", now "6")')]),
+            kept=[("overridden", 'kept your LIMIT="9"; --force sets "6", before it was "5"')]),
     upgrade("9", env(LIMIT="9"), [owned("5")], [leaf("6")], env(LIMIT="6"), [owned("6", before='"9"')],
             ["replace overridden>owned"], force=True),
     uninstall("9", env(LIMIT="9"), [owned("5", before='"7"'), container("env")], env(LIMIT="9"), [],
@@ -515,7 +515,7 @@ ROWS = [
             [leaf("6"), leaf("8", CAP)], env(CAP="8"), [owned("5", q="5", p="6"), CAPS], kept=[("missing", "you")]),
     install("13 an adopted value is kept, so nothing is asked", env(LIMIT="5"), [adopted("5", "q")], [leaf("6")],
             env(LIMIT="5"), [adopted("5", "q")._replace(owners={"q": Claim("5", "1"), "p": Claim("6", "1")})],
-            kept=[("adopted", 'kept your LIMIT="5" (wanted "6")')]),
+            kept=[("adopted", 'kept your LIMIT="5"; --force sets "6"')]),
     upgrade("13", env(LIMIT="5"), [owned("5", before='"7"', q="5", p="5")], [leaf("6")], env(LIMIT="6"),
             [owned("6", before='"7"', q="5", p="6")], ["replace owned>owned"], force=True),
     install("13 an adopted value that outlived a wipe is kept, so nothing is asked", env(LIMIT="5"),
@@ -1104,7 +1104,7 @@ def test_a_secret_of_a_pack_that_loses_is_masked() -> None:
 
 def test_a_report_shows_texts_as_they_are_written() -> None:
     (kept,) = engine.install([], plain.live(env(LIMIT="sechs")), "p", "1", [leaf("fünf")]).kept
-    assert kept.reason == 'kept your LIMIT="sechs" (wanted "fünf"); --force takes it over'
+    assert kept.reason == 'kept your LIMIT="sechs"; --force sets "fünf"'
 
 
 def test_fields_are_named_in_the_order_of_the_file() -> None:

@@ -445,7 +445,7 @@ def test_secrets_of_packs(
         outcomes = everything(hookctl, secrets, flags, *steps)
         return re.sub(r'[\\"]', "", "".join(outcome.out + outcome.err for outcome in outcomes))
 
-    assert "NOTIFY_TOKEN=*** (wanted" in go(("plan", one, *CLAUDE), ("install", one, *CLAUDE))
+    assert "NOTIFY_TOKEN=***; --force sets" in go(("plan", one, *CLAUDE), ("install", one, *CLAUDE))
     assert "took over your NOTIFY_TOKEN=***" in go(("install", one, *CLAUDE, "--force"))
     assert "two wants" in go(("install", two, *CLAUDE))
     go(("install", two, *CLAUDE, "--force"), ("uninstall", two))
@@ -457,7 +457,7 @@ def test_secrets_of_packs(
     put(settings, re.sub('("NOTIFY_TOKEN": )"[^"]*"', rf'\1"{secrets.named()}"', installed))
     assert "your value is ***" in go(("install", one, *CLAUDE), ("uninstall", one, "--dry-run"))
     a_pack(isolated, secrets, "one")
-    assert "(ours was ***, now ***)" in go(("plan", one, *CLAUDE))
+    assert "; --force sets ***, before it was ***" in go(("plan", one, *CLAUDE))
     put(settings, installed)
     assert "back to " in go(("uninstall", one))
     assert json.loads(settings.read_text())["env"] == page["env"]

@@ -37,7 +37,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 def test_where_nobody_is_asked_later_edits_stay(edited: str, hookctl: Hookctl, options: tuple[str, ...]) -> None:
     outcome = hookctl("restore", edited, *options, agrees=False)
     assert outcome.code == 2
-    assert "undo edits made since hookctl's last write" in outcome.out + outcome.err
+    assert "undo edits that hookctl did not make" in outcome.out + outcome.err
     assert "--yes" in outcome.out + outcome.err
     assert LATER in Path(edited).read_text()
 
@@ -45,8 +45,8 @@ def test_where_nobody_is_asked_later_edits_stay(edited: str, hookctl: Hookctl, o
 def test_a_person_sees_the_diff_and_says_no(edited: str, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
     answer(monkeypatch, "n\n")
     outcome = hookctl("restore", edited, agrees=False)
-    assert f"-{{{LATER}" in outcome.err
-    assert "Go on?" in outcome.err
+    assert f"\n-{{{LATER}" in outcome.err, "each line of the diff is a line"
+    assert "\nGo on? [y/N] " in outcome.err
     assert LATER in Path(edited).read_text()
 
 
@@ -55,6 +55,22 @@ def test_or_yes(edited: str, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, 
     answer(monkeypatch, "y\n")
     assert hookctl("restore", edited, *options, agrees=False).code == 0
     assert Path(edited).read_text() == THEIRS
+
+
+@pytest.mark.parametrize("change", ["MAX_STOP_BLOCKS=9", "MAX_STOP_BLOCKS=5"])
+def test_an_edit_between_two_writes_of_hookctl_is_asked_for_too(edited: str, hookctl: Hookctl, change: str) -> None:
+    # The second install wrote nothing, or something, and knows the text either way.
+    assert hookctl(*GUARD, "--set", change).code == 0
+    assert hookctl("restore", edited, agrees=False).code == 2
+    assert LATER in Path(edited).read_text()
+
+
+def test_the_way_back_is_named(edited: str, hookctl: Hookctl) -> None:
+    before = Path(edited).read_text()
+    outcome = hookctl("restore", edited, "--yes", agrees=False)
+    undo = outcome.out.splitlines()[-1].removeprefix("To undo: hookctl ")
+    assert hookctl(*undo.split(), "--yes", agrees=False).code == 0
+    assert Path(edited).read_text() == before
 
 
 def test_what_hookctl_wrote_itself_is_put_back_without_a_question(

@@ -11,13 +11,14 @@ from hookctl import clock, engine
 from hookctl.checks import limits
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
+from hookctl.documents import MISSING
 from hookctl.hosts import handlers
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text
 from hookctl.model import WRAP, Current, Entry, HookEntry
 from hookctl.packs import guard
-from hookctl.packs.choices import settings_from
+from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.wrapping import PROGRAM, original_of
 from hookctl.settings.targets import GUARD
 
@@ -72,8 +73,9 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
     name = entry.id or entry.path[-1]
     install = file.install_of(next(iter(entry.owners)))
     if state == "missing":
-        message = f"{name} was removed"
-        yield file.find("entry_missing", message, f"`{install} --force` restores it.")
+        others = _list_taken_over(file, current, entry)
+        fix = f"`{install} --force` restores it{others}."
+        yield file.find("entry_missing", f"{name} was removed", fix)
     elif (
         state == "overridden"
         and not _find_defect_by_id(file, current, entry.id)
@@ -88,6 +90,24 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
         # A value or a limit of yours is as good as ours; another command may do anything.
         level = "warning" if "command" in names else "info"
         yield file.find("entry_edited", message, fix, level=level)
+
+
+def _list_taken_over(file: FileFacts, current: Current, entry: Entry) -> str:
+    """What else of the operator's `--force` takes over while it restores an entry; for a hint."""
+    names = []
+    owned = set()
+    for other in file.record.entries if file.record else ():
+        owned.add(other.path)
+        is_own = other.mode == "owned" and other.kind != "container" and other is not entry
+        if is_own and engine.state(other, current, other.path, other.id) == "overridden":
+            names.append(other.id or str(other.path[-1]))
+    for key in (LIMIT_KEY, file.host.cap_key) if GUARD in entry.owners else ():
+        path = file.host.env_leaf(key) if key else None
+        if not path or path in owned or file.document is None:
+            continue
+        if file.document.get(path) is not MISSING:
+            names.append(key)
+    return f"; it also takes over your {' and '.join(names)}" if names else ""
 
 
 def _describe_change(current: Current, entry: Entry, changed: list[str]) -> str:

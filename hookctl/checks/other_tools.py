@@ -118,7 +118,11 @@ def _judge_end(
         if cap > 0:
             message = f"{blocker}; {reason}, and {title} overrides it after {cap:g} blocks"
             return facts.find("foreign_stop", message, "", path, level="info")
-    options = " --mode breaker --set end_foreign_chains=true" if _has_guard(facts) else ""
+    options = ""
+    if facts.registrations:
+        options = " --mode breaker --set end_foreign_chains=true"
+    elif _has_guard(facts):  # its hook was removed, and stays away without --force
+        options = " --mode breaker --set end_foreign_chains=true --force"
     fix = _suggest_fix(facts.host, canonical, options, wrap=bool(hooks), lift=cap <= 0)
     if cap > 0:
         message = f"{blocker}; {reason}"

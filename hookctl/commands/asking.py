@@ -36,7 +36,8 @@ def confirm(question: str) -> bool:
     # typer's own question writes a blank to stdout, which is for results.
     from hookctl.report import plain
 
-    sys.stderr.write(f"{plain(question)} [y/N] ")
+    *above, last = map(plain, question.split("\n"))
+    sys.stderr.write("".join(f"{line}\n" for line in above) + f"{last} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise HookctlError("declined", "nothing was changed", exit_code=INTERRUPTED)

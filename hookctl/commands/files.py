@@ -40,7 +40,7 @@ def _restore(
     if file and not (prune or list_ or dry_run or yes):
         question = undo_question(here(), request)
         if question and (json or not confirm(f"{question}\nGo on?")):
-            message = "this would undo edits made since hookctl's last write"
+            message = "this would undo edits that hookctl did not make"
             hint = f"See them with `hookctl restore {file} --to {to} --dry-run`, then pass --yes."
             raise HookctlError("usage", message, path=file, hint=hint, exit_code=USAGE)
     writes = not (list_ or dry_run)

@@ -13,6 +13,7 @@ from hookctl import errors, report
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
 from hookctl.model import Conflict, Line, Result
+from hookctl.output.lines import WARN, fix
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.words import program
 from hookctl.packs.choices import LIMIT_KEY, settings_from
@@ -72,6 +73,7 @@ def install(
         error_list = tuple(problem.as_dict() for problem in problems)
         return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
+    messages += _report_without_effect(plan, choice)
     if plan.conflicts:
         return _refuse(plan, messages)
     done = [] if dry_run else _describe_success(plan, pack, targets)
@@ -83,6 +85,20 @@ def install(
         text = [*review.text, *text]
         messages += review.warnings
     return Result(data, tuple(text), messages)
+
+
+def _report_without_effect(plan: Plan, choice: Choice) -> tuple[str, ...]:
+    """The limit that was asked for by name, where a value of the operator's stays instead."""
+    asked = [
+        text for text in choice.settings.assignments if text.upper().startswith(f"{LIMIT_KEY}=")
+    ]
+    if not asked:
+        return ()
+    return tuple(
+        f"{asked[-1]} has no effect for {file.target.host.title}: your own value stays"
+        for file in plan.files
+        if any(action.path[-1:] == (LIMIT_KEY,) for action in file.decision.kept)
+    )
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:
@@ -125,7 +141,8 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
     if settings.events and not _hosts_with_hooks(plan, GUARD):
-        return [Line("The guard does not run: none of its hooks is registered.")]
+        text = "the guard does not run: none of its hooks is registered"
+        return [Line(text, WARN), fix("add --force, or see what `hookctl doctor` says")]
     if not settings.events:
         command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]

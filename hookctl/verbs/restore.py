@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Sized
 from typing import Any, NamedTuple
 
@@ -74,10 +75,24 @@ def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> 
 
     plan = make_plan() if request.dry_run else carry_out(sources, make_plan, report.say)
     when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
-    done = f"{tilde(path)} is as it was {when}; what it was just now is its newest backup."
-    text = plan_text(plan, dry_run=request.dry_run, done=[Line(done)])
+    done = [Line(f"{tilde(path)} is as it was {when}.")]
+    if plan.files and not request.dry_run:
+        done += _describe_way_back(folders, request.file, plan.files[0].old)
+    text = plan_text(plan, dry_run=request.dry_run, done=done)
     messages = tuple(message for file in plan.files for message in file.messages)
     return Result(plan_data(plan, dry_run=request.dry_run), tuple(text), messages)
+
+
+def _describe_way_back(folders: Folders, name: str, replaced: bytes | None) -> list[Line]:
+    """How to get the text that was just replaced; nothing where there was none."""
+    numbers = [
+        number
+        for number, backup in _find_backups(folders, name)[1].items()
+        if backup.data == replaced
+    ]
+    if not numbers:
+        return []
+    return [Line(f"To undo: hookctl restore {shlex.quote(name)} --to {max(numbers)}")]
 
 
 def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
@@ -146,33 +161,35 @@ def _gather_facts(number: int, backup: Backup, current: bytes | None) -> dict[st
 
 
 def undo_question(folders: Folders, request: Request) -> str:
-    """What a restore would undo of edits made after hookctl's last write; empty if nothing."""
+    """What a restore would undo of edits that hookctl did not make; empty if nothing."""
     try:
         with pending_first(folders, lambda line: None, dry_run=True):
             path, numbered = _find_backups(folders, request.file)
-            if not _has_later_edits(folders, path, numbered):
-                return ""
             backup = _choose_backup(request, path, numbered)
+            if not _undoes_edits(folders, path, numbered, backup):
+                return ""
             plan = plan_restore(Sources(folders), path, backup)
             lines = [line for file in plan.files for line in shown_lines(file)]
     except HookctlError:
         return ""  # the restore itself says what is wrong
     if not lines:
         return ""
-    return "\n".join([*lines, f"This undoes edits made since hookctl last wrote {tilde(path)}."])
+    return "\n".join([*lines, f"This undoes edits in {tilde(path)} that hookctl did not make."])
 
 
-def _has_later_edits(folders: Folders, path: str, numbered: dict[int, Backup]) -> bool:
-    """Whether the file has a text that hookctl has neither written nor kept."""
+def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], backup: Backup) -> bool:
+    """Whether somebody's edits go: of a text that is kept nowhere, or since the first backup."""
     current = files.read(path)
     if not current.data:
         return False
+    _, record = store.find_record(store.load(folders.ledger, folders.home), path)
     known = {files.digest(backup.data) for backup in numbered.values()}
-    records = store.load(folders.ledger, folders.home)
-    _, record = store.find_record(records, path)
     if record:
         known.add(record.sha256_after)
-    return current.sha not in known
+    if current.sha not in known:
+        return True
+    # Empty where somebody edited the file between two writes of ours.
+    return backup.first and record is not None and not record.sha256_before
 
 
 def prune_question(folders: Folders, name: str) -> str:
