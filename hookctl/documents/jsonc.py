@@ -143,33 +143,42 @@ class JsonDocument:
     @property
     def fault(self) -> tuple[str, int, int] | None:
         """Kind ("comment", "trailing comma"), line and column of the first fault."""
-        fault = self._first_fault(comments=False, trailing_commas=False)
-        if fault is None:
+        faults = self._find_faults(comments=False, trailing_commas=False)
+        if not faults:
             return None
-        offset, kind = fault
+        offset, kind = faults[0]
         return (kind, *position_of(self._text, offset))
 
     def require_strict(
         self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
     ) -> None:
         """Refuse (strict_host) a document that a host with these flags cannot read."""
-        fault = self._first_fault(comments=comments, trailing_commas=trailing_commas)
-        if fault is None and plain_comments:
-            fault = odd_in_comment(self._scan)
-        if fault:
-            offset, kind = fault
+        faults = self._find_faults(comments=comments, trailing_commas=trailing_commas)
+        odd = odd_in_comment(self._scan) if plain_comments and not faults else None
+        if odd:
+            faults.append(odd)
+        if faults:
+            offset, kind = faults[0]
             message = f"there is a {kind}, which this host does not read"
-            hint = "Remove it, then run the command again."
+            hint = f"Remove it{self._describe_others(faults[1:])}, then run the command again."
             raise self._error("strict_host", message, offset, hint)
 
-    def _first_fault(self, *, comments: bool, trailing_commas: bool) -> tuple[int, str] | None:
-        """Offset and kind of the first comment or trailing comma, unless they are allowed."""
+    def _find_faults(self, *, comments: bool, trailing_commas: bool) -> list[tuple[int, str]]:
+        """Offset and kind of each comment and trailing comma, unless they are allowed."""
         faults = []
-        if self._scan.comments and not comments:
-            faults.append((self._scan.comments[0][0], "comment"))
-        if self._scan.commas and not trailing_commas:
-            faults.append((min(self._scan.commas), "trailing comma"))
-        return min(faults, default=None)
+        if not comments:
+            faults += [(begin, "comment") for begin, *_ in self._scan.comments]
+        if not trailing_commas:
+            faults += [(offset, "trailing comma") for offset in self._scan.commas]
+        return sorted(faults)
+
+    def _describe_others(self, faults: list[tuple[int, str]]) -> str:
+        """The lines of further faults, for a hint; past the third only their number."""
+        lines = [str(position_of(self._text, offset)[0]) for offset, _ in faults[:3]]
+        if not lines:
+            return ""
+        text = f" (and {len(faults)} more, in line {', '.join(lines)}"
+        return text + (", ...)" if len(faults) > len(lines) else ")")
 
     @_bounded
     def get(self, path: Path) -> Any:

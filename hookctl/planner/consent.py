@@ -52,8 +52,11 @@ class Review(NamedTuple):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What an install would refuse of it."""
-        return (str(_refused(self)),) if self.refused_env else ()
+        """What an install would refuse of it, without a further option."""
+        warnings = [str(_refused(self))] if self.refused_env else []
+        if self.replaces:
+            warnings.append(f"{_describe_replacement(self.pack)}: it needs --accept-changed")
+        return tuple(warnings)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -98,9 +101,7 @@ def require_consent(review: Review, permission: Permission, command: str) -> Non
     if review.is_agreed:
         return
     if review.replaces and not permission.accept_changed:
-        message = (
-            f"{pack.name} {pack.version} has other content than was installed as {pack.version}"
-        )
+        message = _describe_replacement(pack)
         hint = "Read what changes, then add --accept-changed. Nothing was written."
         raise HookctlError("pack_changed", message, path=pack.source, hint=hint, exit_code=USAGE)
     if permission.yes:
@@ -108,8 +109,12 @@ def require_consent(review: Review, permission: Permission, command: str) -> Non
     if permission.confirm is not None and permission.confirm(f"Install {pack.name}?"):
         return
     message = f"{pack.name} is not built into hookctl: somebody has to agree to what it runs"
-    hint = f"Read what `{command}` shows, then install with --yes. Nothing was written."
+    hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
     raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
+
+
+def _describe_replacement(pack: Pack) -> str:
+    return f"{pack.name} {pack.version} has other content than was installed as {pack.version}"
 
 
 def require_digest(plan: Plan, name: str, digest: str) -> None:

@@ -14,6 +14,7 @@ from hookctl.output.lines import ERROR, SKIP
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.words import program, tilde
 from hookctl.packs.model import Pack
+from hookctl.planner.consent import Review
 from hookctl.planner.content import Choice
 from hookctl.planner.permission import Permission
 from hookctl.planner.plan import Plan
@@ -46,6 +47,7 @@ class _Upgraded(NamedTuple):
     pack: Pack | None
     plan: Plan | None
     problems: tuple[HookctlError, ...] = ()
+    review: Review | None = None  # of a pack that is not built in
 
 
 def upgrade(folders: Folders, request: Request, permission: Permission) -> Result:
@@ -81,7 +83,8 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
         try:
             make_plan = prepared.make_plan
             plan = make_plan() if request.dry_run else carry_out(sources, make_plan, report.say)
-            outcomes.append(_Upgraded(item, pack, plan, tuple(_conflicts(plan))))
+            problems = tuple(_conflicts(plan))
+            outcomes.append(_Upgraded(item, pack, plan, problems, prepared.review))
         except HookctlError as error:
             outcomes.append(_Upgraded(item, pack, None, (error,)))
     return _make_result(outcomes, unreadable, request.dry_run)
@@ -195,6 +198,8 @@ def _make_result(
             data[key] += part[key]
         for file in outcome.plan.files:
             messages += file.messages
+        if dry_run and outcome.review:
+            messages += outcome.review.warnings
     if not outcomes and not problems:
         text.append("nothing is installed, so there is nothing to upgrade")
     exit_code = _exit_code(outcomes, problems)
@@ -224,4 +229,7 @@ def _describe(outcome: _Upgraded, dry_run: bool) -> list[str | Line]:
     if outcome.plan.empty:
         return [Line(f"{title}: nothing to do", SKIP, path=source)]
     done = [Line(f"{title} is up to date.")]
-    return plan_text(outcome.plan, dry_run=dry_run, done=done)
+    text = plan_text(outcome.plan, dry_run=dry_run, done=done)
+    if not dry_run or outcome.review is None:
+        return text
+    return [*outcome.review.text, *text]
