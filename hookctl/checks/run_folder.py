@@ -13,11 +13,11 @@ from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
+from hookctl.packs.run_files import MARKS
 from hookctl.settings.targets import OWN
 from hookctl.settings.words import is_true
 from hookctl.system import project
 
-MARKS = ("STOP", "CONCLUDE")
 OWNER = "OWNER"
 _SOON = 30 * 60  # seconds
 _LARGEST = 64 * 1024  # bytes of task.json, to the hook
@@ -51,8 +51,8 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
         fix = "Fix or remove it, then run `hookctl run remaining N`."
         yield facts.find("task_unreadable", message, fix, run.task_path)
     if remaining > 0:
-        yield from _judge_stopped(facts, run, remaining)
-        yield from _judge_work(facts, guards[0], run, remaining)
+        stopped = list(_judge_stopped(facts, run, remaining))
+        yield from stopped or _judge_work(facts, guards[0], run, remaining)
     yield from _judge_owner(facts, run)
     yield from _judge_run_end(facts, run, remaining, must=_requires_run(facts, guards[0]))
 

@@ -25,6 +25,7 @@ from hookctl.system.folders import Folders
 
 _LONGEST_OWNER = 256  # bytes, as the hook reads them
 _PUBLIC = 0o666  # less the umask: these files are the project's
+MARKS = ("STOP", "CONCLUDE")  # files of a run that let every agent stop
 WORK_HOURS = 12  # where no setting says it
 
 
@@ -39,6 +40,14 @@ class RunFiles(NamedTuple):
     owner: str = ""  # the session that the guard's settings name
     claims: bool = True  # whether the guard lets a session claim the work
     work_hours: int = WORK_HOURS
+
+    @property
+    def mark(self) -> str:
+        """The name of the file that lets every agent stop; empty where there is none."""
+        for name in MARKS:
+            if os.path.lexists(os.path.join(self.folder, name)):
+                return name
+        return ""
 
 
 def find(folders: Folders, root: str) -> RunFiles:
