@@ -305,7 +305,7 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
         root = project.find(project_variable, machine.environ)
     hookctl_folder = os.path.join(root, OWN)
     folder, task_path = run_folder.paths_of_run(facts, registration, root)
-    marks = [os.path.join(folder, name) for name in (*run_folder.MARKS, run_folder.OWNER)]
+    marks = [os.path.join(folder, name) for name in (*project.MARKS, run_folder.OWNER)]
     task, task_error = _read_bytes(machine, task_path)
     owner_path = os.path.join(folder, run_folder.OWNER)
     state = project.state_folder(machine.folders.state, root)

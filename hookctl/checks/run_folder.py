@@ -13,7 +13,6 @@ from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.packs.run_files import MARKS
 from hookctl.settings.targets import OWN
 from hookctl.settings.words import is_true
 from hookctl.system import project
@@ -72,7 +71,7 @@ def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
         fits = stat.S_ISDIR(entry.mode) if is_folder else stat.S_ISREG(entry.mode)
         if stat.S_ISLNK(entry.mode):
             message = "this is a link, and `hookctl run` does not write through it"
-        elif not fits and os.path.basename(entry.path) not in MARKS:
+        elif not fits and os.path.basename(entry.path) not in project.MARKS:
             message = (
                 f"this is not a {'folder' if is_folder else 'regular file'}, so the guard "
                 "cannot read it"
@@ -115,7 +114,7 @@ def _read_remaining(run: Run) -> tuple[int, str]:
 def _judge_stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
     for entry in run.paths:
         name = os.path.basename(entry.path)
-        if name in MARKS and entry.path == os.path.join(run.folder, name):
+        if name in project.MARKS and entry.path == os.path.join(run.folder, name):
             message = (
                 f"{name} exists although work remains ({remaining}), so the guard lets the "
                 "agent stop"

@@ -15,7 +15,7 @@ from hookctl.packs.wants import PLACEHOLDERS, slots, unknown_slots
 
 # Behind {files}: the rest of the word, quotes in it included.
 _REST = re.compile(r"(?:[^\s;&|<>():\"']|\"[^\"]*\"|'[^']*')*")
-_BRACES = re.compile(r"(?<!\$)\{([a-z]+)\}")
+_BRACES = re.compile(r"(?<!\$)\{([a-z]+)\}/")  # of a path; else it may be another program's word
 _NEAR = 0.85  # one letter too many or too few
 _EXPANDED = re.compile(r"[$`*?\[\\]")  # with one of these only the shell knows which file is meant
 

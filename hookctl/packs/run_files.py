@@ -25,7 +25,6 @@ from hookctl.system.folders import Folders
 
 _LONGEST_OWNER = 256  # bytes, as the hook reads them
 _PUBLIC = 0o666  # less the umask: these files are the project's
-MARKS = ("STOP", "CONCLUDE")  # files of a run that let every agent stop
 WORK_HOURS = 12  # where no setting says it
 
 
@@ -44,7 +43,7 @@ class RunFiles(NamedTuple):
     @property
     def mark(self) -> str:
         """The name of the file that lets every agent stop; empty where there is none."""
-        for name in MARKS:
+        for name in project.MARKS:
             if os.path.lexists(os.path.join(self.folder, name)):
                 return name
         return ""

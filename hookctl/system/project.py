@@ -8,6 +8,8 @@ from collections.abc import Container, Mapping
 
 from hookctl.errors import USAGE, HookctlError
 
+MARKS = ("STOP", "CONCLUDE")  # files of a run folder that let every agent stop
+
 
 def find(start: str, environ: Mapping[str, str]) -> str:
     """The project of a folder; refused (`foreign_project`) where it is another user's."""
