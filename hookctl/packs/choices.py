@@ -194,7 +194,7 @@ def require_portable(settings: Settings) -> None:
 
 def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
     if name and name not in known:
-        hint = f"{kind.capitalize()}s: {', '.join(known)}."
+        hint = f"{nearest(name, known)}{kind.capitalize()}s: {', '.join(known)}."
         raise usage_error(f"unknown {kind} {name!r}", hint)
 
 
@@ -210,7 +210,7 @@ def _parse_assignments(assignments: tuple[str, ...]) -> dict[str, Any]:
         names = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
         if name not in known:
             meant = nearest(key, [*known, LIMIT_KEY])
-            raise usage_error(f"unknown setting {assignment!r}", meant + names)
+            raise usage_error(f"unknown setting {assignment!r}", meant.strip() or names)
         if not equals:
             raise usage_error(f"{assignment} needs a value", names)
         options[name] = _parse_value(name, text.strip(), known[name])
