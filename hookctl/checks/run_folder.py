@@ -13,28 +13,12 @@ from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.settings.targets import OWN
 from hookctl.settings.words import is_true
 from hookctl.system import project
 
 OWNER = "OWNER"
 _SOON = 30 * 60  # seconds
 _LARGEST = 64 * 1024  # bytes of task.json, to the hook
-
-
-def paths_of_run(facts: HostFacts, registration: GuardRegistration, root: str) -> tuple[str, str]:
-    """The run folder and the task file that a guard uses in a project."""
-    texts = {
-        name: value.strip() for name, value in registration.config.items() if isinstance(value, str)
-    }
-    run_dir = (
-        facts.variables.get("HOOKCTL_RUN_DIR", "").strip()
-        or texts.get("run_dir")
-        or os.path.join(OWN, "run")
-    )
-    task_file = facts.variables.get("HOOKCTL_TASK_FILE", "").strip() or texts.get("task_file")
-    folder = os.path.join(root, run_dir)
-    return folder, os.path.join(root, task_file) if task_file else os.path.join(folder, "task.json")
 
 
 def judge(facts: HostFacts) -> Iterator[Finding]:
@@ -100,7 +84,8 @@ def _read_remaining(run: Run) -> tuple[int, str]:
     except HookctlError as error:
         return 0, error.message
     value = document.value
-    number = value.get("remaining") if isinstance(value, dict) else value
+    name = run.task_names.get("remaining", "remaining")
+    number = value.get(name) if isinstance(value, dict) else value
     if number is None:
         return 0, ""
     text = str(number).strip() if isinstance(number, str) or type(number) is int else ""

@@ -26,6 +26,7 @@ class Request(NamedTuple):
     nudge_env: str | None = None
     dispatch: tuple[str, ...] = ()  # TOOL[:MAX/SECONDS]
     wrap: str | None = None  # a part of another hook's command
+    guidance: bool = False
 
     @property
     def option(self) -> str:
@@ -38,6 +39,7 @@ class Request(NamedTuple):
             "--nudge-env": self.nudge_env,
             "--dispatch": self.dispatch or None,
             "--wrap": self.wrap,
+            "--guidance": self.guidance or None,
         }
         for name, value in given.items():
             if value is not None:
@@ -74,6 +76,8 @@ def _needed_events(mode: str, options: dict[str, Any]) -> tuple[str, ...]:
         events.append("stop")
     if options.get("dispatch_tools") and _has_dispatch_limit(options):
         events.append("pre-tool")
+    if options.get("guidance") is True and mode in ("breaker", "keepalive"):
+        events.append("session-start")
     return tuple(events)
 
 
@@ -126,6 +130,8 @@ def choose(settings: Settings, request: Request) -> Settings:
         **_parse_nudge(request),
         **_parse_dispatch(request.dispatch),
     }
+    if request.guidance:
+        options["guidance"] = True
     mode = _choose_mode(settings, request, preset)
     return Settings(mode, options, settings.python, preset)
 

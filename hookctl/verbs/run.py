@@ -55,7 +55,8 @@ def run(folders: Folders, request: Request) -> Result:
         "status": _status,
     }
     if request.action not in actions:
-        hint = f"{nearest(request.action, actions)}Actions: {', '.join(actions)}."
+        known = (*actions, "wait")
+        hint = f"{nearest(request.action, known)}Actions: {', '.join(known)}."
         raise usage_error(f"unknown action {request.action!r}", hint)
     _require_matching_options(request)
     if request.action != "status":
