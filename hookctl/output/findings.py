@@ -39,7 +39,8 @@ def finding_lines(
 
 
 def _problem_lines(finding: Finding) -> list[Line]:
-    mark = _MARKS.get(finding.level, OK)
+    # A note that names something to do is not simply fine.
+    mark = _MARKS.get(finding.level, SKIP if finding.fix else OK)
     line = Line(f"{finding.message} [{finding.code}]", mark, path=tilde(finding.path))
     if not finding.fix or finding.level not in _MARKS:
         return [line]
