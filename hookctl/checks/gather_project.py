@@ -26,6 +26,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
 from hookctl.packs.wants import wants
+from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
@@ -53,8 +54,11 @@ def isolated(project: str) -> Folders:
     return Folders(state, os.path.join(_NOWHERE, "data"), {"HOME": _NOWHERE}, project)
 
 
-def gather(project: str) -> ProjectFacts:
-    """The facts about a project, by its real path."""
+def gather(project: str, start: str = "", start_project: str = "") -> ProjectFacts:
+    """The facts about a project, by its real path.
+
+    `start` is the folder that somebody works in, in `start_project`: what is to do is said for it.
+    """
     folders = isolated(project)
     records: dict[str, Record] = {}
     error = None
@@ -72,6 +76,7 @@ def gather(project: str) -> ProjectFacts:
             continue
         found += [file for file in _find_unrecorded(folders, host) if file.target.path not in known]
         sources[name] = tuple(_read_sources(folders, host))
+    found = [file._replace(start=start, start_project=start_project) for file in found]
     programs = tuple(sorted(_list_programs(project)))
     installed = tuple(_gather_packs(found))
     return ProjectFacts(project, tuple(found), installed, error, sources, programs)
@@ -148,6 +153,7 @@ def _gather_packs(found: list[ProjectFile]) -> Iterator[InstalledPack]:
 def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
     entries = file.record.entries if file.record else ()
     wraps = any(is_wrap_id(entry.id) for entry in entries)
+    wraps = wraps or os.path.lexists(os.path.join(pack.folder, WRAPPER))
     installed = InstalledPack(GUARD, file, pack)
     if not wraps and not any(entry.id.startswith(f"{GUARD}/") for entry in entries):
         return installed
@@ -176,10 +182,10 @@ def _gather_pack(file: ProjectFile, name: str, pack: PackRecord) -> InstalledPac
     return InstalledPack(name, file, pack, contents=contents)
 
 
-def require(pack: Pack) -> RequiredPack:
-    """A pack that is required with the content of its own file."""
+def require(pack: Pack, source: str) -> RequiredPack:
+    """A pack that is required with the content of its own file, which is named `source`."""
     contents = {name: data for name, (data, _) in read_files(pack).items()}
-    return RequiredPack(pack.name, pack, content_digest(b"", contents))
+    return RequiredPack(pack.name, pack, content_digest(b"", contents), source)
 
 
 def wanted_of(facts: ProjectFacts, required: RequiredPack) -> dict[str, list[Wanted]]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl import engine
+from hookctl import __version__, engine
+from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading, reading
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Current, Entry, PackRecord, Record, Wanted
+from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
@@ -32,6 +34,24 @@ class ProjectFile(NamedTuple):
     document: Document | None = None  # None where it cannot be read
     current: Current | None = None
     error: HookctlError | None = None
+    is_there: bool = True
+    start: str = ""  # the folder that the fixes are typed in
+    start_project: str = ""
+
+    def install_of(self, pack: str) -> str:
+        """The command that installs a pack again, from the source that the record names."""
+        pack_record = self.record.packs.get(pack) if self.record else None
+        source = pack_record.source if pack_record else ""
+        if source:
+            source = own_hooks.nearby(source, self.start)
+        elif pack != GUARD:
+            source = "PATH"
+        return own_hooks.install_command(self.target, pack, source, self.start_project)
+
+    def again(self, pack: str) -> str:
+        """The same as a sentence, with --force."""
+        command = f"`{self.install_of(pack)} --force` puts {pack} back"
+        return f"{command}, with the path of its file." if " PATH " in command else f"{command}."
 
 
 class InstalledPack(NamedTuple):
@@ -54,6 +74,7 @@ class RequiredPack(NamedTuple):
     name: str
     pack: Pack | None = None
     digest: str = ""  # of its files
+    source: str = ""  # its file, as it is typed
 
 
 class ProjectFacts(NamedTuple):
@@ -94,14 +115,53 @@ def _judge_file(file: ProjectFile) -> Iterator[Finding]:
     yield from _judge_loading(file)
     entries = file.record.entries if file.record else ()
     recorded = {entry.id for entry in entries if entry.kind == "element"}
+    yield from _judge_hooks(file, file.current.elements)
     for hook in file.current.elements:
-        if hook.id not in recorded and hook.id.partition("/")[0]:
+        if hook.id not in recorded:
             message = f"{hook.id} is registered here, but the project's record does not know it"
-            fix = "Look at its command, then remove it, or `hookctl install` its pack."
+            fix = f"Look at its command, then remove it; or {_lower(file.again(hook.pack))}"
             yield finding("ledger_missing", message, host, path, fix)
     for entry in entries:
         if entry.kind != "container":
             yield from _judge_entry(file, entry, file.current)
+
+
+def _judge_hooks(file: ProjectFile, hooks: tuple[HookEntry, ...]) -> Iterator[Finding]:
+    """Whether each hook is registered once and works, and the guard's have commands of hookctl's.
+
+    Nothing here asks the record: it comes with the same commit.
+    """
+    host, path = file.target.host, file.target.path
+    ids = [hook.id for hook in hooks]
+    for id in sorted(set(ids)):
+        if ids.count(id) > 1:
+            message = f"{id} is registered {ids.count(id)} times, so it runs that often"
+            yield finding("entry_doubled", message, host.name, path, "Remove all but one.")
+    for hook in hooks:
+        forgery = own_hooks.find_forgery(file.target, hook)
+        defect = _find_defect(file, hook)
+        fix = f"Look at it; {file.again(hook.pack)}"
+        if forgery and not _is_edited(file, hook.id):
+            yield finding("command_unknown", forgery, host.name, path, fix)
+        if defect:
+            message = f"{hook.id} was edited so that it does not work: {defect}"
+            yield finding("entry_disarmed", message, host.name, path, fix, "error")
+
+
+def _find_defect(file: ProjectFile, hook: HookEntry) -> str:
+    if hook.id.startswith(WRAP):  # all of it but the command is another tool's
+        return ""
+    return own_hooks.find_defect(file.target.host, hook)
+
+
+def _is_edited(file: ProjectFile, id: str) -> bool:
+    """Whether the record has another command for a hook than the settings."""
+    assert file.current is not None
+    commands = {hook.fields.get("command") for hook in file.current.elements if hook.id == id}
+    for entry in file.record.entries if file.record else ():
+        if entry.id == id and entry.kind == "element":
+            return entry.written.get("command") not in commands
+    return False
 
 
 def _judge_loading(file: ProjectFile) -> Iterator[Finding]:
@@ -118,26 +178,21 @@ def _judge_entry(file: ProjectFile, entry: Entry, current: Current) -> Iterator[
     host, path = file.target.host.name, file.target.path
     name = entry.id or ".".join(map(str, entry.path))
     state = engine.state(entry, current, entry.path, entry.id)
+    fix = file.again(next(iter(entry.owners), GUARD))
     if state == "missing":
         message = f"{name} is on record, and is not in the settings"
-        yield finding("entry_missing", message, host, path, _upgrade(entry), "error")
-        return
-    if state != "overridden":
-        return
-    commands = {hook.fields.get("command") for hook in current.elements if hook.id == entry.id}
-    if entry.kind == "element" and entry.written.get("command") not in commands:
+        yield finding("entry_missing", message, host, path, fix, "error")
+    elif state == "overridden" and entry.kind == "element" and _is_edited(file, entry.id):
         message = f"the command of {name} is not the one on record"
-        yield finding("entry_edited", message, host, path, _upgrade(entry, "install"), "error")
-        return
-    message = f"{name} was changed since hookctl wrote it; the change stays"
-    yield finding("entry_edited", message, host, path, "", "info")
+        yield finding("entry_edited", message, host, path, f"Look at it; {fix}", "error")
+    elif state == "overridden" and not _has_defect(file, entry.id):
+        message = f"{name} was changed since hookctl wrote it; the change stays"
+        yield finding("entry_edited", message, host, path, "", "info")
 
 
-def _upgrade(entry: Entry, verb: str = "upgrade") -> str:
-    owner = next(iter(entry.owners), GUARD)
-    if verb == "upgrade":
-        return f"`hookctl upgrade` puts back all of {owner}; a single entry comes with --force."
-    return f"Look at it; `hookctl install {owner} --scope project --force` puts ours back."
+def _has_defect(file: ProjectFile, id: str) -> bool:
+    hooks = file.current.elements if file.current else ()
+    return any(hook.id == id and _find_defect(file, hook) for hook in hooks)
 
 
 def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
@@ -167,6 +222,10 @@ def _files_of(installed: InstalledPack, programs: tuple[str, ...]) -> set[str]:
     return paths
 
 
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
 def _is_module(path: str, top: str) -> bool:
     rest = path.removeprefix(top)
     return path.startswith(top) and "/" not in rest and rest.endswith(".py")
@@ -174,15 +233,16 @@ def _is_module(path: str, top: str) -> bool:
 
 def _judge_guard(installed: InstalledPack) -> Iterator[Finding]:
     origin, host = installed.origin, installed.file.target.host.name
+    yield from _judge_events(installed)
     if origin is None:
         return
     hook = os.path.join(installed.record.folder, "hook.py")
     if origin.kind == MISSING:
         message = "the guard's program is not there: is .hookctl committed with the settings?"
-        yield finding("hook_missing", message, host, hook, "`hookctl doctor --fix` puts it back.")
+        yield finding("hook_missing", message, host, hook, installed.file.again(GUARD))
     elif origin.kind == UNKNOWN:
         message = "this is not a program that hookctl released"
-        fix = "Look at it; `hookctl install --scope project --force` puts ours there."
+        fix = f"Look at it; {installed.file.again(GUARD)}"
         yield finding("hook_unknown", message, host, origin.path, fix)
     elif origin.kind == NEWER:
         message = f"the hook is of hookctl {origin.version}, which this one cannot check"
@@ -191,24 +251,40 @@ def _judge_guard(installed: InstalledPack) -> Iterator[Finding]:
     yield from _judge_configuration(installed)
 
 
+def _judge_events(installed: InstalledPack) -> Iterator[Finding]:
+    """Whether the record has a hook for each event that the guard's own settings need."""
+    file, host = installed.file, installed.file.target.host
+    recorded = {entry.id for entry in file.record.entries} if file.record else set()
+    for event in guard.events(settings_from(installed.record.settings), host):
+        is_of_this_version = installed.record.version == __version__
+        if f"{GUARD}/{event}" in recorded or not (event == "stop" or is_of_this_version):
+            continue
+        message = f"the guard needs {GUARD}/{event}, and neither record nor settings have it"
+        yield finding(
+            "entry_missing", message, host.name, file.target.path, file.again(GUARD), "error"
+        )
+
+
 def _judge_configuration(installed: InstalledPack) -> Iterator[Finding]:
     """Whether the guard's config.json can be read, and leaves the guard on."""
     host, config = installed.file.target.host.name, installed.config
     path = os.path.join(installed.record.folder, CONFIG)
     if installed.config_error is not None:
-        yield _from_error("config_unreadable", installed.config_error, host)._replace(path=path)
+        unreadable = _from_error("config_unreadable", installed.config_error, host)
+        fix = f"{unreadable.fix} Or {installed.file.again(GUARD)}".removeprefix(" Or ")
+        yield unreadable._replace(path=path, fix=fix)
         return
     mode = config.get("mode") if isinstance(config, dict) else None
     if mode == "off" and settings_from(installed.record.settings).mode != "off":
         message = "the configuration switches the guard off, and the record does not"
-        fix = "Take the mode out, or `hookctl install --scope project --mode off`."
+        fix = f"Look at it; {installed.file.again(GUARD)}"
         yield finding("guard_off", message, host, path, fix, "error")
 
 
 def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
     """Whether a pack's files are there, and together those that the install wrote."""
     host, name = installed.file.target.host.name, installed.name
-    fix = f"`hookctl install PATH --scope project` of {name} puts its files back."
+    fix = f"Look at it; {installed.file.again(name)}"
     if installed.error is not None:
         yield _from_error("pack_changed", installed.error, host)
         return
@@ -252,7 +328,7 @@ def judge_required(
     places = [installed for installed in facts.packs if installed.name == name]
     if not places:
         message = f"{name} is required, and is not installed in this project"
-        fix = f"`hookctl install {name} --scope project`, then commit what it writes."
+        fix = f"{_first_install(facts, required)}, then commit what it writes."
         yield finding("pack_required", message, "", facts.project, fix)
     for installed in places if pack is not None else ():
         assert pack is not None
@@ -260,9 +336,30 @@ def judge_required(
         difference = _find_difference(installed, pack, required.digest, wanted[path])
         if difference:
             message = f"{name} is not installed as in the named file: {difference}"
-            fix = f"`hookctl install {pack.source} --scope project`, then commit what it writes."
+            command = _install_required(installed.file, required)
+            fix = f"`{command} --force`, then commit what it writes."
             host = installed.file.target.host.name
             yield finding("pack_required", message, host, path, fix)
+
+
+def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
+    """The command that installs a required pack in the settings files that the record has."""
+    commands = []
+    for file in facts.files:
+        if file.record:
+            commands.append(f"`{_install_required(file, required)}`")
+    if commands:
+        return " and ".join(commands)
+    source = required.source or ("" if required.name == GUARD else "PATH")
+    name = f" {shlex.quote(source)}" if source else ""
+    hosts = [host for host, sources in facts.sources.items() if sources] or ["claude"]
+    named = " ".join(f"--host {host}" for host in hosts)
+    return f"`hookctl install{name} {named} --scope project`, or with your agents' names"
+
+
+def _install_required(file: ProjectFile, required: RequiredPack) -> str:
+    source = required.source or ("" if required.name == GUARD else "PATH")
+    return own_hooks.install_command(file.target, required.name, source, file.start_project)
 
 
 def _find_difference(
@@ -282,4 +379,14 @@ def _find_difference(
     for want in wanted:
         if claims.get((want.path, want.id)) != want.value:
             return f"{want.id or want.path[-1]} differs"
+        if want.kind == "element" and _has_other_command(installed.file, want):
+            return f"the command of {want.id} differs"
     return ""
+
+
+def _has_other_command(file: ProjectFile, want: Wanted) -> bool:
+    """Whether a hook stands in the settings with another command than the pack's file has."""
+    for hook in file.current.elements if file.current else ():
+        if hook.id == want.id and hook.fields.get("command") != want.value["command"]:
+            return True
+    return False

@@ -58,6 +58,18 @@ def hook_path(text: str, id: str, event: str, target: Target) -> str:
     return "".join(shlex.split(match["hook"]))
 
 
+def is_shared_command(text: str, id: str, target: Target) -> bool:
+    """Whether a released version wrote this command for the project's settings of this host."""
+    event = id.partition("/")[2]
+    match = re.fullmatch(command_forms(id, event, target.host), text)
+    if match is None or match["python"] is not None or event not in target.host.events:
+        return False
+    return (
+        match["hook"]
+        == f"{target.host.environment.in_command}/{OWN}/{GUARD}/{target.host.name}/hook.py"
+    )
+
+
 def wants(
     settings: Settings, target: Target, pack: Pack, folder: str, limit: str, cap: str = ""
 ) -> list[Wanted]:

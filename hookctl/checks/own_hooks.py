@@ -1,0 +1,57 @@
+"""What doctor and check say alike of one hook of hookctl, and the commands that they name."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from hookctl.hosts import Host, handlers
+from hookctl.hosts.shapes import event_of
+from hookctl.model import WRAP, HookEntry
+from hookctl.packs import guard, wrapping
+from hookctl.settings.targets import GUARD, Target
+
+
+def find_defect(host: Host, hook: HookEntry) -> str:
+    """Why the host does not run a hook of hookctl, or not in the way that it needs; or ''."""
+    event = event_of(host.shape, hook.path)
+    pack, _, name = hook.id.partition("/")
+    wanted = host.events.get(name) if pack == GUARD else None
+    if wanted and event != wanted:
+        return f"it is registered on {event}, and not on {wanted}"
+    return handlers.why_disarmed(host, event, hook.fields, blocks=pack == GUARD)
+
+
+def find_forgery(target: Target, hook: HookEntry) -> str:
+    """Why a hook of the guard in a project's settings is none that hookctl writes; or ''.
+
+    The committed record is no witness: it comes with the same commit.
+    """
+    if hook.pack != GUARD or not target.shared:
+        return ""
+    others = [key for key in target.host.registration.commands if key != "command"]
+    for key in others:
+        if key in hook.fields:
+            return f"{hook.id} has another command as well, in {key}"
+    text = str(hook.fields.get("command"))
+    is_wrap = hook.id.startswith(WRAP)
+    if is_wrap and wrapping.is_shared_command(text, target):
+        return ""
+    if not is_wrap and guard.is_shared_command(text, hook.id, target):
+        return ""
+    return f"the command of {hook.id} is none that hookctl writes"
+
+
+def install_command(target: Target, pack: str, source: str, project: str) -> str:
+    """The command that installs a pack in a settings file, for somebody who works in `project`."""
+    name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
+    where = "" if target.scope == "user" else f" --scope {target.scope}"
+    if target.project and target.project != project:
+        where += f" --project {shlex.quote(target.project)}"
+    return f"hookctl install{name} --host {target.host.name}{where}"
+
+
+def nearby(path: str, folder: str) -> str:
+    """A path as it is typed in a folder."""
+    relative = os.path.relpath(path, folder)
+    return relative if relative.startswith("../") else f"./{relative}"

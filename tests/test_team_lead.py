@@ -1,0 +1,171 @@
+"""What a team lead finds out with check, doctor and upgrade: a pull request may have forged the record too,
+and every fix that is named works as it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hookctl import hosts
+from tests.conftest import Hookctl, put
+from tests.test_check import BROKEN, EVIL, PROJECT, Project, forge
+
+SHARING = [name for name in hosts.names() if "project" in hosts.load(name).scopes]
+
+
+@pytest.fixture
+def project(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Project:
+    return Project(isolated / "work", hookctl)
+
+
+@pytest.fixture
+def work(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Path:
+    """A project with nothing in it yet."""
+    (isolated / "work" / ".git").mkdir()
+    return isolated / "work"
+
+
+def levels(hookctl: Hookctl, *command: str) -> dict[str, str]:
+    return {finding["code"]: finding["level"] for finding in hookctl(*command, "--json").data["findings"]}
+
+
+# The committed record is no witness.
+
+
+@pytest.mark.parametrize("host", SHARING)
+def test_a_forged_command_is_found_on_every_host_though_the_record_has_it_too(
+    work: Path, hookctl: Hookctl, host: str
+) -> None:
+    assert hookctl("install", "--host", host, "--scope", "project").code == 0
+    assert hookctl("check", "--require", "guard", "--json").data["findings"] == []
+    assert "command_unknown" not in levels(hookctl, "doctor")
+    forge(work, "; exit 0", f"; {EVIL}; exit 0")
+    assert hookctl("check", "--require", "guard").code == 1
+    assert levels(hookctl, "check") == {"command_unknown": "error"}
+    assert levels(hookctl, "doctor", "--scope", "project").get("command_unknown") == "error"
+
+
+COMMAND = '"$CLAUDE_PROJECT_DIR"/.hookctl/guard/claude/hook.py'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (json.dumps(COMMAND)[1:-1], "/tmp/evil/hook.py", "command_unknown"),
+        (json.dumps(COMMAND)[1:-1], '\\"$CLAUDE_PROJECT_DIR\\"/evil/hook.py', "command_unknown"),
+        ("python3 -I -S", "./python3 -I -S", "command_unknown"),
+        ("stop --host claude", "stop --host codex", "command_unknown"),
+        ('"timeout": 10', '"timeout": 1', "entry_disarmed"),
+        ('"Stop"', '"SubagentStop"', "entry_disarmed"),
+        (": hookctl=guard/stop; ", f": hookctl=guard/stop; {EVIL}; ", "command_unknown"),
+    ],
+)
+def test_what_a_forged_record_agrees_with_is_found_all_the_same(
+    work: Path, hookctl: Hookctl, old: str, new: str, code: str
+) -> None:
+    hookctl("install", *PROJECT)
+    forge(work, old, new)
+    assert levels(hookctl, "check").get(code) == "error"
+    assert levels(hookctl, "doctor", "--scope", "project").get(code) == "error"
+
+
+def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work: Path, hookctl: Hookctl) -> None:
+    hookctl("install", *PROJECT)
+    settings, record = work / ".claude" / "settings.json", work / ".hookctl" / "ledger.json"
+    values = json.loads(settings.read_text())
+    del values["hooks"]
+    settings.write_text(json.dumps(values))
+    lines = [line for line in record.read_text().splitlines(keepends=True) if '"id": "guard/stop"' not in line]
+    record.write_text("".join(lines))
+    done = hookctl("check", "--require", "guard", "--json")
+    assert (done.code, [f["code"] for f in done.data["findings"]]) == (1, ["entry_missing"])
+
+
+def test_a_second_copy_of_a_hook_is_no_hiding_place(project: Project) -> None:
+    project.change(project.settings, lambda v: v["hooks"]["Stop"].append(
+        {"hooks": [{"type": "command", "command": f": hookctl=bell/stop; {EVIL}"}]}))  # fmt: skip
+    assert project.found() == {"entry_doubled"}
+
+
+def test_a_required_file_counts_more_than_a_forged_record(project: Project) -> None:
+    forge(project.top, '/ring.sh"', f'/ring.sh; {EVIL}"')
+    project.replace(project.record, f'/ring.sh; {EVIL}"}}, "version": "1"', '/ring.sh"}, "version": "1"')  # the claim
+    assert project.check().code == 0, "its own file says nothing of this"
+    assert project.found("--require", str(project.pack)) == {"pack_required"}
+
+
+def test_a_forged_wrap_is_found(work: Path, hookctl: Hookctl) -> None:
+    hook = {"hooks": [{"type": "command", "command": "say done"}]}
+    put(work / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": [hook]}}))
+    assert hookctl("install", *PROJECT, "--wrap", "say done").code == 0
+    assert hookctl("check", "--json").data["findings"] == []
+    forge(work, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")
+    assert levels(hookctl, "check").get("command_unknown") == "error"
+    assert levels(hookctl, "doctor", "--scope", "project").get("command_unknown") == "error"
+
+
+def test_a_wrapping_program_that_nothing_names_is_looked_at(project: Project) -> None:
+    put(project.hook.parent / "wrap.py", "print()\n")
+    assert project.found() == {"hook_unknown"}
+
+
+# Every fix that is a command works as it stands.
+
+BY_HAND = {  # what no command can know
+    "file beside a program", "file of no pack", "bytecode planted", "settings torn", "settings in conflict",
+    "a comment that the host does not read", "record in conflict", "record torn", "hooks switched off",
+    "hooks switched off locally", "guard switched off", "a hook with our head", "folder of programs is a link",
+    "hook doubled", "module added", "record deleted",
+}  # fmt: skip
+
+
+def commands_of(fixes: list[str]) -> list[str]:
+    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
+    return [command for command in dict.fromkeys(found) if " PATH " not in command]
+
+
+@pytest.mark.parametrize("name", [name for name in BROKEN if name not in BY_HAND])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_each_fix_of_check_works_as_it_stands(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, elsewhere: bool
+) -> None:
+    BROKEN[name][0](project)
+    where = ["--project", str(project.top)] if elsewhere else []
+    if elsewhere:
+        (isolated / "elsewhere").mkdir()
+        monkeypatch.chdir(isolated / "elsewhere")
+    done = project.check(*where)
+    assert done.code == 1
+    commands = commands_of([finding["fix"] for finding in done.data["findings"]])
+    assert commands
+    for command in commands:
+        ran = project.hookctl(*shlex.split(command)[1:])
+        assert ran.code == 0, (command, ran)
+    left = project.check(*where)
+    assert (left.code, left.data["findings"]) == (0, []), commands
+
+
+@pytest.mark.parametrize("required", ["guard", "./bell/pack.toml"])
+@pytest.mark.parametrize("other_is_there", [False, True])
+def test_the_fix_for_a_required_pack_installs_it(project: Project, required: str, other_is_there: bool) -> None:
+    other = {"guard": "bell", "./bell/pack.toml": "guard"}[required]
+    project.hookctl("uninstall", {"bell": "guard", "guard": "bell"}[other], "--scope", "project")
+    if not other_is_there:
+        project.hookctl("uninstall", other, "--scope", "project")
+    done = project.check("--require", required)
+    assert [finding["code"] for finding in done.data["findings"]] == ["pack_required"]
+    for command in commands_of([done.data["findings"][0]["fix"]]):
+        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    assert project.check("--require", required).code == 0
+
+
+def test_the_fix_for_another_content_of_a_required_pack_installs_it(project: Project) -> None:
+    project.replace(project.pack, 'version = "1"', 'version = "2"')
+    done = project.check("--require", "bell/pack.toml")
+    for command in commands_of([done.data["findings"][0]["fix"]]):
+        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    assert project.check("--require", "bell/pack.toml").code == 0
