@@ -169,3 +169,41 @@ def test_the_fix_for_another_content_of_a_required_pack_installs_it(project: Pro
     for command in commands_of([done.data["findings"][0]["fix"]]):
         assert project.hookctl(*shlex.split(command)[1:]).code == 0
     assert project.check("--require", "bell/pack.toml").code == 0
+
+
+# A finding names the file that differs.
+
+
+@pytest.mark.parametrize("where", ["changed", "added", "gone", "launcher"])
+def test_the_file_that_differs_is_named(project: Project, where: str) -> None:
+    package = next(project.hook.parent.glob("guard_*"))
+    path = {"added": package / "extra.py", "launcher": project.hook}.get(where, package / "stop.py")
+    if where == "gone":
+        path.unlink()
+    else:
+        put(path, (path.read_text() if path.exists() else "") + "# mine\n")
+    for verb in ("check", "doctor"):
+        (found,) = [f for f in project.hookctl(verb, "--json").data["findings"] if f["code"] == "hook_unknown"]
+        assert found["path"] == str(path), verb
+        assert ("remove it" in found["fix"]) == (where == "added")
+
+
+@pytest.mark.parametrize("part", ["guard", "packs"])
+def test_line_endings_of_git_are_said_to_be_those(project: Project, part: str) -> None:
+    for path in (project.top / ".hookctl" / part).rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    for verb in ("check", "doctor") if part == "guard" else ("check",):
+        (found,) = [f for f in project.hookctl(verb, "--json").data["findings"] if f["level"] == "error"]
+        assert "line endings" in found["message"] and ".hookctl/** -text" in found["fix"], verb
+    for command in commands_of([found["fix"]]):
+        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    assert project.check().data["findings"] == []
+
+
+def test_of_an_older_versions_package_its_folder_is_named(project: Project) -> None:
+    package = next(project.hook.parent.glob("guard_*"))
+    older = package.rename(package.parent / f"guard_{'0' * 16}")
+    project.replace(project.hook, package.name, older.name)
+    (found,) = project.check().data["findings"]
+    assert (found["code"], found["path"]) == ("hook_unknown", str(older))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl import clock
+from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import (
     Answer,
@@ -88,8 +89,9 @@ def _judge_origin(file: FileFacts) -> Iterator[Finding]:
         fix = f"Upgrade hookctl to {origin.version} or later."
         yield file.find("hook_newer", message, fix)
     elif origin.kind == UNKNOWN:
-        message = "this is not a program that hookctl released, so it was not tested"
-        fix = f"Look at it, then `{file.install} --force` puts ours there."
+        message = f"{own_hooks.describe_unknown(origin)}, so the hook was not tested"
+        again = f"`{file.install} --force` puts ours there."
+        fix = own_hooks.fix_unknown(origin, again, shared=file.target.shared)
         yield file.find("hook_unknown", message, fix, origin.path)
 
 

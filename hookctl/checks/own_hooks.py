@@ -9,6 +9,7 @@ from hookctl.hosts import Host, handlers
 from hookctl.hosts.shapes import event_of
 from hookctl.model import WRAP, HookEntry
 from hookctl.packs import guard, wrapping
+from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, Origin
 from hookctl.settings.targets import GUARD, Target
 
 
@@ -55,3 +56,26 @@ def nearby(path: str, folder: str) -> str:
     """A path as it is typed in a folder."""
     relative = os.path.relpath(path, folder)
     return relative if relative.startswith("../") else f"./{relative}"
+
+
+def describe_unknown(origin: Origin) -> str:
+    """What is wrong with a program that hookctl did not release."""
+    if origin.difference == ADDED:
+        return "hookctl did not write this file into the guard's package"
+    if origin.difference == GONE:
+        return "this file of the guard's package is gone"
+    if origin.difference == LINE_ENDINGS:
+        return "the guard's programs have other line endings than hookctl wrote (git's autocrlf?)"
+    return "this is not a program that hookctl released"
+
+
+def fix_unknown(origin: Origin, again: str, *, shared: bool) -> str:
+    """What to do about it; `again` is the sentence that names the install."""
+    if origin.difference == ADDED:
+        return "Look at it, then remove it."
+    if origin.difference == LINE_ENDINGS and shared:
+        return f"{KEEP_ENDINGS}; then {again}"
+    return f"Look at it; {again}"
+
+
+KEEP_ENDINGS = "Add the line `.hookctl/** -text` to .gitattributes"

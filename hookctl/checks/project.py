@@ -18,6 +18,7 @@ from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record, W
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
+from hookctl.packs.released import with_unix_endings
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
@@ -241,8 +242,8 @@ def _judge_guard(installed: InstalledPack) -> Iterator[Finding]:
         message = "the guard's program is not there: is .hookctl committed with the settings?"
         yield finding("hook_missing", message, host, hook, installed.file.again(GUARD))
     elif origin.kind == UNKNOWN:
-        message = "this is not a program that hookctl released"
-        fix = f"Look at it; {installed.file.again(GUARD)}"
+        message = own_hooks.describe_unknown(origin)
+        fix = own_hooks.fix_unknown(origin, installed.file.again(GUARD), shared=True)
         yield finding("hook_unknown", message, host, origin.path, fix)
     elif origin.kind == NEWER:
         message = f"the hook is of hookctl {origin.version}, which this one cannot check"
@@ -295,9 +296,14 @@ def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
             yield finding("pack_changed", f"a file of {name} is not there", host, path, fix)
             return
         contents[file_name] = data
-    if content_digest(b"", contents) != installed.record.digest:
-        message = f"the files of {name} are not those that its install wrote"
-        yield finding("pack_changed", message, host, installed.record.folder, fix)
+    if content_digest(b"", contents) == installed.record.digest:
+        return
+    message = f"the files of {name} are not those that its install wrote"
+    plain = {file_name: with_unix_endings(data) for file_name, data in contents.items()}
+    if content_digest(b"", plain) == installed.record.digest:
+        message = f"the files of {name} have other line endings than written (git's autocrlf?)"
+        fix = f"{own_hooks.KEEP_ENDINGS}; then {installed.file.again(name)}"
+    yield finding("pack_changed", message, host, installed.record.folder, fix)
 
 
 def _judge_switches(facts: ProjectFacts, name: str) -> Iterator[Finding]:
