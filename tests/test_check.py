@@ -135,7 +135,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "a comment that the host does not read": (lambda p: p.replace(p.settings, "{\n", "{ // x\n"), {"unparsable"}),
     "record in conflict": (lambda p: conflict(p, p.record), {"ledger_unreadable"}),
     "record torn": (lambda p: p.record.write_text("{"), {"ledger_unreadable"}),
-    "record deleted": (lambda p: p.record.unlink(), {"ledger_missing", "stray_file"}),
+    "record deleted": (lambda p: p.record.unlink(), {"ledger_missing"}),
     "hooks switched off": (
         lambda p: p.change(p.settings, lambda v: v.update(disableAllHooks=True)), {"hooks_disabled"},
     ),

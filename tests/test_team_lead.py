@@ -6,13 +6,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from hookctl import hosts
 from tests.conftest import Hookctl, put
-from tests.test_check import BROKEN, EVIL, PROJECT, Project, forge
+from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge
 
 SHARING = [name for name in hosts.names() if "project" in hosts.load(name).scopes]
 
@@ -207,3 +209,96 @@ def test_of_an_older_versions_package_its_folder_is_named(project: Project) -> N
     project.replace(project.hook, package.name, older.name)
     (found,) = project.check().data["findings"]
     assert (found["code"], found["path"]) == ("hook_unknown", str(older))
+
+
+# One finding for one cause.
+
+
+def only(project: Project, *options: str) -> dict[str, str]:
+    """The only finding of check."""
+    (found,) = project.check(*options).data["findings"]
+    return found
+
+
+def git(project: Project, *words: str) -> None:
+    name = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
+    subprocess.run(["git", "-C", str(project.top), *name, *words], check=True, capture_output=True)
+
+
+def run_git_of(fix: str) -> None:
+    """Run the command of git in a fix, as it stands."""
+    (command,) = re.findall("`(git [^`]*)`", fix)
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
+
+
+def commit(project: Project) -> None:
+    (project.top / ".git").rmdir()
+    git(project, "init", "-q")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "All")
+
+
+@pytest.mark.parametrize("what", ["record", "folder", "settings"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_what_is_gone_is_one_finding_and_git_brings_it_back(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, what: str, elsewhere: bool
+) -> None:
+    commit(project)
+    {"record": project.record.unlink, "settings": project.settings.unlink,
+     "folder": lambda: shutil.rmtree(project.record.parent)}[what]()  # fmt: skip
+    if elsewhere:
+        monkeypatch.chdir(isolated)
+    where = ("--project", str(project.top))
+    found = only(project, *where, "--require", "guard", "--require", str(project.pack))
+    assert found["code"] == ("entry_missing" if what == "settings" else "ledger_missing")
+    assert found["path"] == str(project.settings if what == "settings" else project.record)
+    run_git_of(found["fix"])
+    assert project.check(*where, "--require", "guard", "--require", str(project.pack)).code == 0
+
+
+def test_without_git_doctor_records_the_guard_again(project: Project) -> None:
+    project.hookctl("uninstall", "bell", "--scope", "project")
+    project.record.unlink()
+    for command in commands_of([only(project)["fix"]]):
+        assert project.hookctl(*shlex.split(command)[1:]).code == 0, command
+    assert project.check("--require", "guard").data["findings"] == []
+
+
+def test_without_a_record_an_evil_program_is_found_all_the_same(project: Project) -> None:
+    project.record.unlink()
+    project.hook.write_text("print()\n")
+    assert project.found() >= {"ledger_missing", "hook_unknown"}
+    project.hook.unlink()
+    put(project.hook.parent / "evil.py", "print()\n")
+    assert "stray_file" in project.found()
+
+
+def test_a_pack_whose_record_a_merge_lost_is_no_stray_file(project: Project) -> None:
+    text = project.record.read_text()
+    lost = [line for line in text.splitlines(keepends=True) if '"id": "bell/stop"' not in line]
+    text = "".join(line for line in lost if '"bell"' not in line and "bell/pack.toml" not in line)
+    project.record.write_text(text)
+    assert project.found() == {"ledger_missing"}
+    put(project.top / ".hookctl" / "packs" / "horn" / "run.sh", "")
+    (stray,) = [f for f in project.check().data["findings"] if f["code"] == "stray_file"]
+    assert "colleague" in stray["fix"]
+
+
+def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is_named(project: Project) -> None:
+    assert project.hookctl("install", "--host", "codex", "--scope", "project").code == 0
+    codex = project.top / ".codex" / "hooks.json"
+    for path in (project.record, project.settings, codex):
+        conflict(project, path)
+    found = project.check("--require", "guard", "--require", str(project.pack)).data["findings"]
+    assert {(f["code"], f["path"]) for f in found} == {
+        ("ledger_unreadable", str(project.record)),
+        ("unparsable", str(project.settings)),
+        ("unparsable", str(codex)),
+    }
+
+
+def test_a_conflicted_settings_file_is_named_where_the_record_does_not_know_it_yet(project: Project) -> None:
+    codex = put(project.top / ".codex" / "hooks.json", "<<<<<<< ours\n: hookctl=guard/stop;\n=======\n")
+    assert (only(project)["code"], only(project)["path"]) == ("unparsable", str(codex))
+    codex.write_text("{")
+    assert project.check().code == 0, "somebody else's file"

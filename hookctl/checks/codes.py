@@ -368,8 +368,9 @@ TABLE = (
     ),
     Code(
         "stray_file", ("error",),
-        "check: a file lies in hookctl's folder of programs that hookctl did not write",
-        "look at it, then remove it",
+        "check: a file lies in hookctl's folder of programs that no record names and no release "
+        "has; perhaps a colleague's pack, whose record a merge lost",
+        "look at it; install that pack again, or remove the file",
     ),
     Code(
         "pack_required", ("error",),

@@ -21,8 +21,8 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import committed
 from hookctl.ledger.digests import content_digest
-from hookctl.model import PackRecord, Record, Wanted
-from hookctl.packs.model import Pack
+from hookctl.model import HEAD, PackRecord, Record, Wanted
+from hookctl.packs.model import MISSING, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
 from hookctl.packs.wants import wants
@@ -35,6 +35,7 @@ from hookctl.settings.targets import (
     GUARD,
     OWN,
     Target,
+    active_file,
     all_files,
     in_sh,
     read_inside,
@@ -61,7 +62,7 @@ def gather(project: str, start: str = "", start_project: str = "") -> ProjectFac
     """
     folders = isolated(project)
     records: dict[str, Record] = {}
-    error = None
+    error, data = None, None
     try:
         data = files.read(committed.ledger_path(project)).data
         records = committed.load(folders, project, data, {})
@@ -74,12 +75,62 @@ def gather(project: str, start: str = "", start_project: str = "") -> ProjectFac
         host = hosts.load(name)
         if "project" not in host.scopes:
             continue
-        found += [file for file in _find_unrecorded(folders, host) if file.target.path not in known]
+        for file in _find_unrecorded(folders, host):
+            is_named = file.error is None or error is not None or _names_us(file.target.path)
+            if is_named and file.target.path not in known:
+                found.append(file)
         sources[name] = tuple(_read_sources(folders, host))
     found = [file._replace(start=start, start_project=start_project) for file in found]
     programs = tuple(sorted(_list_programs(project)))
     installed = tuple(_gather_packs(found))
-    return ProjectFacts(project, tuple(found), installed, error, sources, programs)
+    lost = []
+    for guard in _gather_lost_guards(folders, [pack.record.folder for pack in installed]):
+        lost.append(
+            guard._replace(file=guard.file._replace(start=start, start_project=start_project))
+        )
+    return ProjectFacts(
+        project,
+        tuple(found),
+        installed,
+        error,
+        sources,
+        programs,
+        has_record=data is not None or error is not None,
+        lost=tuple(lost),
+        start_project=start_project,
+    )
+
+
+def _names_us(path: str) -> bool:
+    """Whether a file that cannot be parsed has the head of a command of hookctl's."""
+    try:
+        return HEAD.encode() in (files.read(path).data or b"")
+    except HookctlError:
+        return False
+
+
+def _gather_lost_guards(folders: Folders, known: list[str]) -> Iterator[InstalledPack]:
+    """The guards in the project that have programs, and no record."""
+    for name in hosts.names():
+        host = hosts.load(name)
+        folder = os.path.join(folders.cwd, OWN, GUARD, name)
+        links = [path for path in (folder, *_parents(folder, 2)) if os.path.islink(path)]
+        if folder in known or links or not os.path.isdir(folder) or "project" not in host.scopes:
+            continue
+        variant, path = active_file(host, "project", folders.environ, folders.cwd)
+        file = ProjectFile(Target(variant, "project", path, folders.cwd), None)
+        pack = PackRecord("", {}, folder)
+        origin = find_origin(pack, wraps=os.path.lexists(os.path.join(folder, WRAPPER)))
+        if origin.kind != MISSING:
+            name = package_of(folder)
+            package = os.path.join(folder, name) if name else ""
+            yield InstalledPack(GUARD, file, pack, origin=origin, package=package)
+
+
+def _parents(path: str, count: int) -> Iterator[str]:
+    for _ in range(count):
+        path = os.path.dirname(path)
+        yield path
 
 
 def _gather_file(project: str, record: Record) -> ProjectFile:
@@ -89,7 +140,7 @@ def _gather_file(project: str, record: Record) -> ProjectFile:
 
 
 def _read_file(target: Target, record: Record | None) -> ProjectFile:
-    file = ProjectFile(target, record)
+    file = ProjectFile(target, record, is_there=os.path.lexists(target.path))
     try:
         require_inside(target.project, target.path)
         _, document = read_settings(target.path, target.host.format)
@@ -103,12 +154,12 @@ def _read_file(target: Target, record: Record | None) -> ProjectFile:
 
 
 def _find_unrecorded(folders: Folders, host: Host) -> Iterator[ProjectFile]:
-    """The project's settings files of a host that have a hook with hookctl's head."""
+    """The project's settings files of a host that cannot be read, or have a hook of hookctl's."""
     for variant, path in all_files(host, "project", folders.environ, folders.cwd):
         if not os.path.lexists(path):
             continue
         file = _read_file(Target(variant, "project", path, folders.cwd), None)
-        if file.current is not None and file.current.elements:
+        if file.error is not None or (file.current and file.current.elements):
             yield file
 
 

@@ -52,6 +52,28 @@ def install_command(target: Target, pack: str, source: str, project: str) -> str
     return f"hookctl install{name} --host {target.host.name}{where}"
 
 
+def checkout_command(project: str, name: str, start_project: str) -> str:
+    """The command of git that brings a committed file or folder of a project back."""
+    where = "" if project == start_project else f" -C {shlex.quote(project)}"
+    name = name if project != start_project or name.startswith(".") else f"./{name}"
+    return f"git{where} checkout -- {shlex.quote(name)}"
+
+
+def repair_command(project: str, start_project: str) -> str:
+    """The command that repairs what is hookctl's in a project."""
+    return f"hookctl doctor --fix{_named(project, start_project)}"
+
+
+def upgrade_command(target: Target, start_project: str) -> str:
+    """The command that puts back every pack of a settings file whose source is known."""
+    named = _named(target.project, start_project) or " --project ."
+    return f"hookctl upgrade --host {target.host.name}{named}"
+
+
+def _named(project: str, start_project: str) -> str:
+    return "" if project == start_project else f" --project {shlex.quote(project)}"
+
+
 def nearby(path: str, folder: str) -> str:
     """A path as it is typed in a folder."""
     relative = os.path.relpath(path, folder)

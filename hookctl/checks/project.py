@@ -21,9 +21,10 @@ from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
 from hookctl.packs.released import with_unix_endings
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
-from hookctl.settings.targets import GUARD, Target
+from hookctl.settings.targets import GUARD, OWN, Target
 
 CONFIG = "config.json"
+LEDGER = "ledger.json"
 _OWN_FILES = (CONFIG, "hook.py", "wrap.py")
 
 
@@ -87,18 +88,37 @@ class ProjectFacts(NamedTuple):
     error: HookctlError | None = None  # why its record cannot be read
     sources: dict[str, tuple[Source, ...]] = {}  # noqa: RUF012 - by host, the winning ones first
     programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
+    has_record: bool = True
+    lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
+    start_project: str = ""  # the one that the fixes are typed in
 
 
 def judge(facts: ProjectFacts) -> Iterator[Finding]:
     """Every finding about a project, whatever is required of it."""
     if facts.error is not None:
         yield _from_error("ledger_unreadable", facts.error, "")
+        for file in facts.files:
+            if file.error is not None:
+                yield from _judge_file(file)
         return
+    if not facts.has_record and (facts.programs or facts.files):
+        yield _report_lost(facts)
     for file in facts.files:
         yield from _judge_file(file)
+        if facts.has_record:
+            yield from _judge_unrecorded(file)
     yield from _judge_programs(facts)
     for name in sorted({file.target.host.name for file in facts.files if file.record}):
         yield from _judge_switches(facts, name)
+
+
+def _report_lost(facts: ProjectFacts) -> Finding:
+    """The one thing to say where the record is gone: all the rest follows from that."""
+    message = "there is no record of what hookctl wrote here: was it deleted, or not committed?"
+    back = own_hooks.checkout_command(facts.project, OWN, facts.start_project)
+    repair = own_hooks.repair_command(facts.project, facts.start_project)
+    fix = f"`{back}` brings it back; else `{repair}` records the guard again."
+    return finding("ledger_missing", message, "", os.path.join(facts.project, OWN, LEDGER), fix)
 
 
 def _from_error(code: str, error: HookctlError, host: str) -> Finding:
@@ -115,16 +135,40 @@ def _judge_file(file: ProjectFile) -> Iterator[Finding]:
     assert file.current is not None
     yield from _judge_loading(file)
     entries = file.record.entries if file.record else ()
-    recorded = {entry.id for entry in entries if entry.kind == "element"}
+    if not file.is_there and entries:
+        yield _report_absent(file)
+        return
     yield from _judge_hooks(file, file.current.elements)
-    for hook in file.current.elements:
-        if hook.id not in recorded:
-            message = f"{hook.id} is registered here, but the project's record does not know it"
-            fix = f"Look at its command, then remove it; or {_lower(file.again(hook.pack))}"
-            yield finding("ledger_missing", message, host, path, fix)
     for entry in entries:
         if entry.kind != "container":
             yield from _judge_entry(file, entry, file.current)
+
+
+def _report_absent(file: ProjectFile) -> Finding:
+    """A settings file that the record has, and the project has not."""
+    path, project = file.target.path, file.target.project
+    name = os.path.relpath(path, project)
+    back = own_hooks.checkout_command(project, name, file.start_project)
+    packs = file.record.packs if file.record else {}
+    again = [
+        file.again(pack) for pack, known in packs.items() if pack != GUARD and not known.source
+    ]
+    if len(again) < len(packs):
+        again.insert(0, f"`{own_hooks.upgrade_command(file.target, file.start_project)}`.")
+    fix = f"`{back}` brings it back; else {' '.join(again)}"
+    message = "this file is not there: is it committed?"
+    return finding("entry_missing", message, file.target.host.name, path, fix, "error")
+
+
+def _judge_unrecorded(file: ProjectFile) -> Iterator[Finding]:
+    """Hooks with hookctl's head that the project's record does not know."""
+    recorded = {entry.id for entry in file.record.entries} if file.record else set()
+    for hook in file.current.elements if file.current else ():
+        if hook.id not in recorded:
+            message = f"{hook.id} is registered here, but the project's record does not know it"
+            fix = f"Look at its command, then remove it; or {_lower(file.again(hook.pack))}"
+            host, path = file.target.host.name, file.target.path
+            yield finding("ledger_missing", message, host, path, fix)
 
 
 def _judge_hooks(file: ProjectFile, hooks: tuple[HookEntry, ...]) -> Iterator[Finding]:
@@ -205,11 +249,27 @@ def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
             yield from _judge_guard(installed)
         else:
             yield from _judge_pack(installed)
+    for guard_files in facts.lost:
+        own |= _files_of(guard_files, facts.programs)
+        yield from _judge_origin(guard_files)
+    lost = tuple(_find_lost_packs(facts))
     for path in facts.programs:
-        if path not in own:
-            message = "hookctl did not write this file into its folder of programs"
-            fix = "Look at it, then remove it."
+        if path not in own and not path.startswith(lost):
+            message = "no record names this file in hookctl's folder of programs"
+            fix = (
+                "Look at it. Perhaps a colleague's pack lost its record in a merge: then install "
+                "that again; else remove the file."
+            )
             yield finding("stray_file", message, "", path, fix)
+
+
+def _find_lost_packs(facts: ProjectFacts) -> Iterator[str]:
+    """The folders of packs with hooks in the settings and no record: their hooks are named."""
+    known = {installed.name for installed in facts.packs}
+    for file in facts.files:
+        for hook in file.current.elements if file.current else ():
+            if hook.pack not in known and hook.pack != GUARD:
+                yield os.path.join(facts.project, OWN, "packs", hook.pack, "")
 
 
 def _files_of(installed: InstalledPack, programs: tuple[str, ...]) -> set[str]:
@@ -233,10 +293,16 @@ def _is_module(path: str, top: str) -> bool:
 
 
 def _judge_guard(installed: InstalledPack) -> Iterator[Finding]:
-    origin, host = installed.origin, installed.file.target.host.name
     yield from _judge_events(installed)
-    if origin is None:
-        return
+    if installed.origin is not None:
+        yield from _judge_origin(installed)
+        yield from _judge_configuration(installed)
+
+
+def _judge_origin(installed: InstalledPack) -> Iterator[Finding]:
+    """Whether the guard's programs are ones that hookctl released."""
+    origin, host = installed.origin, installed.file.target.host.name
+    assert origin is not None
     hook = os.path.join(installed.record.folder, "hook.py")
     if origin.kind == MISSING:
         message = "the guard's program is not there: is .hookctl committed with the settings?"
@@ -249,7 +315,6 @@ def _judge_guard(installed: InstalledPack) -> Iterator[Finding]:
         message = f"the hook is of hookctl {origin.version}, which this one cannot check"
         fix = f"Upgrade hookctl to {origin.version} or later."
         yield finding("hook_newer", message, host, hook, fix, "error")
-    yield from _judge_configuration(installed)
 
 
 def _judge_events(installed: InstalledPack) -> Iterator[Finding]:
@@ -332,7 +397,7 @@ def judge_required(
     """
     name, pack = required.name, required.pack
     places = [installed for installed in facts.packs if installed.name == name]
-    if not places:
+    if not places and not _may_be_installed(facts, name):
         message = f"{name} is required, and is not installed in this project"
         fix = f"{_first_install(facts, required)}, then commit what it writes."
         yield finding("pack_required", message, "", facts.project, fix)
@@ -346,6 +411,17 @@ def judge_required(
             fix = f"`{command} --force`, then commit what it writes."
             host = installed.file.target.host.name
             yield finding("pack_required", message, host, path, fix)
+
+
+def _may_be_installed(facts: ProjectFacts, name: str) -> bool:
+    """Whether a record that is gone or cannot be read may have a pack; a finding says so."""
+    if facts.error is not None:
+        return True
+    for file in facts.files if not facts.has_record else ():
+        for hook in file.current.elements if file.current else ():
+            if hook.pack == name:
+                return True
+    return False
 
 
 def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
