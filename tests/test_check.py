@@ -146,6 +146,23 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
         lambda p: p.change(p.settings, lambda v: v["env"].update(HOOKCTL_DISABLE="1")), {"hook_environment"},
     ),
     "guard configured away": (lambda p: p.change(p.config, lambda v: v.update(mode="off")), {"guard_off"}),
+    "configuration gone": (lambda p: p.config.unlink(), {"config_missing"}),
+    "facts about hosts forged": (
+        lambda p: p.change(p.config, lambda v: v["hosts"]["claude"].update(block="")), {"config_changed"},
+    ),
+    "guard's mode switched off": (
+        lambda p: p.change(p.settings, lambda v: v["env"].update(HOOKCTL_MODE="off")), {"hook_environment"},
+    ),
+    "marked as a child": (
+        lambda p: p.change(p.settings, lambda v: v["env"].update(HOOKCTL_CHILD="1")), {"hook_environment"},
+    ),
+    "no Python on the PATH": (
+        lambda p: p.change(p.settings, lambda v: v["env"].update(PATH="/nowhere")), {"hook_environment"},
+    ),
+    "a Python of the project's on the PATH": (
+        lambda p: (put(p.top / "bin" / "python3", ""),
+                   p.change(p.settings, lambda v: v["env"].update(PATH="bin:/usr/bin"))), {"hook_environment"},
+    ),
     "configuration torn": (lambda p: p.config.write_text("{"), {"config_unreadable"}),
     "a hook with our head": (
         lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(
@@ -160,7 +177,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
 
 # Every code that a test here brings about, with its level.
 MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
-MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("hook_newer", "error")}
+MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info"), ("hook_newer", "error")}
 
 
 @pytest.mark.parametrize("name", BROKEN)

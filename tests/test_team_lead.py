@@ -122,6 +122,7 @@ BY_HAND = {  # what no command can know
     "a comment that the host does not read", "record in conflict", "record torn", "hooks switched off",
     "hooks switched off locally", "guard switched off", "a hook with our head", "folder of programs is a link",
     "hook doubled", "module added", "record deleted",
+    "guard's mode switched off", "marked as a child", "no Python on the PATH", "a Python of the project's on the PATH",
 }  # fmt: skip
 
 
@@ -302,3 +303,59 @@ def test_a_conflicted_settings_file_is_named_where_the_record_does_not_know_it_y
     assert (only(project)["code"], only(project)["path"]) == ("unparsable", str(codex))
     codex.write_text("{")
     assert project.check().code == 0, "somebody else's file"
+
+
+# What silences the guard is found by both verbs, and a choice is none.
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["guard switched off", "guard's mode switched off", "marked as a child", "no Python on the PATH",
+     "a Python of the project's on the PATH", "guard configured away", "timeout forged", "event forged",
+     "command forged", "entry removed", "command edited", "hook doubled", "package edited", "program gone"],
+)  # fmt: skip
+def test_check_and_doctor_say_the_same_of_the_guard(project: Project, name: str) -> None:
+    project.hookctl("uninstall", "bell", "--scope", "project")
+    break_it, codes = BROKEN[name]
+    break_it(project)
+    (code,) = codes
+    said = levels(project.hookctl, "doctor", "--scope", "project", "--host", "claude")
+    assert (project.found(), said.get(code)) == ({code}, "error")
+    assert project.hookctl("doctor", "--scope", "project", "--host", "claude").code == 1
+
+
+@pytest.mark.parametrize("path", ["/usr/bin:/nowhere", "/nowhere:/usr/local/bin", "$HOME/bin:$PATH", "~/bin"])
+def test_a_path_that_may_have_a_python_is_fine(project: Project, path: str) -> None:
+    project.change(project.settings, lambda v: v["env"].update(PATH=path))
+    assert project.check().data["findings"] == []
+
+
+def test_another_mode_in_the_env_is_named_and_no_failure(project: Project) -> None:
+    project.change(project.settings, lambda v: v["env"].update(HOOKCTL_MODE="guard"))
+    assert (project.found(), project.found(level="info")) == (set(), {"hook_environment"})
+
+
+def test_a_required_guard_is_one_that_is_on(work: Path, hookctl: Hookctl) -> None:
+    hookctl("install", *PROJECT, "--mode", "off")
+    assert hookctl("check").code == 0
+    done = hookctl("check", "--require", "guard", "--json")
+    assert [finding["code"] for finding in done.data["findings"]] == ["guard_off"]
+    for command in commands_of([done.data["findings"][0]["fix"]]):
+        assert hookctl(*shlex.split(command)[1:]).code == 0
+    assert hookctl("check", "--require", "guard").code == 0
+
+
+@pytest.mark.parametrize("host", ["claude", "codex"])
+def test_a_value_in_the_configuration_that_differs_is_named(work: Path, hookctl: Hookctl, host: str) -> None:
+    hookctl("install", "--host", host, "--scope", "project", "--set", "MAX_STOP_BLOCKS=8", "--set", "latch=false")
+    assert hookctl("check", "--json").data["findings"] == []
+    config = work / ".hookctl" / "guard" / host / "config.json"
+    values = json.loads(config.read_text())
+    config.write_text(json.dumps({**values, "max_stop_blocks": 6, "latch": True}))
+    done = hookctl("check", "--json")
+    (found,) = done.data["findings"]
+    assert (done.code, found["code"], found["level"], found["path"]) == (0, "config_changed", "info", str(config))
+    assert "max_stop_blocks is 6" in found["message"] and "latch is true" in found["message"]
+    assert "latch is true" in hookctl("check").out
+    assert hookctl("install", "--host", host, "--scope", "project").code == 0
+    assert hookctl("check").code == 0

@@ -418,15 +418,21 @@ TABLE = (
         "fix it, or `hookctl install --host claude --force`",
     ),
     Code(
-        "config_missing", ("warning",),
+        "config_missing", ("warning", "error"),
         "`config.json` is gone: Claude Code uses the defaults, and on any other host the "
-        "hook allows every stop",
+        "hook allows every stop. An error for `hookctl check`",
         "`--fix`",
     ),
     Code(
         "config_invalid", ("warning",),
         "a setting in `config.json` is unknown or has a wrong value; the hook ignores it",
         "fix it: [guard.md](guard.md) lists the settings",
+    ),
+    Code(
+        "config_changed", ("info", "error"),
+        "check: a value in the guard's `config.json` is not the one on record; an error where "
+        "hookctl's own table of hosts in it was edited",
+        "leave it, or install with `--force`",
     ),
     Code(
         "no_soft_limit", ("warning",),

@@ -216,7 +216,9 @@ def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
     path = os.path.join(pack.folder, CONFIG)
     try:
         data = read_inside(file.target.project, path).data
-        config = JsonDocument.parse(data or b"{}", where=path, comments=False).value
+        if data is None:
+            return installed
+        config = JsonDocument.parse(data, where=path, comments=False).value
     except HookctlError as error:
         return installed._replace(config_error=error)
     return installed._replace(config=config)

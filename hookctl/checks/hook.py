@@ -230,7 +230,9 @@ def _has_type(kind: str, value: Any) -> bool:
 def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Finding]:
     if value.get("mode") == "off":
         message = "mode is off in the hook's configuration, so the hook allows every stop"
-        yield file.find("guard_off", message, "Set mode to breaker there.", path)
+        # A committed record says what the team wants; elsewhere it is the operator's choice.
+        level = "error" if file.target.shared else ""
+        yield file.find("guard_off", message, "Set mode to breaker there.", path, level)
     soft, progress = value.get("max_soft_resets"), value.get("progress")
     if (
         type(soft) is int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from typing import Any
 
 from hookctl.hosts import Host, handlers
 from hookctl.hosts.shapes import event_of
@@ -11,6 +12,9 @@ from hookctl.model import WRAP, HookEntry
 from hookctl.packs import guard, wrapping
 from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, Origin
 from hookctl.settings.targets import GUARD, Target
+from hookctl.settings.words import is_true
+
+_SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 
 
 def find_defect(host: Host, hook: HookEntry) -> str:
@@ -101,3 +105,33 @@ def fix_unknown(origin: Origin, again: str, *, shared: bool) -> str:
 
 
 KEEP_ENDINGS = "Add the line `.hookctl/** -text` to .gitattributes"
+
+
+def off_by_variable(name: str, value: str, config: Any) -> str:
+    """What a variable does that keeps the guard from blocking; '' where it does not."""
+    is_child = name in guard.child_variables(config) and is_true(value)
+    if guard.switches_off(name, value) or is_child:
+        return "switches the guard off"
+    if name == "HOOKCTL_MODE" and value.strip() == "off":
+        return "sets the guard's mode to off, so it keeps no agent from stopping"
+    return ""
+
+
+def fault_of_path(value: str, project: str) -> str:
+    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''.
+
+    A folder where systems have their programs counts as one with python3: the settings are
+    everybody's, and other machines have theirs elsewhere.
+    """
+    if "$" in value or "~" in value:  # some hosts put variables in
+        return ""
+    has_python = False
+    for folder in value.split(":"):
+        path = os.path.join(project, folder, "python3")
+        if not os.path.lexists(path):
+            has_python = has_python or folder.rstrip("/") in _SYSTEM_FOLDERS
+            continue
+        if not has_python and f"{os.path.normpath(path)}".startswith(f"{project}/"):
+            return f"the guard would run {path}, a program of the project itself"
+        has_python = True
+    return "" if has_python else "there is no python3, so the guard does nothing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Iterator
@@ -340,11 +341,37 @@ def _judge_configuration(installed: InstalledPack) -> Iterator[Finding]:
         fix = f"{unreadable.fix} Or {installed.file.again(GUARD)}".removeprefix(" Or ")
         yield unreadable._replace(path=path, fix=fix)
         return
-    mode = config.get("mode") if isinstance(config, dict) else None
-    if mode == "off" and settings_from(installed.record.settings).mode != "off":
+    if config is None:
+        message = "the guard's configuration is not there: is it committed?"
+        yield finding("config_missing", message, host, path, installed.file.again(GUARD), "error")
+        return
+    values = config if isinstance(config, dict) else {}
+    if values.get("mode") == "off" and settings_from(installed.record.settings).mode != "off":
         message = "the configuration switches the guard off, and the record does not"
         fix = f"Look at it; {installed.file.again(GUARD)}"
         yield finding("guard_off", message, host, path, fix, "error")
+        return
+    yield from _judge_values(installed, values, path)
+
+
+def _judge_values(installed: InstalledPack, values: dict[str, Any], path: str) -> Iterator[Finding]:
+    """Values in config.json that are not those of the record, and facts that are not hookctl's."""
+    host = installed.file.target.host
+    recorded = installed.record.settings
+    written = recorded.get("config") or guard.configuration(settings_from(recorded), "", host)
+    changed = []
+    for name in sorted({*values, *written} - {guard.HOSTS, "$schema"}):
+        if not engine.same(values.get(name), written.get(name)):
+            changed.append(f"{name} is {json.dumps(values.get(name))}")
+    if changed:
+        message = f"the configuration differs from the record: {', '.join(changed)}"
+        yield finding("config_changed", message, host.name, path)
+    origin = installed.origin
+    is_of_this_version = origin is not None and origin.version == __version__
+    if is_of_this_version and not engine.same(values.get(guard.HOSTS), guard.host_table(host)):
+        message = "what the configuration says of hosts is not what hookctl writes there"
+        fix = f"Look at it; {installed.file.again(GUARD)}"
+        yield finding("config_changed", message, host.name, path, fix, "error")
 
 
 def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
@@ -381,11 +408,29 @@ def _judge_switches(facts: ProjectFacts, name: str) -> Iterator[Finding]:
     for source, hook in effective.disabling_ours(sources):
         message = f"{hook.id} is switched off by its name"
         yield finding("hook_disabled", message, name, source.path, "Remove it from the list.")
+    yield from _judge_variables(facts, name, sources)
+
+
+def _judge_variables(
+    facts: ProjectFacts, name: str, sources: tuple[Source, ...]
+) -> Iterator[Finding]:
+    """The variables that the project's settings give to the hook."""
+    config = None
+    for installed in facts.packs:
+        if installed.name == GUARD and installed.file.target.host.name == name:
+            config = installed.config
     for key, value in effective.variables(sources).items():
-        if guard.switches_off(key, value):
-            message = f"{key} switches the guard off"
-            path = next(source.path for source in sources if key in effective.variables([source]))
+        off = own_hooks.off_by_variable(key, value, config)
+        message = f"{key} {off}"
+        if key == "PATH":
+            off = own_hooks.fault_of_path(value, facts.project)
+            message = f"on the PATH that these settings give to hooks, {off}"
+        path = next(source.path for source in sources if key in effective.variables([source]))
+        if off:
             yield finding("hook_environment", message, name, path, "Remove it.", "error")
+        elif key.startswith("HOOKCTL_"):
+            message = f"{key} overrides the guard's configuration"
+            yield finding("hook_environment", message, name, path, "", "info")
 
 
 def judge_required(
@@ -401,6 +446,12 @@ def judge_required(
         message = f"{name} is required, and is not installed in this project"
         fix = f"{_first_install(facts, required)}, then commit what it writes."
         yield finding("pack_required", message, "", facts.project, fix)
+    for installed in places if name == GUARD else ():
+        if not settings_from(installed.record.settings).events:
+            host, path = installed.file.target.host.name, installed.file.target.path
+            fix = f"`{installed.file.install_of(GUARD)} --mode breaker` switches it on."
+            message = "guard is required, and the mode on record is off"
+            yield finding("guard_off", message, host, path, fix, "error")
     for installed in places if pack is not None else ():
         assert pack is not None
         path = installed.file.target.path

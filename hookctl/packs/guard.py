@@ -209,6 +209,14 @@ def switches_off(name: str, value: str) -> bool:
     return name == "HOOKCTL_DISABLE" and is_true(value)
 
 
+def child_variables(config: Any) -> list[str]:
+    """The variables that mark an agent started by another, which the guard leaves alone."""
+    names = config.get("child_env") if isinstance(config, dict) else None
+    if not isinstance(names, list):
+        names = ["HOOKCTL_CHILD"]
+    return [name for name in names if isinstance(name, str) and "/" not in name]
+
+
 def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:
     """The mode that the hook uses: a valid variable, else config.json, else the default."""
     for mode in (env.get("HOOKCTL_MODE", "").strip(), config.get("mode")):
