@@ -56,7 +56,10 @@ def program(names: list[str]) -> typer.Typer:
     """The program with these of its commands."""
     app = typer.Typer(
         cls=help.Group,
-        context_settings={"max_content_width": help.WIDEST},
+        context_settings={
+            "max_content_width": help.WIDEST,
+            "help_option_names": ["--help", "-h"],
+        },
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         add_completion=False,

@@ -111,9 +111,10 @@ def test_the_launchers_folder_is_absolute(file: str, folder: str, monkeypatch: p
 
 def stop_of(tmp_path: Path, **fields: Any) -> SimpleNamespace:
     """What a stop of the session S1 has, as far as the owner is asked for."""
-    settings = SimpleNamespace(claim=True, owner="", run_dir=str(tmp_path), task_file="", work_hours=12)
+    settings = SimpleNamespace(claim=True, owner="", run_dir=str(tmp_path), work_hours=12)
     host = SimpleNamespace(process="")
     call = SimpleNamespace(session="S1", settings=settings, host=host, host_name="claude", process="")
+    call.task_path, call.task_owner = str(tmp_path / "task.json"), ""
     call.now, call.folder, call.project_folder = time.time(), str(tmp_path), str(tmp_path)
     vars(call).update(fields)
     call.holder = module("owner").Holder(call)

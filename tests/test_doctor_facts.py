@@ -90,7 +90,7 @@ _TAKEN = {
               "mode_of", "switches_off"},
     "hosts": {"variants"},
     "interpreter": {"MINIMUM"},
-    "project": {"session_hash"},
+    "project": {"MARKS", "session_hash"},
     "precedence": {"text", "winner"},
 }  # fmt: skip
 

@@ -35,6 +35,7 @@ def load(folder: Path, text: str) -> None:
         (hook("x", event="Stop"), 7, "hooks.event cannot be 'Stop'", "mean stop?"),
         (f'{CLAUDES}event = "PreTooluse"\n', 8, "Claude Code has no event 'PreTooluse'", "mean PreToolUse?"),
         (hook("sh {file}/ring.sh"), 8, "has {file}, which is no placeholder", "mean {files}?"),
+        (hook('sh "{file}/ring.sh"'), 8, "has {file} in quotes, where it stays as it is", "mean {files}?"),
         (hook("echo $(x {evnt})"), 8, "has {evnt}, which is no placeholder", "mean {event}?"),
         (hook("sh {files}/rings.sh"), 8, "{files}/rings.sh, which is not in the pack", "mean ring.sh?"),
         (hook("python3 {files}/'lib/tone.py'"), 8, "{files}/lib/tone.py, which is not", "mean lib/tones.py?"),

@@ -299,6 +299,7 @@ class Run(NamedTuple):
     own: str  # the project's .hookctl
     folder: str
     task_path: str
+    task_names: dict[str, str]  # of its fields, where another system writes it
     task: bytes | None
     task_error: HookctlError | None
     paths: tuple[RunPath, ...]

@@ -304,17 +304,20 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
     if os.path.isdir(project_variable):
         root = project.find(project_variable, machine.environ)
     hookctl_folder = os.path.join(root, OWN)
-    folder, task_path = run_folder.paths_of_run(facts, registration, root)
-    marks = [os.path.join(folder, name) for name in (*run_folder.MARKS, run_folder.OWNER)]
+    options = in_effect(registration.config, facts.variables)
+    folder = project.run_folder(root, facts.variables, str(options.get("run_dir", "")).strip())
+    task_path, task_names = project.task_file(root, folder, facts.variables, options)
+    marks = [os.path.join(folder, name) for name in (*project.MARKS, run_folder.OWNER)]
     task, task_error = _read_bytes(machine, task_path)
     owner_path = os.path.join(folder, run_folder.OWNER)
     state = project.state_folder(machine.folders.state, root)
     active_path = os.path.join(state, "ACTIVE")
     active, active_error = _read_bytes(machine, active_path)
-    options = in_effect(registration.config, facts.variables)
     owner = options.get("owner", "").strip()
     claims, hours = options.get("claim", True), options.get("work_hours", WORK_HOURS)
-    run_files = RunFiles(root, folder, task_path, state, facts.now, owner, claims, hours)
+    run_files = RunFiles(
+        root, folder, task_path, state, facts.now, owner, claims, hours, task_names
+    )
     work = find_work(run_files)
     waiting = WaitingWork(
         describe_owner(run_files, work),
@@ -326,6 +329,7 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
         own=hookctl_folder,
         folder=folder,
         task_path=task_path,
+        task_names=task_names,
         task=task,
         task_error=task_error,
         paths=tuple(_describe_run_paths([hookctl_folder, folder, task_path, *marks])),

@@ -13,29 +13,12 @@ from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.settings.targets import OWN
 from hookctl.settings.words import is_true
 from hookctl.system import project
 
-MARKS = ("STOP", "CONCLUDE")
 OWNER = "OWNER"
 _SOON = 30 * 60  # seconds
 _LARGEST = 64 * 1024  # bytes of task.json, to the hook
-
-
-def paths_of_run(facts: HostFacts, registration: GuardRegistration, root: str) -> tuple[str, str]:
-    """The run folder and the task file that a guard uses in a project."""
-    texts = {
-        name: value.strip() for name, value in registration.config.items() if isinstance(value, str)
-    }
-    run_dir = (
-        facts.variables.get("HOOKCTL_RUN_DIR", "").strip()
-        or texts.get("run_dir")
-        or os.path.join(OWN, "run")
-    )
-    task_file = facts.variables.get("HOOKCTL_TASK_FILE", "").strip() or texts.get("task_file")
-    folder = os.path.join(root, run_dir)
-    return folder, os.path.join(root, task_file) if task_file else os.path.join(folder, "task.json")
 
 
 def judge(facts: HostFacts) -> Iterator[Finding]:
@@ -51,8 +34,8 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
         fix = "Fix or remove it, then run `hookctl run remaining N`."
         yield facts.find("task_unreadable", message, fix, run.task_path)
     if remaining > 0:
-        yield from _judge_stopped(facts, run, remaining)
-        yield from _judge_work(facts, guards[0], run, remaining)
+        stopped = list(_judge_stopped(facts, run, remaining))
+        yield from stopped or _judge_work(facts, guards[0], run, remaining)
     yield from _judge_owner(facts, run)
     yield from _judge_run_end(facts, run, remaining, must=_requires_run(facts, guards[0]))
 
@@ -72,7 +55,7 @@ def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
         fits = stat.S_ISDIR(entry.mode) if is_folder else stat.S_ISREG(entry.mode)
         if stat.S_ISLNK(entry.mode):
             message = "this is a link, and `hookctl run` does not write through it"
-        elif not fits and os.path.basename(entry.path) not in MARKS:
+        elif not fits and os.path.basename(entry.path) not in project.MARKS:
             message = (
                 f"this is not a {'folder' if is_folder else 'regular file'}, so the guard "
                 "cannot read it"
@@ -101,7 +84,8 @@ def _read_remaining(run: Run) -> tuple[int, str]:
     except HookctlError as error:
         return 0, error.message
     value = document.value
-    number = value.get("remaining") if isinstance(value, dict) else value
+    name = run.task_names.get("remaining", "remaining")
+    number = value.get(name) if isinstance(value, dict) else value
     if number is None:
         return 0, ""
     text = str(number).strip() if isinstance(number, str) or type(number) is int else ""
@@ -115,7 +99,7 @@ def _read_remaining(run: Run) -> tuple[int, str]:
 def _judge_stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
     for entry in run.paths:
         name = os.path.basename(entry.path)
-        if name in MARKS and entry.path == os.path.join(run.folder, name):
+        if name in project.MARKS and entry.path == os.path.join(run.folder, name):
             message = (
                 f"{name} exists although work remains ({remaining}), so the guard lets the "
                 "agent stop"

@@ -202,8 +202,8 @@ COMMANDS = {
     ),
     "simulate": Command(
         _simulate,
-        "Show what the guard would decide on events, and why; changes nothing.",
+        "Show what the guard would decide on events, by its defaults and the options here.",
         "  hookctl simulate events.jsonl --preset bmad\n"
-        '  echo \'{"run": {"remaining": 2}}\' | hookctl simulate -',
+        '  echo \'{"event": "stop", "run": {"remaining": 2}}\' | hookctl simulate -',
     ),
 }

@@ -24,10 +24,20 @@ def guard_settings(
     nudge_env: str | None,
     dispatch: list[str] | None,
     wrap: str | None = None,
+    guidance: bool = False,
 ) -> Request:
     from hookctl.packs.choices import Request
 
-    return Request(mode, preset, tuple(assign or ()), nudge, nudge_env, tuple(dispatch or ()), wrap)
+    return Request(
+        mode,
+        preset,
+        tuple(assign or ()),
+        nudge,
+        nudge_env,
+        tuple(dispatch or ()),
+        wrap,
+        guidance,
+    )
 
 
 def choice_of(

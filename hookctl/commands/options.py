@@ -114,6 +114,14 @@ Wrap = Annotated[
         rich_help_panel=_GUARD,
     ),
 ]
+Guidance = Annotated[
+    bool,
+    typer.Option(
+        "--guidance",
+        help="Tell a session at its start what waits, and how to wait without polling.",
+        rich_help_panel=_GUARD,
+    ),
+]
 Reset = Annotated[
     bool,
     typer.Option(

@@ -38,6 +38,7 @@ def _install(
     nudge_env: options.NudgeEnv = None,
     dispatch: options.Dispatch = None,
     wrap: options.Wrap = None,
+    guidance: options.Guidance = False,
     reset: options.Reset = False,
     force: options.Force = False,
     trust: options.Trust = False,
@@ -55,7 +56,7 @@ def _install(
 
     content = load(pack)
     hosts = choose_hosts(f"install {pack}", host, scope, json)
-    settings = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
+    settings = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance)
     choice = choice_of(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
@@ -80,6 +81,7 @@ def _plan(
     nudge_env: options.NudgeEnv = None,
     dispatch: options.Dispatch = None,
     wrap: options.Wrap = None,
+    guidance: options.Guidance = False,
     reset: options.Reset = False,
     force: options.Force = False,
     trust: options.Trust = False,
@@ -99,7 +101,7 @@ def _plan(
 
     content = load(pack)
     hosts = choose_hosts(f"plan {pack}", host, scope, json)
-    settings = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap)
+    settings = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance)
     choice = choice_of(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:

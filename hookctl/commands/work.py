@@ -10,6 +10,7 @@ from hookctl.commands import options
 from hookctl.commands.calling import show
 from hookctl.commands.command import Command
 from hookctl.commands.options import completed_by
+from hookctl.errors import usage_error
 
 
 def _run(
@@ -17,7 +18,7 @@ def _run(
         str,
         typer.Argument(
             metavar="ACTION",
-            help="One of: start, heartbeat, remaining, conclude, stop, release, status.",
+            help="One of: start, heartbeat, remaining, conclude, stop, release, status, wait.",
             autocompletion=completed_by("action"),
         ),
     ],
@@ -44,13 +45,33 @@ def _run(
     check: Annotated[
         bool, typer.Option("--check", help="For status: exit code 1 where the guard ignores work.")
     ] = False,
+    timeout: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="For wait: exit code 124 after it; default: 100s."),
+    ] = "",
+    stall: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="For wait: exit code 1 if nothing moves for so long."),
+    ] = "",
     project: options.Project = "",
     json: options.Json = False,
 ) -> int:
+    if action == "wait":
+        return _wait(timeout, stall, project, json)
+    if timeout or stall:
+        hint = "See `hookctl run --help`."
+        raise usage_error("--timeout and --stall go with `run wait`", hint)
     from hookctl.verbs.run import Request, run
 
     request = Request(action, count, remaining, owner, duration, project, check)
     return show("run", lambda f: run(f, request), json, writes=action != "status")
+
+
+def _wait(timeout: str, stall: str, project: str, as_json: bool) -> int:
+    from hookctl.verbs.wait import DEFAULT_TIMEOUT, Request, wait
+
+    request = Request(timeout or DEFAULT_TIMEOUT, stall, project)
+    return show("run", lambda f: wait(f, request), as_json)
 
 
 def _demo(
@@ -71,7 +92,8 @@ COMMANDS = {
         "  hookctl run heartbeat        there was progress\n"
         "  hookctl run conclude         let agents stop; a reminder of a tool may come\n"
         "  hookctl run stop             let every agent stop at once\n"
-        "  hookctl run status           show the run",
+        "  hookctl run status           show the run\n"
+        "  hookctl run wait --stall 10m  block until nothing is left, instead of polling",
     ),
     "demo": Command(
         _demo,

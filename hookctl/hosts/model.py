@@ -72,6 +72,7 @@ class Dialect(NamedTuple):
     release: str = ""
     end: str = ""
     refuse: str = ""
+    context: str = ""  # what it adds at a session's start
 
 
 class Switches(NamedTuple):

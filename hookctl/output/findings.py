@@ -19,8 +19,8 @@ _BRIEF = {
     "self_test_passed": "the hook works in a self-test",
     "never_ran": "it has not run yet",
 }
-# Nobody asked for the first two, and the last one has a line of its own.
-_UNSAID = ("client_missing", "not_installed", "work_waiting")
+_WORK = {"work_waiting": OK, "run_stopped": SKIP}  # they have lines of their own
+_UNSAID = ("client_missing", "not_installed", *_WORK)  # nobody asked for the first two
 
 
 def finding_lines(
@@ -39,7 +39,8 @@ def finding_lines(
 
 
 def _problem_lines(finding: Finding) -> list[Line]:
-    mark = _MARKS.get(finding.level, OK)
+    # A note that names something to do is not simply fine.
+    mark = _MARKS.get(finding.level, SKIP if finding.fix else OK)
     line = Line(f"{finding.message} [{finding.code}]", mark, path=tilde(finding.path))
     if not finding.fix or finding.level not in _MARKS:
         return [line]
@@ -71,8 +72,8 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
 
 def _work_lines(findings: Sequence[Finding]) -> list[Line]:
     """The work that waits, once, however many hosts would take it."""
-    works = {finding.path: finding for finding in findings if finding.code == "work_waiting"}
-    return [Line(work.message, OK, path=tilde(path)) for path, work in works.items()]
+    works = {finding.path: finding for finding in findings if finding.code in _WORK}
+    return [Line(work.message, _WORK[work.code], path=tilde(path)) for path, work in works.items()]
 
 
 def _count(findings: Sequence[Finding]) -> str:

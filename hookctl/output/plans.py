@@ -116,11 +116,19 @@ def _program_lines(file: FilePlan) -> list[Line]:
         names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     lines = []
     for (sign, folder, reason), contents in names.items():
-        text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
+        text = _describe_files(file, folder, contents)
         if reason:
             text += f": {reason}"
         lines.append(Line(text, indent=4, path=tilde(folder), sign=sign))
     return lines
+
+
+def _describe_files(file: FilePlan, folder: str, names: list[str]) -> str:
+    """The files of one folder: their number, or for the guard, with its package, its program."""
+    paths = [change.path for change in file.runtime]
+    if any(path.startswith(os.path.join(folder, name, "")) for path in paths for name in names):
+        return "program files"
+    return names[0] if len(names) == 1 else amount(len(names), "file")
 
 
 def _action_line(file: FilePlan, action: Action) -> Line:

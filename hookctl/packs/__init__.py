@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.packs.model import Pack, PackHook
 
 _FOLDER = os.path.dirname(__file__)
@@ -44,7 +44,8 @@ def load(name: str) -> Pack:
 
         return load_file(name)
     hint = (
-        f"Built-in packs: {', '.join(names())}. Or give the path of a pack file, as ./{name}.toml."
+        f"{nearest(name, names())}Built-in packs: {', '.join(names())}. "
+        f"Or give the path of a pack file, as ./{name}.toml."
     )
     raise HookctlError("usage", f"unknown pack {name!r}", hint=hint, exit_code=USAGE)
 

@@ -42,6 +42,8 @@ def in_the_way(
         yield "a hook cannot end a turn that others force on, so mode guard only counts"
     if options.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
+    if options.get("guidance") is True and not host.dialect.context:
+        yield "a session's start takes no text from a hook, so --guidance does nothing"
 
 
 def _unproven(host: Host) -> Iterator[str]:

@@ -26,6 +26,7 @@ class Request(NamedTuple):
     nudge_env: str | None = None
     dispatch: tuple[str, ...] = ()  # TOOL[:MAX/SECONDS]
     wrap: str | None = None  # a part of another hook's command
+    guidance: bool = False
 
     @property
     def option(self) -> str:
@@ -38,6 +39,7 @@ class Request(NamedTuple):
             "--nudge-env": self.nudge_env,
             "--dispatch": self.dispatch or None,
             "--wrap": self.wrap,
+            "--guidance": self.guidance or None,
         }
         for name, value in given.items():
             if value is not None:
@@ -74,6 +76,8 @@ def _needed_events(mode: str, options: dict[str, Any]) -> tuple[str, ...]:
         events.append("stop")
     if options.get("dispatch_tools") and _has_dispatch_limit(options):
         events.append("pre-tool")
+    if options.get("guidance") is True and mode in ("breaker", "keepalive"):
+        events.append("session-start")
     return tuple(events)
 
 
@@ -126,6 +130,8 @@ def choose(settings: Settings, request: Request) -> Settings:
         **_parse_nudge(request),
         **_parse_dispatch(request.dispatch),
     }
+    if request.guidance:
+        options["guidance"] = True
     mode = _choose_mode(settings, request, preset)
     return Settings(mode, options, settings.python, preset)
 
@@ -194,7 +200,7 @@ def require_portable(settings: Settings) -> None:
 
 def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
     if name and name not in known:
-        hint = f"{kind.capitalize()}s: {', '.join(known)}."
+        hint = f"{nearest(name, known)}{kind.capitalize()}s: {', '.join(known)}."
         raise usage_error(f"unknown {kind} {name!r}", hint)
 
 
@@ -210,7 +216,7 @@ def _parse_assignments(assignments: tuple[str, ...]) -> dict[str, Any]:
         names = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
         if name not in known:
             meant = nearest(key, [*known, LIMIT_KEY])
-            raise usage_error(f"unknown setting {assignment!r}", meant + names)
+            raise usage_error(f"unknown setting {assignment!r}", meant.strip() or names)
         if not equals:
             raise usage_error(f"{assignment} needs a value", names)
         options[name] = _parse_value(name, text.strip(), known[name])

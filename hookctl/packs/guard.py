@@ -125,7 +125,9 @@ def events(settings: Settings, host: Host) -> tuple[str, ...]:
     if "stop" in needed:
         needed += host.guard.events
     if "pre-tool" in needed and not can_refuse(host):
-        needed = [event for event in needed if event != "pre-tool"]
+        needed.remove("pre-tool")
+    if "session-start" in needed and not host.dialect.context:
+        needed.remove("session-start")
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
 
 
@@ -157,7 +159,7 @@ def _wanted_cap(settings: Settings, host: Host, limit: str) -> str:
 
 def everything(settings: Settings) -> Settings:
     """The settings under which the guard wants every entry that it could ever want."""
-    options = {**settings.options, "dispatch_tools": ["*"]}
+    options = {**settings.options, "dispatch_tools": ["*"], "guidance": True}
     return Settings("breaker", options, settings.python, settings.preset)
 
 

@@ -11,6 +11,7 @@ from hookctl.settings.words import WORDS
 from hookctl.system.folders import asset
 
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
+_OF_THE_FILE = ("show_env",)  # no variable gives it
 _NO_OPTIONS = ("$schema", "hosts")
 _TYPES = {"integer": int, "boolean": bool, "array": list, "string": str}
 
@@ -27,11 +28,14 @@ def in_effect(config: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, An
     options = {}
     for name, rule in schema().items():
         variable = LIMIT_KEY if name == "max_stop_blocks" else f"HOOKCTL_{name.upper()}"
-        from_env = _parse(env.get(variable, ""), rule)
-        for value in (from_env, config.get(name)):
+        text = "" if name in _OF_THE_FILE else env.get(variable, "")
+        for value in (_parse(text, rule), config.get(name)):
             if _is_valid(value, rule):
                 options[name] = value
                 break
+    limit = _parse(env.get(options.get("limit_env", ""), ""), {"type": "integer"})
+    if limit and limit > 0:
+        options["max_stop_blocks"] = limit
     return options
 
 

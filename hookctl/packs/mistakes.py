@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import posixpath
 import re
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from hookctl.packs.wants import PLACEHOLDERS, slots, unknown_slots
 
 # Behind {files}: the rest of the word, quotes in it included.
 _REST = re.compile(r"(?:[^\s;&|<>():\"']|\"[^\"]*\"|'[^']*')*")
+_BRACES = re.compile(r"(?<!\$)\{([a-z]+)\}/")  # of a path; else it may be another program's word
+_NEAR = 0.85  # one letter too many or too few
 _EXPANDED = re.compile(r"[$`*?\[\\]")  # with one of these only the shell knows which file is meant
 
 Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint
@@ -58,11 +61,23 @@ def _find_in_command(place: Path, hook: PackHook, pack: Pack) -> Iterator[Mistak
         message = f"the command of {hook.id} has {{{slot.name}}}, which is no placeholder"
         hint = f"{_nearest_placeholder(slot.name)}Placeholders are {known}. In quotes it is text."
         yield place, message, hint
+    for name in _misspelt_in_quotes(hook.command):
+        message = f"the command of {hook.id} has {{{name}}} in quotes, where it stays as it is"
+        yield place, message, f"{_nearest_placeholder(name)}It stands outside quotes."
     for name in _list_named_files(hook.command):
         if not _is_in_pack(name, pack.files):
             message = f"the command of {hook.id} names {{files}}/{name}, which is not in the pack"
             hint = f"{nearest(name, pack.files)}Name the file in [files] include."
             yield place, message, hint
+
+
+def _misspelt_in_quotes(command: str) -> Iterator[str]:
+    """Names in braces and quotes that are nearly a placeholder, such as {file}."""
+    outside = {slot.name for slot in unknown_slots(command)}
+    for name in dict.fromkeys(_BRACES.findall(command)):
+        is_near = difflib.get_close_matches(name, PLACEHOLDERS, 1, _NEAR)
+        if is_near and name not in PLACEHOLDERS and name not in outside:
+            yield name
 
 
 def _nearest_placeholder(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import HookctlError, usage_error
+from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.ledger import committed, store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
@@ -39,6 +39,15 @@ class RunFiles(NamedTuple):
     owner: str = ""  # the session that the guard's settings name
     claims: bool = True  # whether the guard lets a session claim the work
     work_hours: int = WORK_HOURS
+    fields: dict[str, str] = {}  # noqa: RUF012  # of a task file that another system writes
+
+    @property
+    def mark(self) -> str:
+        """The name of the file that lets every agent stop; empty where there is none."""
+        for name in project.MARKS:
+            if os.path.lexists(os.path.join(self.folder, name)):
+                return name
+        return ""
 
 
 def find(folders: Folders, root: str) -> RunFiles:
@@ -47,16 +56,17 @@ def find(folders: Folders, root: str) -> RunFiles:
     options = in_effect(config, folders.environ)
     texts = {key: text.strip() for key, text in config.items() if isinstance(text, str)}
     folder = project.run_folder(root, folders.environ, texts.get("run_dir", ""))
-    task = folders.environ.get("HOOKCTL_TASK_FILE", "").strip() or texts.get("task_file", "")
+    task, fields = project.task_file(root, folder, folders.environ, options)
     return RunFiles(
         root,
         folder,
-        os.path.join(root, task) if task else os.path.join(folder, "task.json"),
+        task,
         project.state_folder(folders.state, root),
         clock.now(folders.environ),
         str(options.get("owner", "")).strip(),
         options.get("claim", True),
         options.get("work_hours", WORK_HOURS),
+        fields,
     )
 
 
@@ -111,9 +121,13 @@ def _read_guard_config(folders: Folders, root: str) -> dict[str, Any]:
 
 
 def _drop_outside_paths(root: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """A repository's settings without paths that lead our writes out of our folder there."""
+    """A repository's settings without paths that lead our writes out of our folder there.
+
+    A task file of another system is only read.
+    """
     kept = dict(settings)
-    for name in ("run_dir", "task_file"):
+    names = ["run_dir"] if settings.get("task_fields") else ["run_dir", "task_file"]
+    for name in names:
         path = os.path.normpath(os.path.join(root, str(settings.get(name, "")).strip()))
         if not f"{path}/".startswith(f"{top(root)}{OWN}/"):
             kept.pop(name, None)
@@ -121,12 +135,16 @@ def _drop_outside_paths(root: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_owner(run_files: RunFiles) -> str:
-    """The session that OWNER names; empty if there is none."""
+    """The session that OWNER names, or the task of another system; empty if there is none."""
     try:
         data = files.read(os.path.join(run_files.folder, "OWNER")).data or b""
     except HookctlError:
-        return ""
-    return data[:_LONGEST_OWNER].decode("utf-8", "replace").strip()
+        data = b""
+    owner = data[:_LONGEST_OWNER].decode("utf-8", "replace").strip()
+    if owner or "owner" not in run_files.fields:
+        return owner
+    named = read_task(run_files).get("owner")
+    return named if isinstance(named, str) else ""
 
 
 def require_short_owner(owner: str) -> None:
@@ -143,7 +161,8 @@ def read_count(run_files: RunFiles) -> int:
         task = parse(files.read(run_files.task).data or b"{}", run_files.task).value
     except HookctlError:
         return 0
-    value = task.get("remaining") if isinstance(task, dict) else None
+    name = run_files.fields.get("remaining", "remaining")
+    value = task.get(name) if isinstance(task, dict) else None
     text = str(value).strip() if isinstance(value, str) or type(value) is int else ""
     return max(0, int(text)) if re.fullmatch(r"-?[0-9]{1,18}", text) else 0
 
@@ -171,6 +190,9 @@ def read_task(run_files: RunFiles) -> dict[str, Any]:
         return {}
     if not isinstance(task, dict):
         return {}
+    for ours, theirs in run_files.fields.items():
+        if theirs in task:
+            task[ours] = task.pop(theirs)
     return {key: mask_linked(run_files, run_files.task, value) for key, value in task.items()}
 
 
@@ -193,6 +215,10 @@ def parse(data: bytes, path: str) -> JsonDocument:
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:
     """Set one key of task.json; agents and people write it too, so all else in it stays."""
+    if run_files.fields:
+        message = "another system writes this file, so hookctl only reads it"
+        hint = "Let that system say what remains, or install the guard with another preset."
+        raise HookctlError("read_only", message, path=run_files.task, hint=hint, exit_code=FAILED)
 
     def change(old: bytes | None) -> bytes:
         return parse(old or b"", run_files.task).set((key,), value).data

@@ -15,6 +15,8 @@ def sentence(mode: str, options: dict[str, Any], limit: int, cap: float, host: s
     parts = [_STOPS[mode](options, limit, cap, host)]
     if mode != "off" and options.get("required_tools"):
         parts.append(_nudge(mode, options))
+    if mode in ("breaker", "keepalive") and options.get("guidance") is True:
+        parts.append("tells a session at its start what waits")
     most, seconds = _dispatch_limit(options)
     if options.get("dispatch_tools") and most > 0 and seconds > 0:
         parts.append(_dispatch(options))

@@ -68,7 +68,7 @@ def assemble_plan(
     changed = _changed_records(records, plans)
     project_changes = _add_project_files(folders, records, changed, plans)
     settings = _settings_changes(plans)
-    runtime = [change for plan in plans for change in plan.runtime]
+    runtime = _runtime_changes(plans)
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     if install:
         changes = (*runtime, *settings, *project_changes)
@@ -126,6 +126,12 @@ def _settings_changes(plans: list[FilePlan]) -> list[Change]:
             require_inside(plan.target.project, plan.path)
         changes.append(change)
     return changes
+
+
+def _runtime_changes(plans: list[FilePlan]) -> list[Change]:
+    """The changes of packs' files, each once: in a project the hosts share a pack's folder."""
+    changes = {change.path: change for plan in plans for change in plan.runtime}
+    return list(changes.values())
 
 
 def _removed_paths(plans: list[FilePlan]) -> set[str]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Container, Mapping
+from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
+
+MARKS = ("STOP", "CONCLUDE")  # files of a run folder that let every agent stop
 
 
 def find(start: str, environ: Mapping[str, str]) -> str:
@@ -128,3 +131,24 @@ def run_folder(project: str, environ: Mapping[str, str], configured: str = "") -
     """Where the current work is described: $HOOKCTL_RUN_DIR, as configured, or .hookctl/run."""
     named = environ.get("HOOKCTL_RUN_DIR", "").strip() or configured
     return os.path.join(project, named or os.path.join(".hookctl", "run"))
+
+
+def task_file(
+    root: str, folder: str, environ: Mapping[str, str], options: Mapping[str, Any]
+) -> tuple[str, dict[str, str]]:
+    """The file that says what remains, and its fields' names where another system writes it.
+
+    A variable names the file, or it is the first of `task_file` that is there. Where the other
+    system has none, ours in the run folder counts.
+    """
+    own = os.path.join(folder, "task.json")
+    named = environ.get(options.get("task_env", ""), "").strip()
+    configured = str(options.get("task_file", "")).strip()
+    if not named and not configured:
+        return own, {}
+    names = dict(pair.split("=", 1) for pair in options.get("task_fields", []) if "=" in pair)
+    paths = [named] if named else [configured, *configured.split(":")]
+    for path in paths:
+        if os.path.lexists(os.path.join(root, path)):
+            return os.path.join(root, path), names
+    return (own, {}) if names else (os.path.join(root, paths[-1]), names)

@@ -8,7 +8,7 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.model import Result
 
 SHELLS = ("bash", "zsh", "fish")
-ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status")
+ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
 # At the first TAB zsh runs a file of $fpath as the function itself. Typer's script only defines
 # the function then, so this line also calls it.
 _AUTOLOADED = "if [[ $funcstack[1] == _hookctl ]]; then _hookctl_completion; fi"

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from hookctl import clock, errors, report
-from hookctl.errors import HookctlError, usage_error
+from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
 from hookctl.packs import run_files as work_files
 from hookctl.packs import whose_work
@@ -55,7 +55,9 @@ def run(folders: Folders, request: Request) -> Result:
         "status": _status,
     }
     if request.action not in actions:
-        raise usage_error(f"unknown action {request.action!r}", f"Actions: {', '.join(actions)}.")
+        known = (*actions, "wait")
+        hint = f"{nearest(request.action, known)}Actions: {', '.join(known)}."
+        raise usage_error(f"unknown action {request.action!r}", hint)
     _require_matching_options(request)
     if request.action != "status":
         _finish_pending(folders)

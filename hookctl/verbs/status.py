@@ -112,7 +112,15 @@ def _describe_work(folders: Folders) -> tuple[dict[str, Any] | None, list[Line]]
         Line(text, OK, path=tilde(run_files.project)),
         Line(f"for {whose_work.describe_owner(run_files, work)}", indent=4),
     ]
-    if work.is_stale:
+    mark = run_files.mark
+    if mark:
+        lines = [
+            Line(
+                f"{text}, but {mark} is set: agents may stop", SKIP, path=tilde(run_files.project)
+            ),
+            fix("`hookctl run start` clears it"),
+        ]
+    elif work.is_stale:
         lines = [
             Line(f"{text}: the guard ignores it", WARN, path=tilde(run_files.project)),
             fix("`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it"),

@@ -61,6 +61,20 @@ KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[An
         (3, "work 1; old 2; 0=B; S2:0=A[not_owner]; old 100; 0=B"),
         ["x", 1.5, True],
     ),
+    "limit_env": (
+        {},
+        ("MOST", "work 1; env MOST=1; 01=BR"),
+        ("LEAST", "work 1; env MOST=1; env LEAST=2; 011=BBR"),
+        [5, ["MOST"]],
+    ),
+    "task_file": ({}, ("a.json", "text {}; 0=A"), (".hookctl/run/task.json", "work 1; 0=B"), [5]),
+    "task_env": ({}, ("FILE", "work 1; env FILE=gone; 0=A"), ("OTHER", "work 1; env FILE=gone; 0=B"), [5]),
+    "task_fields": (
+        {"task_file": ".hookctl/run/task.json"},
+        (["remaining=left"], 'text {"left": 2}; 0=B; text {"remaining": 2}; 0=A'),
+        (["remaining=rest"], 'text {"rest": 2}; 0=B; text {"left": 2}; 0=A'),
+        [5],
+    ),
     "require_arm": ({}, (True, "work 1; 0=A[inactive]"), (False, "work 1; 0=B"), ["maybe", 1]),
     "child_env": (
         {},

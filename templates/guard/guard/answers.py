@@ -24,12 +24,15 @@ COMMANDS = {
     "{decline}": "run `hookctl run release`",
     "{conclude}": "`hookctl run conclude`",
     "{stop}": "`hookctl run stop`",
+    "{wait}": "To wait for something, run `hookctl run wait` or one command that blocks until it "
+    "is there; do not poll.",
 }
 FILES = {
     "{less}": "set `remaining` in {task}",
     "{decline}": "make the file {run}/STOP: then no session here is held",
     "{conclude}": "the file {run}/CONCLUDE",
     "{stop}": "the file {run}/STOP",
+    "{wait}": "To wait for something, run one command that blocks until it is there; do not poll.",
 }
 WHY = {
     "tripped": "after %s without progress",
@@ -68,27 +71,56 @@ def word_answer(call, decision, code, blocks, remaining):
     elif decision == "release":
         chosen, own = settings.release_reason, release
     text = settings.nudge_reason if code == "nudged" else chosen or own
+    values = list_values(call, blocks, remaining)
     if decision == "release":
-        text = text.replace("{why}", describe_reason(code, blocks))
-    text = text.replace("{remaining}", str(remaining) if remaining >= 0 else "unknown")
-    text = text.replace("{tools}", ", ".join(settings.required_tools))
-    return text if chosen or code == "nudged" else name_ways(call, text)
+        values["why"] = describe_reason(code, blocks)
+    if chosen or code == "nudged":
+        return fill(text, values)
+    return fill_own(call, text, values)
 
 
-def name_ways(call, text):
-    """A text of ours with the commands that this call can find, and the files."""
+def fill_own(call, text, values):
+    """A text of ours, with the commands that this call can find, and the files."""
     for name, way in (COMMANDS if has_command() else FILES).items():
         text = text.replace(name, way)
-    run = show_path(call, call.settings.run_dir)
-    task = show_path(call, call.settings.task_file) or run + "/task.json"
-    return text.replace("{run}", run).replace("{task}", task)
+    values["run"] = show_path(call, call.settings.run_dir)
+    values["task"] = show_path(call, call.task_path)
+    return fill(text, values)
+
+
+def list_values(call, blocks, remaining):
+    """What a text may show, by its name."""
+    values = {
+        "remaining": str(remaining) if remaining >= 0 else "unknown",
+        "blocks": str(blocks),
+        "limit": str(call.limit) if call.limit > 0 else "no limit",
+        "tools": ", ".join(call.settings.required_tools),
+    }
+    for name in call.settings.show_env:
+        values["env:" + name] = printable(env(name))
+    return values
+
+
+def fill(text, values):
+    """The text with each {name} replaced by its value; a value is not looked at again."""
+    first, *parts = text.split("{")
+    filled = [first]
+    for part in parts:
+        name, brace, rest = part.partition("}")
+        filled.append(values[name] + rest if brace and name in values else "{" + part)
+    return "".join(filled)
 
 
 def show_path(call, path):
     """A path of the project, absolute and without control characters; empty if there is none."""
     if path and path[0] != "/":
         path = call.project + "/" + path
-    return "".join(filter(str.isprintable, path))
+    return printable(path)
+
+
+def printable(text):
+    """The text without control characters."""
+    return "".join(filter(str.isprintable, text))
 
 
 def has_command():

@@ -9,6 +9,7 @@ from .files import KIB, enter, env, is_out_of_reach, read_object
 from .project import (
     default_state_dir,
     find_project,
+    find_task,
     home_folder,
     is_foreign_home,
     is_foreign_project,
@@ -41,6 +42,7 @@ class Call:
         self.event = event
         self.start_folder = enter(".")
         self.process = None  # not looked at yet
+        self.task_owner = ""  # the task may name one
 
 
 def read_call(event, host, read_input):
@@ -73,6 +75,9 @@ def read_settings(call):
     call.lock_s = min(max(call.settings.lock_ms, 0), LONGEST_LOCK_MS) / 1000
     call.keepalive = call.settings.mode == "keepalive"
     call.ceiling = ARMED_CEILING if call.keepalive else CEILING
+    call.limit = call.settings.max_stop_blocks
+    if call.keepalive:
+        call.limit = call.settings.keepalive_cap
 
 
 def launchers_folder(start_folder):
@@ -174,5 +179,7 @@ def find_folders(call):
     call.project_folder = call.guard + "/" + digest(call.project)
     call.folder = call.guard + "/" + digest(LOCKED) if call.locked else call.project_folder
     if is_foreign_project(call.project):
-        call.settings.run_dir, call.settings.task_file = NOWHERE, ""
+        call.settings.run_dir = NOWHERE
+        call.settings.task_file = call.settings.task_env = ""
     enter(call.project)
+    call.task_path, call.task_names = find_task(call.settings)

@@ -70,7 +70,8 @@ class Holder:
 
 def read_owner(call):
     """The session that OWNER or the setting names; empty if there is none."""
-    return read_line(call.settings.run_dir + "/OWNER") or call.settings.owner.strip()
+    named = read_line(call.settings.run_dir + "/OWNER") or call.task_owner
+    return named or call.settings.owner.strip()
 
 
 def is_bystander(call):
@@ -91,9 +92,8 @@ def is_stale(call):
     span = call.settings.work_hours * 3600
     if span <= 0:
         return False
-    path = call.settings.task_file or call.settings.run_dir + "/task.json"
     try:
-        if call.now - posix.stat(path).st_mtime < span:
+        if call.now - posix.stat(call.task_path).st_mtime < span:
             return False
     except OSError:
         return False

@@ -85,7 +85,7 @@ def decide_by_mode(call, state, remaining):
         return "allow", "no_work", 0
     if settings.honor_stop_hook_active and call.active:
         return "allow", "honor_active", 0
-    tripped = 0 < limit_of_mode(call) <= getattr(state, settings.count)
+    tripped = 0 < call.limit <= getattr(state, settings.count)
     return apply_limits(call, state, tripped, call.ceiling)
 
 
@@ -102,11 +102,6 @@ def apply_limits(call, state, tripped, ceiling):
     if state.total >= ceiling:
         return "release", "ceiling", ceiling
     return "block", "blocked", state.blocks + 1
-
-
-def limit_of_mode(call):
-    """How many stops without progress the mode blocks; 0 or less: no limit."""
-    return call.settings.keepalive_cap if call.keepalive else call.settings.max_stop_blocks
 
 
 def is_forced_loop(call, state):

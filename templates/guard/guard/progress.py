@@ -15,12 +15,18 @@ from .values import digest, dump, first_text, whole_number
 
 
 def read_task(call):
-    """The heartbeat as a hash ("": none), and how much work remains (-1: unknown)."""
+    """The heartbeat as a hash ("": none), and how much work remains (-1: unknown).
+
+    The task may name its owner too, where a setting says in which field.
+    """
     try:
-        task = read_object(call.settings.task_file or call.settings.run_dir + "/task.json")
+        task = read_object(call.task_path)
     except (OSError, ValueError):
         task = {}
-    heartbeat, remaining = task.get("heartbeat"), task.get("remaining")
+    names = call.task_names
+    call.task_owner = first_text(task, names.get("owner", ""))
+    heartbeat = task.get(names.get("heartbeat", "heartbeat"))
+    remaining = task.get(names.get("remaining", "remaining"))
     if type(remaining) is str:
         remaining = whole_number(remaining)
     if type(remaining) is not int:

@@ -1,4 +1,4 @@
-"""The user's home and state folder, and the project of a call."""
+"""The user's home and state folder, the project of a call, and its task file."""
 
 import posix
 import sys
@@ -60,3 +60,21 @@ def find_project(start, home):
             return folder
         folder = folder.rpartition("/")[0]
     return start
+
+
+def find_task(settings):
+    """The path of the task file, and the names of its fields where another system writes it.
+
+    A variable names the file, or it is the first of `task_file` that is there. Where the other
+    system has none, ours in the run folder counts.
+    """
+    own = settings.run_dir + "/task.json"
+    named = "" if settings.locked or not settings.task_env else env(settings.task_env).strip()
+    if not named and not settings.task_file:
+        return own, {}
+    names = dict(pair.split("=", 1) for pair in settings.task_fields if "=" in pair)
+    paths = [named] if named else [settings.task_file, *settings.task_file.split(":")]
+    for path in paths:
+        if exists(path):
+            return path, names
+    return (own, {}) if names else (paths[-1], names)

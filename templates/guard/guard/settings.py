@@ -11,6 +11,7 @@ from .values import is_true, whole_number
 DEFAULTS = {
     "mode": "breaker",
     "max_stop_blocks": 5,
+    "limit_env": "",  # the variable with a limit above 0 that wins over max_stop_blocks
     "keepalive_cap": 5000,
     "count": "blocks",
     "chain_reset": "progress",
@@ -27,7 +28,9 @@ DEFAULTS = {
     "child_env": ["HOOKCTL_CHILD"],
     "yield_on_background": True,
     "run_dir": ".hookctl/run",
-    "task_file": "",
+    "task_file": "",  # several, split by ":": the first that is there
+    "task_env": "",  # the variable that names the task file, if it is set
+    "task_fields": [],  # "our name=name in the task file"
     "required_tools": [],
     "required_scope_env": "",
     "max_nudges": 1,
@@ -41,6 +44,9 @@ DEFAULTS = {
     "nudge_reason": "Before you finish, call {tools}. Then stop.",
     "dispatch_reason": "This exact call was already made too many times in a short period. "
     "It was not run. Change the request or finish.",
+    "guidance": False,
+    "guidance_text": "",  # empty: the mode's own words
+    "show_env": [],  # the variables that texts may show; only config.json says so
     "lock_ms": 500,
     "state_dir": "",
     "locked": False,  # counts only in a config.json that the caller may not change
@@ -53,6 +59,7 @@ WORDS = {
     "progress": ("heartbeat", "remaining", "action"),
     "dispatch_scope": ("project", "session"),
 }
+OF_THE_FILE = ("show_env",)  # settings that no variable gives: a project's .env reaches some hooks
 VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and the name in capitals
 
 
@@ -63,11 +70,16 @@ class Settings:
         for name, default in DEFAULTS.items():
             setattr(self, name, read_setting(name, default, config, locked))
         self.locked = locked
+        limit = whole_number(env(self.limit_env)) if self.limit_env and not locked else None
+        if limit is not None and limit > 0:
+            self.max_stop_blocks = limit
 
 
 def read_setting(name, default, config, locked=False):
     """The value of a setting: the first valid one of variable, config.json and default."""
-    text = "" if locked else env(VARIABLES.get(name) or "HOOKCTL_" + name.upper())
+    text = ""
+    if not locked and name not in OF_THE_FILE:
+        text = env(VARIABLES.get(name) or "HOOKCTL_" + name.upper())
     for value in (parse_text(type(default), text), config.get(name)):
         if fits(name, value, default):
             return value

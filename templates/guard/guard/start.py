@@ -39,6 +39,10 @@ def find_handler(event, flag, host):
         from .events import on_prompt
 
         return on_prompt
+    if event == "session-start":
+        from .guidance import on_session_start
+
+        return on_session_start
     if event == "post-tool":
         from .events import on_tool
 
