@@ -359,3 +359,35 @@ def test_a_value_in_the_configuration_that_differs_is_named(work: Path, hookctl:
     assert "latch is true" in hookctl("check").out
     assert hookctl("install", "--host", host, "--scope", "project").code == 0
     assert hookctl("check").code == 0
+
+
+# Leaving.
+
+
+def test_leaving_says_what_is_left_to_do_by_hand(project: Project, isolated: Path) -> None:
+    for name in ("one", "two"):
+        (isolated / name / ".git").mkdir(parents=True)
+        assert project.hookctl("install", *PROJECT, "--project", str(isolated / name)).code == 0
+    done = project.hookctl("uninstall", "--scope", "project")
+    assert "commit .claude/settings.json and .hookctl" in done.out and "hookctl check" not in done.out
+    assert "guard stays installed in 2 other settings files" in done.err
+    assert "--all" not in done.err and str(isolated / "one") not in done.err
+    last = project.hookctl("uninstall", "bell", "--scope", "project")
+    assert "take `hookctl check` out of CI and the pre-commit hook" in last.out
+    assert "Next" not in project.hookctl("uninstall", "bell", "--scope", "project").out
+
+
+def test_what_stays_in_the_same_project_is_named(project: Project) -> None:
+    project.hookctl("install", "--host", "claude", "--scope", "local")
+    told = project.hookctl("uninstall", "--scope", "project").err
+    assert f"`hookctl uninstall guard --scope local --project {project.top}`" in told
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--dispatch", "Task"), ("--guidance",), ("--preset", "bmad"), ("--mode", "guard")]
+)
+def test_every_way_to_install_the_guard_is_whole(work: Path, hookctl: Hookctl, options: tuple[str, ...]) -> None:
+    for host in SHARING:
+        assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
+    done = hookctl("check", "--require", "guard", "--json")
+    assert (done.code, done.data["findings"]) == (0, [])
