@@ -13,6 +13,12 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
+from hookctl.checks.gather_project import isolated as isolated_folders
+from hookctl.documents import formats
+from hookctl.hosts import shapes
+from hookctl.model import AddHook
+from hookctl.settings import targets
+from tests import of_0_1_0
 from tests.conftest import Hookctl, put
 from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge
 
@@ -391,3 +397,49 @@ def test_every_way_to_install_the_guard_is_whole(work: Path, hookctl: Hookctl, o
         assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
     done = hookctl("check", "--require", "guard", "--json")
     assert (done.code, done.data["findings"]) == (0, [])
+
+
+@pytest.mark.parametrize("name", [name for name in of_0_1_0.names() if "project" in name and "killed" not in name])
+def test_what_0_1_0_committed_is_known_to_be_hookctls(isolated: Path, hookctl: Hookctl, name: str) -> None:
+    of_0_1_0.Fixture(name, isolated).lay_out()
+    projects = [path.parent for path in (isolated / "work").rglob(".hookctl")]
+    assert projects
+    for project in projects:
+        done = hookctl("check", "--project", str(project), "--require", "guard", "--json")
+        assert (done.code, done.data["findings"]) == (0, [])
+
+
+@pytest.mark.parametrize("host", [name for name in SHARING if hosts.load(name).format == "json"])
+def test_a_wrapped_hook_is_whole_and_a_forged_one_is_not(work: Path, hookctl: Hookctl, host: str) -> None:
+    loaded = hosts.load(host)
+    document = formats.parse("json", b"{}", where="")
+    edit = AddHook(loaded.event_path(loaded.events["stop"], "guard"), {"type": "command", "command": "say done"})
+    path = Path(targets.find(loaded, "project", isolated_folders(str(work)), str(work)).path)
+    put(path, shapes.apply(loaded.shape, document, (edit,)).data)
+    hookctl("install", "--host", host, "--scope", "project", "--wrap", "say done")
+    if "guard/wrap-" not in path.read_text():
+        assert host != "claude"
+        return  # it wraps nothing there
+    done = hookctl("check", "--require", "guard", "--json")
+    assert (done.code, done.data["findings"]) == (0, [])
+    forge(work, "; if [ -f", f"; {EVIL}; if [ -f")
+    assert "command_unknown" in levels(hookctl, "check")
+
+
+@pytest.mark.parametrize("name", ["entry removed", "variable removed", "command edited", "settings deleted"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_each_fix_of_doctor_in_a_project_works_as_it_stands(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, elsewhere: bool
+) -> None:
+    BROKEN[name][0](project)
+    if elsewhere:
+        (isolated / "elsewhere").mkdir()
+        monkeypatch.chdir(isolated / "elsewhere")
+    where = ("--project", str(project.top))
+    done = project.hookctl("doctor", "--scope", "project", "--json")
+    errors = [finding for finding in done.data["findings"] if finding["level"] == "error"]
+    assert errors, done
+    for command in commands_of([finding["fix"] for finding in errors]):
+        ran = project.hookctl(*shlex.split(command)[1:])
+        assert ran.code == 0, (command, ran)
+    assert project.check(*where).data["findings"] == []

@@ -64,7 +64,8 @@ def _report_wiped(file: FileFacts, count: int) -> Finding:
     )
     if file.target.shared:
         message += " Or was it not committed together with .hookctl/?"
-        fix = "`hookctl doctor --fix` restores the guard. Install other packs again."
+        command = own_hooks.upgrade_command(file.target, file.cwd_project)
+        fix = f"`{command}` restores them."
     return file.find("entries_wiped", message, fix)
 
 

@@ -235,8 +235,9 @@ class FileFacts(NamedTuple):
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
         pack_record = self.record.packs.get(pack) if self.record else None
-        # What a committed ledger names as a pack's file is a stranger's word.
-        source = pack_record.source if pack_record and not self.target.shared else ""
+        source = pack_record.source if pack_record else ""
+        if not source and pack != GUARD and self.target.shared:
+            source = "PATH"  # of the pack's file, which lies outside of the project
         return own_hooks.install_command(self.target, pack, source, self.cwd_project)
 
     def find(
