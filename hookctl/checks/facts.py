@@ -206,6 +206,7 @@ class FileFacts(NamedTuple):
     config: Configuration | None = None
     settings_schema: Mapping[str, Any] = {}
     python: Python | None = None
+    path_python: str = ""  # the first python3 on the PATH that the settings give, of a project
     programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
     origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 
 from hookctl import hosts
+from hookctl.checks.probes import first_python
 from hookctl.checks.project import (
     CONFIG,
     InstalledPack,
@@ -22,6 +23,7 @@ from hookctl.hosts import Host, reading
 from hookctl.ledger import committed
 from hookctl.ledger.digests import content_digest
 from hookctl.model import HEAD, PackRecord, Record, Wanted
+from hookctl.packs.guard import host_table
 from hookctl.packs.model import MISSING, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
@@ -95,10 +97,21 @@ def gather(project: str, start: str = "", start_project: str = "") -> ProjectFac
         error,
         sources,
         programs,
+        _find_pythons(project, sources),
         has_record=data is not None or error is not None,
         lost=tuple(lost),
         start_project=start_project,
     )
+
+
+def _find_pythons(project: str, sources: dict[str, tuple[Source, ...]]) -> dict[str, str]:
+    """The first python3 on each PATH that the settings of some host give to hooks."""
+    found = {}
+    for host_sources in sources.values():
+        path = effective.variables(host_sources).get("PATH")
+        if path is not None:
+            found[path] = first_python(path, project)
+    return found
 
 
 def _names_us(path: str) -> bool:
@@ -211,6 +224,7 @@ def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
     package = package_of(pack.folder)
     installed = installed._replace(
         origin=find_origin(pack, wraps=wraps),
+        host_table=host_table(file.target.host),
         package=os.path.join(pack.folder, package) if package else "",
     )
     path = os.path.join(pack.folder, CONFIG)

@@ -250,7 +250,7 @@ def _judge_path(file: FileFacts) -> Iterator[Finding]:
     value = value_of(file.reaching, {}, "PATH")
     if not file.target.shared or not value.is_set:
         return
-    fault = own_hooks.fault_of_path(value.text, file.target.project)
+    fault = own_hooks.fault_of_path(value.text, file.path_python, file.target.project)
     if fault:
         message = f"on the PATH that these settings give to hooks, {fault}"
         yield file.find("hook_environment", message, "Remove it.", value.path, "error")

@@ -117,21 +117,20 @@ def off_by_variable(name: str, value: str, config: Any) -> str:
     return ""
 
 
-def fault_of_path(value: str, project: str) -> str:
+def fault_of_path(value: str, python: str, project: str) -> str:
     """Why a project's hook finds no python3, or the project's own, on this PATH; or ''.
 
-    A folder where systems have their programs counts as one with python3: the settings are
-    everybody's, and other machines have theirs elsewhere.
+    `python` is the first one on it here, if any. The settings are everybody's, so a folder where
+    systems have their programs counts as one with python3.
     """
     if "$" in value or "~" in value:  # some hosts put variables in
         return ""
-    has_python = False
     for folder in value.split(":"):
-        path = os.path.join(project, folder, "python3")
-        if not os.path.lexists(path):
-            has_python = has_python or folder.rstrip("/") in _SYSTEM_FOLDERS
-            continue
-        if not has_python and f"{os.path.normpath(path)}".startswith(f"{project}/"):
-            return f"the guard would run {path}, a program of the project itself"
-        has_python = True
-    return "" if has_python else "there is no python3, so the guard does nothing"
+        if folder.rstrip("/") in _SYSTEM_FOLDERS:
+            return ""
+        if python and os.path.join(project, folder, "python3") == python:
+            is_own = os.path.normpath(python).startswith(f"{project}/")
+            return (
+                f"the guard would run {python}, a program of the project itself" if is_own else ""
+            )
+    return "there is no python3, so the guard does nothing"

@@ -14,12 +14,11 @@ from hookctl.checks.codes import Finding, finding
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading, reading
-from hookctl.ledger.digests import content_digest
+from hookctl.ledger.digests import content_digest, with_unix_endings
 from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
-from hookctl.packs.released import with_unix_endings
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, OWN, Target
@@ -69,6 +68,7 @@ class InstalledPack(NamedTuple):
     package: str = ""  # the folder of the guard's modules
     config: Any = None  # of the guard
     config_error: HookctlError | None = None
+    host_table: dict[str, Any] = {}  # noqa: RUF012 - what hookctl writes there of hosts
 
 
 class RequiredPack(NamedTuple):
@@ -89,6 +89,7 @@ class ProjectFacts(NamedTuple):
     error: HookctlError | None = None  # why its record cannot be read
     sources: dict[str, tuple[Source, ...]] = {}  # noqa: RUF012 - by host, the winning ones first
     programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
+    pythons: dict[str, str] = {}  # noqa: RUF012 - the first python3 on each PATH of the settings
     has_record: bool = True
     lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
     start_project: str = ""  # the one that the fixes are typed in
@@ -368,7 +369,7 @@ def _judge_values(installed: InstalledPack, values: dict[str, Any], path: str) -
         yield finding("config_changed", message, host.name, path)
     origin = installed.origin
     is_of_this_version = origin is not None and origin.version == __version__
-    if is_of_this_version and not engine.same(values.get(guard.HOSTS), guard.host_table(host)):
+    if is_of_this_version and not engine.same(values.get(guard.HOSTS), installed.host_table):
         message = "what the configuration says of hosts is not what hookctl writes there"
         fix = f"Look at it; {installed.file.again(GUARD)}"
         yield finding("config_changed", message, host.name, path, fix, "error")
@@ -423,7 +424,7 @@ def _judge_variables(
         off = own_hooks.off_by_variable(key, value, config)
         message = f"{key} {off}"
         if key == "PATH":
-            off = own_hooks.fault_of_path(value, facts.project)
+            off = own_hooks.fault_of_path(value, facts.pythons.get(value, ""), facts.project)
             message = f"on the PATH that these settings give to hooks, {off}"
         path = next(source.path for source in sources if key in effective.variables([source]))
         if off:

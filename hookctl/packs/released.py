@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 from hookctl import __version__
 from hookctl.errors import HookctlError
-from hookctl.ledger.digests import content_digest
+from hookctl.ledger.digests import content_digest, with_unix_endings
 from hookctl.model import PackRecord
 from hookctl.packs.model import (
     ADDED,
@@ -62,11 +62,6 @@ def find_origin(
     else:
         name, difference = _find_difference(programs)
     return Origin(UNKNOWN, path=os.path.join(folder, name), difference=difference)
-
-
-def with_unix_endings(data: bytes) -> bytes:
-    """A text as it was before git's autocrlf wrote it out."""
-    return data.replace(b"\r\n", b"\n")
 
 
 def _find_difference(programs: Mapping[str, bytes]) -> tuple[str, str]:
