@@ -560,7 +560,7 @@ CONTRACT = {
     "install": {*INSTALL, "--host", "--scope", "--project", "--reset", "--force", "--dry-run", "--json"},
     "uninstall": {"--host", "--scope", "--project", "--all", "--yes", "--dry-run", "--json"},
     "plan": {*INSTALL, "--host", "--scope", "--project", "--reset", "--force", "--exit-code", "--json"},
-    "upgrade": {"--yes", "--accept-changed", "--dry-run", "--json"},
+    "upgrade": {"--host", "--scope", "--project", "--yes", "--accept-changed", "--dry-run", "--json"},
     "status": {"--host", "--scope", "--project", "--verbose", "--json"},
     "doctor": {"--host", "--scope", "--project", "--fix", "--strict", "--verbose", "--json"},
     "check": {"--project", "--require", "--json"},

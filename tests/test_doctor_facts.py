@@ -82,12 +82,12 @@ _MODULES = {
 # What judges take of modules that read, too: functions of values, and constants.
 _TAKEN = {
     "os": {"path"},
-    "os.path": {"basename", "dirname", "isabs", "join", "relpath"},
+    "os.path": {"basename", "dirname", "isabs", "join", "normpath", "relpath"},
     "clock": {"age", "local", "timestamp"},
     "effective": {"blocks", "cap", "disabling", "disabling_ours", "switches", "variables"},
     "approval": {"OFF", "UNKNOWN"},
-    "guard": {"ARMED_CEILING", "CEILING", "UNLIMITED_CAP", "cap_for", "hook_path", "is_limit", "is_true", "limit_of",
-              "mode_of", "switches_off"},
+    "guard": {"ARMED_CEILING", "CEILING", "HOSTS", "UNLIMITED_CAP", "cap_for", "child_variables", "configuration",
+              "events", "hook_path", "is_limit", "is_shared_command", "is_true", "limit_of", "mode_of", "switches_off"},
     "hosts": {"variants"},
     "interpreter": {"MINIMUM"},
     "project": {"MARKS", "session_hash"},
@@ -109,7 +109,7 @@ def faults_of(tree: ast.Module) -> list[str]:
             elif module not in _MODULES:
                 faults.append(module)
             elif module in ("hookctl", "hookctl.settings", "hookctl.system"):
-                known = {*_TAKEN, "engine"}
+                known = {*_TAKEN, "engine", "__version__"}
                 faults += [alias.name for alias in node.names if alias.name not in known]
         elif isinstance(node, ast.Attribute):
             owner = ast.unparse(node.value)

@@ -230,14 +230,15 @@ TABLE = (
     ),
     Code(
         "entry_missing", ("warning", "error"),
-        "one entry was removed; hookctl takes that as your decision. An error for `hookctl check`",
+        "one entry was removed; hookctl takes that as your decision. An error at project scope, "
+        "where the committed record speaks for the team",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
         "entry_edited", ("warning", "info", "error"),
         "an entry was changed; the change is yours and stays; a warning where it is the command "
-        "of a hook, which is an error for `hookctl check`. Not reported for a cap that has a "
-        "finding of its own",
+        "of a hook, at project scope an error. Not reported for a cap that has a finding of its "
+        "own",
         "leave it, or `hookctl install --host claude --force`",
     ),
     Code(
@@ -246,15 +247,22 @@ TABLE = (
         "use this host's names: in the pack, a `[[host.HOST.hooks]]` with the same id",
     ),
     Code(
-        "entry_disarmed", ("warning",),
+        "entry_disarmed", ("warning", "error"),
         "a hook of hookctl was edited so that the host drops it, never runs it, or does not "
-        "wait for it (`async`, `if`, `args`, `shell`, a timeout below 2 s, another event)",
+        "wait for it (`async`, `if`, `args`, `shell`, a timeout below 2 s, another event); an "
+        "error at project scope",
         "`hookctl install --host claude --force`",
     ),
     Code(
         "entry_doubled", ("error",),
         "a hook of hookctl is registered more than once in one file, and runs that often",
         "`--fix`; remove edited copies by hand",
+    ),
+    Code(
+        "command_unknown", ("error",),
+        "at project scope: a hook with the guard's name has a command that no hookctl writes, "
+        "whatever the committed record says of it",
+        "look at it, then `hookctl install --host claude --scope project --force`",
     ),
     Code(
         "edited_copy", ("warning",),
@@ -360,8 +368,9 @@ TABLE = (
     ),
     Code(
         "stray_file", ("error",),
-        "check: a file lies in hookctl's folder of programs that hookctl did not write",
-        "look at it, then remove it",
+        "check: a file lies in hookctl's folder of programs that no record names and no release "
+        "has; perhaps a colleague's pack, whose record a merge lost",
+        "look at it; install that pack again, or remove the file",
     ),
     Code(
         "pack_required", ("error",),
@@ -409,15 +418,21 @@ TABLE = (
         "fix it, or `hookctl install --host claude --force`",
     ),
     Code(
-        "config_missing", ("warning",),
+        "config_missing", ("warning", "error"),
         "`config.json` is gone: Claude Code uses the defaults, and on any other host the "
-        "hook allows every stop",
+        "hook allows every stop. An error for `hookctl check`",
         "`--fix`",
     ),
     Code(
         "config_invalid", ("warning",),
         "a setting in `config.json` is unknown or has a wrong value; the hook ignores it",
         "fix it: [guard.md](guard.md) lists the settings",
+    ),
+    Code(
+        "config_changed", ("info", "error"),
+        "check: a value in the guard's `config.json` is not the one on record; an error where "
+        "hookctl's own table of hosts in it was edited",
+        "leave it, or install with `--force`",
     ),
     Code(
         "no_soft_limit", ("warning",),

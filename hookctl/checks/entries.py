@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import clock, engine
-from hookctl.checks import limits
+from hookctl.checks import limits, own_hooks
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
 from hookctl.documents import MISSING
-from hookctl.hosts import handlers
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text
@@ -33,6 +32,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     )
     current = current._replace(elements=others)
     yield from _judge_unknown(file, current)
+    yield from _judge_commands(file, file.current.elements)
     yield from _judge_doubled(file, current)
     yield from _judge_disarmed(file, current)
     yield from _judge_matchers(file, current)
@@ -64,7 +64,8 @@ def _report_wiped(file: FileFacts, count: int) -> Finding:
     )
     if file.target.shared:
         message += " Or was it not committed together with .hookctl/?"
-        fix = "`hookctl doctor --fix` restores the guard. Install other packs again."
+        command = own_hooks.upgrade_command(file.target, file.cwd_project)
+        fix = f"`{command}` restores them."
     return file.find("entries_wiped", message, fix)
 
 
@@ -75,7 +76,7 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
     if state == "missing":
         others = _list_taken_over(file, current, entry)
         fix = f"`{install} --force` restores it{others}."
-        yield file.find("entry_missing", f"{name} was removed", fix)
+        yield file.find("entry_missing", f"{name} was removed", fix, level=_level(file))
     elif (
         state == "overridden"
         and not _find_defect_by_id(file, current, entry.id)
@@ -88,8 +89,13 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
         )
         fix = f"Leave it as it is; `{install} --force` would put hookctl's value in its place."
         # A value or a limit of yours is as good as ours; another command may do anything.
-        level = "warning" if "command" in names else "info"
+        level = _level(file) if "command" in names else "info"
         yield file.find("entry_edited", message, fix, level=level)
+
+
+def _level(file: FileFacts) -> str:
+    """How bad a missing or edited hook is: a project's committed record speaks for a whole team."""
+    return "error" if file.target.shared else "warning"
 
 
 def _list_taken_over(file: FileFacts, current: Current, entry: Entry) -> str:
@@ -153,11 +159,25 @@ def _judge_doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
 def _judge_disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
     """Hooks of ours that the host runs no more, or not in the way that they need."""
     for hook_entry in current.elements:
-        why = _find_defect(file, hook_entry)
+        why = own_hooks.find_defect(file.host, hook_entry)
         if why:
             message = f"{hook_entry.id} was edited so that it does not work: {why}"
             fix = f"`{file.install_of(hook_entry.id.partition('/')[0])} --force` restores it."
-            yield file.find("entry_disarmed", message, fix)
+            yield file.find("entry_disarmed", message, fix, level=_level(file))
+
+
+def _judge_commands(file: FileFacts, hooks: tuple[HookEntry, ...]) -> Iterator[Finding]:
+    """Hooks of the guard in a project whose commands no hookctl writes, whatever is on record."""
+    written = {}
+    for entry in file.record.entries if file.record else ():
+        if entry.kind == "element":
+            written[entry.id] = entry.written.get("command")
+    for hook_entry in hooks:
+        forgery = own_hooks.find_forgery(file.target, hook_entry)
+        # An edited or unrecorded command has a finding of its own.
+        if forgery and hook_entry.fields.get("command") == written.get(hook_entry.id):
+            fix = f"Look at it; `{file.install} --force` puts ours in its place."
+            yield file.find("command_unknown", forgery, fix)
 
 
 def _judge_matchers(file: FileFacts, current: Current) -> Iterator[Finding]:
@@ -177,21 +197,10 @@ def _find_defect_by_id(file: FileFacts, current: Current, id: str) -> str:
         (
             why
             for hook_entry in current.elements
-            if hook_entry.id == id and (why := _find_defect(file, hook_entry))
+            if hook_entry.id == id and (why := own_hooks.find_defect(file.host, hook_entry))
         ),
         "",
     )
-
-
-def _find_defect(file: FileFacts, hook_entry: HookEntry) -> str:
-    event, (pack, _, name) = (
-        event_of(file.host.shape, hook_entry.path),
-        hook_entry.id.partition("/"),
-    )
-    wanted = file.host.events.get(name) if pack == GUARD else None
-    if wanted and event != wanted:
-        return f"it is registered on {event}, and not on {wanted}"
-    return handlers.why_disarmed(file.host, event, hook_entry.fields, blocks=pack == GUARD)
 
 
 def _judge_unknown(file: FileFacts, current: Current) -> Iterator[Finding]:

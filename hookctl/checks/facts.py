@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.scripts import Script
 from hookctl.documents import Document
@@ -205,6 +206,7 @@ class FileFacts(NamedTuple):
     config: Configuration | None = None
     settings_schema: Mapping[str, Any] = {}
     python: Python | None = None
+    path_python: str = ""  # the first python3 on the PATH that the settings give, of a project
     programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
     origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
@@ -233,15 +235,11 @@ class FileFacts(NamedTuple):
 
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
-        target = self.target
         pack_record = self.record.packs.get(pack) if self.record else None
-        # What a committed ledger names as a pack's file is a stranger's word.
-        source = pack_record.source if pack_record and not target.shared else ""
-        name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
-        where = "" if target.scope == "user" else f" --scope {target.scope}"
-        if target.project and target.project != self.cwd_project:
-            where += f" --project {shlex.quote(target.project)}"
-        return f"hookctl install{name} --host {self.host.name}{where}"
+        source = pack_record.source if pack_record else ""
+        if not source and pack != GUARD and self.target.shared:
+            source = "PATH"  # of the pack's file, which lies outside of the project
+        return own_hooks.install_command(self.target, pack, source, self.cwd_project)
 
     def find(
         self, code: str, message: str, fix: str = "", path: str = "", level: str = ""

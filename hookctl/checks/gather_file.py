@@ -9,7 +9,7 @@ from typing import Any
 
 from hookctl import events, hosts
 from hookctl.checks import probes
-from hookctl.checks.facts import FileFacts, Layer, OtherReader, PackSource, Python
+from hookctl.checks.facts import FileFacts, Layer, OtherReader, PackSource, Python, value_of
 from hookctl.checks.machine import Machine
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
@@ -210,6 +210,7 @@ def _add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> F
     return facts._replace(
         config=probes.configuration(machine.reader, pack_record.folder),
         python=_find_python(machine, target, pack_record),
+        path_python=probes.first_python(value_of(facts.reaching, {}, "PATH").text, target.project),
         programs=probes.guard_files(machine.reader, pack_record, wraps=is_wrapping),
         origin=_find_origin(machine, pack_record, is_wrapping),
         program_since=probes.written_at(os.path.join(pack_record.folder, probes.HOOK)),

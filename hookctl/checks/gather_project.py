@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 
 from hookctl import hosts
+from hookctl.checks.probes import first_python
 from hookctl.checks.project import (
     CONFIG,
     InstalledPack,
@@ -21,11 +22,13 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import committed
 from hookctl.ledger.digests import content_digest
-from hookctl.model import PackRecord, Record, Wanted
-from hookctl.packs.model import Pack
+from hookctl.model import HEAD, PackRecord, Record, Wanted
+from hookctl.packs.guard import host_table
+from hookctl.packs.model import MISSING, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
 from hookctl.packs.wants import wants
+from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
@@ -34,6 +37,7 @@ from hookctl.settings.targets import (
     GUARD,
     OWN,
     Target,
+    active_file,
     all_files,
     in_sh,
     read_inside,
@@ -53,11 +57,14 @@ def isolated(project: str) -> Folders:
     return Folders(state, os.path.join(_NOWHERE, "data"), {"HOME": _NOWHERE}, project)
 
 
-def gather(project: str) -> ProjectFacts:
-    """The facts about a project, by its real path."""
+def gather(project: str, start: str = "", start_project: str = "") -> ProjectFacts:
+    """The facts about a project, by its real path.
+
+    `start` is the folder that somebody works in, in `start_project`: what is to do is said for it.
+    """
     folders = isolated(project)
     records: dict[str, Record] = {}
-    error = None
+    error, data = None, None
     try:
         data = files.read(committed.ledger_path(project)).data
         records = committed.load(folders, project, data, {})
@@ -70,11 +77,73 @@ def gather(project: str) -> ProjectFacts:
         host = hosts.load(name)
         if "project" not in host.scopes:
             continue
-        found += [file for file in _find_unrecorded(folders, host) if file.target.path not in known]
+        for file in _find_unrecorded(folders, host):
+            is_named = file.error is None or error is not None or _names_us(file.target.path)
+            if is_named and file.target.path not in known:
+                found.append(file)
         sources[name] = tuple(_read_sources(folders, host))
+    found = [file._replace(start=start, start_project=start_project) for file in found]
     programs = tuple(sorted(_list_programs(project)))
     installed = tuple(_gather_packs(found))
-    return ProjectFacts(project, tuple(found), installed, error, sources, programs)
+    lost = []
+    for guard in _gather_lost_guards(folders, [pack.record.folder for pack in installed]):
+        lost.append(
+            guard._replace(file=guard.file._replace(start=start, start_project=start_project))
+        )
+    return ProjectFacts(
+        project,
+        tuple(found),
+        installed,
+        error,
+        sources,
+        programs,
+        _find_pythons(project, sources),
+        has_record=data is not None or error is not None,
+        lost=tuple(lost),
+        start_project=start_project,
+    )
+
+
+def _find_pythons(project: str, sources: dict[str, tuple[Source, ...]]) -> dict[str, str]:
+    """The first python3 on each PATH that the settings of some host give to hooks."""
+    found = {}
+    for host_sources in sources.values():
+        path = effective.variables(host_sources).get("PATH")
+        if path is not None:
+            found[path] = first_python(path, project)
+    return found
+
+
+def _names_us(path: str) -> bool:
+    """Whether a file that cannot be parsed has the head of a command of hookctl's."""
+    try:
+        return HEAD.encode() in (files.read(path).data or b"")
+    except HookctlError:
+        return False
+
+
+def _gather_lost_guards(folders: Folders, known: list[str]) -> Iterator[InstalledPack]:
+    """The guards in the project that have programs, and no record."""
+    for name in hosts.names():
+        host = hosts.load(name)
+        folder = os.path.join(folders.cwd, OWN, GUARD, name)
+        links = [path for path in (folder, *_parents(folder, 2)) if os.path.islink(path)]
+        if folder in known or links or not os.path.isdir(folder) or "project" not in host.scopes:
+            continue
+        variant, path = active_file(host, "project", folders.environ, folders.cwd)
+        file = ProjectFile(Target(variant, "project", path, folders.cwd), None)
+        pack = PackRecord("", {}, folder)
+        origin = find_origin(pack, wraps=os.path.lexists(os.path.join(folder, WRAPPER)))
+        if origin.kind != MISSING:
+            name = package_of(folder)
+            package = os.path.join(folder, name) if name else ""
+            yield InstalledPack(GUARD, file, pack, origin=origin, package=package)
+
+
+def _parents(path: str, count: int) -> Iterator[str]:
+    for _ in range(count):
+        path = os.path.dirname(path)
+        yield path
 
 
 def _gather_file(project: str, record: Record) -> ProjectFile:
@@ -84,7 +153,7 @@ def _gather_file(project: str, record: Record) -> ProjectFile:
 
 
 def _read_file(target: Target, record: Record | None) -> ProjectFile:
-    file = ProjectFile(target, record)
+    file = ProjectFile(target, record, is_there=os.path.lexists(target.path))
     try:
         require_inside(target.project, target.path)
         _, document = read_settings(target.path, target.host.format)
@@ -98,12 +167,12 @@ def _read_file(target: Target, record: Record | None) -> ProjectFile:
 
 
 def _find_unrecorded(folders: Folders, host: Host) -> Iterator[ProjectFile]:
-    """The project's settings files of a host that have a hook with hookctl's head."""
+    """The project's settings files of a host that cannot be read, or have a hook of hookctl's."""
     for variant, path in all_files(host, "project", folders.environ, folders.cwd):
         if not os.path.lexists(path):
             continue
         file = _read_file(Target(variant, "project", path, folders.cwd), None)
-        if file.current is not None and file.current.elements:
+        if file.error is not None or (file.current and file.current.elements):
             yield file
 
 
@@ -148,18 +217,22 @@ def _gather_packs(found: list[ProjectFile]) -> Iterator[InstalledPack]:
 def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
     entries = file.record.entries if file.record else ()
     wraps = any(is_wrap_id(entry.id) for entry in entries)
+    wraps = wraps or os.path.lexists(os.path.join(pack.folder, WRAPPER))
     installed = InstalledPack(GUARD, file, pack)
     if not wraps and not any(entry.id.startswith(f"{GUARD}/") for entry in entries):
         return installed
     package = package_of(pack.folder)
     installed = installed._replace(
         origin=find_origin(pack, wraps=wraps),
+        host_table=host_table(file.target.host),
         package=os.path.join(pack.folder, package) if package else "",
     )
     path = os.path.join(pack.folder, CONFIG)
     try:
         data = read_inside(file.target.project, path).data
-        config = JsonDocument.parse(data or b"{}", where=path, comments=False).value
+        if data is None:
+            return installed
+        config = JsonDocument.parse(data, where=path, comments=False).value
     except HookctlError as error:
         return installed._replace(config_error=error)
     return installed._replace(config=config)
@@ -176,10 +249,10 @@ def _gather_pack(file: ProjectFile, name: str, pack: PackRecord) -> InstalledPac
     return InstalledPack(name, file, pack, contents=contents)
 
 
-def require(pack: Pack) -> RequiredPack:
-    """A pack that is required with the content of its own file."""
+def require(pack: Pack, source: str) -> RequiredPack:
+    """A pack that is required with the content of its own file, which is named `source`."""
     contents = {name: data for name, (data, _) in read_files(pack).items()}
-    return RequiredPack(pack.name, pack, content_digest(b"", contents))
+    return RequiredPack(pack.name, pack, content_digest(b"", contents), source)
 
 
 def wanted_of(facts: ProjectFacts, required: RequiredPack) -> dict[str, list[Wanted]]:

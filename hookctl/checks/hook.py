@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl import clock
+from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import (
     Answer,
@@ -88,8 +89,9 @@ def _judge_origin(file: FileFacts) -> Iterator[Finding]:
         fix = f"Upgrade hookctl to {origin.version} or later."
         yield file.find("hook_newer", message, fix)
     elif origin.kind == UNKNOWN:
-        message = "this is not a program that hookctl released, so it was not tested"
-        fix = f"Look at it, then `{file.install} --force` puts ours there."
+        message = f"{own_hooks.describe_unknown(origin)}, so the hook was not tested"
+        again = f"`{file.install} --force` puts ours there."
+        fix = own_hooks.fix_unknown(origin, again, shared=file.target.shared)
         yield file.find("hook_unknown", message, fix, origin.path)
 
 
@@ -228,7 +230,9 @@ def _has_type(kind: str, value: Any) -> bool:
 def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Finding]:
     if value.get("mode") == "off":
         message = "mode is off in the hook's configuration, so the hook allows every stop"
-        yield file.find("guard_off", message, "Set mode to breaker there.", path)
+        # A committed record says what the team wants; elsewhere it is the operator's choice.
+        level = "error" if file.target.shared else ""
+        yield file.find("guard_off", message, "Set mode to breaker there.", path, level)
     soft, progress = value.get("max_soft_resets"), value.get("progress")
     if (
         type(soft) is int

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, value_of
 from hookctl.documents import MISSING
@@ -18,7 +19,6 @@ from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, settings_from
 from hookctl.settings import effective, precedence
 from hookctl.settings.effective import Value
 from hookctl.settings.precedence import Source
-from hookctl.settings.words import is_true
 
 _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
 
@@ -242,6 +242,18 @@ def judge_environment(file: FileFacts) -> Iterator[Finding]:
         for name in sorted(known & layer.env.keys()):
             where = f"of {layer.source.scope} scope"
             yield from _judge_variable(file, name, layer.env[name], where, layer.source.path)
+    yield from _judge_path(file)
+
+
+def _judge_path(file: FileFacts) -> Iterator[Finding]:
+    """A PATH in settings on which a project's hook, which everybody shares, finds no Python."""
+    value = value_of(file.reaching, {}, "PATH")
+    if not file.target.shared or not value.is_set:
+        return
+    fault = own_hooks.fault_of_path(value.text, file.path_python, file.target.project)
+    if fault:
+        message = f"on the PATH that these settings give to hooks, {fault}"
+        yield file.find("hook_environment", message, "Remove it.", value.path, "error")
 
 
 def judge_shell(file: FileFacts) -> Iterator[Finding]:
@@ -268,22 +280,17 @@ def _list_variables(file: FileFacts) -> list[str]:
 
 
 def _list_child_variables(file: FileFacts) -> list[str]:
-    """The variables that mark an agent started by another, which the guard leaves alone."""
-    names = file.config.value.get("child_env") if file.config else None
-    if not isinstance(names, list):
-        names = ["HOOKCTL_CHILD"]
-    return [name for name in names if isinstance(name, str) and "/" not in name]
+    return guard.child_variables(file.config.value if file.config else None)
 
 
 def _judge_variable(
     file: FileFacts, name: str, value: str, where: str, path: str
 ) -> Iterator[Finding]:
-    is_child = name in _list_child_variables(file)
-    off = guard.switches_off(name, value) or (is_child and is_true(value))
-    if is_child and not off:
+    off = own_hooks.off_by_variable(name, value, file.config.value if file.config else None)
+    if name in _list_child_variables(file) and not off:
         return
-    message = f"{shown(name, value)} {where} "
-    message += "switches the guard off" if off else "overrides the hook's configuration"
+    effect = off or "overrides the hook's configuration"
+    message = f"{shown(name, value)} {where} {effect}"
     fix = f"Remove it from {path}." if path else f"`unset {name}` before the agent is started."
     level = "error" if off else "info"
     if path and not off:

@@ -196,6 +196,15 @@ def client(host: Host, program: str, project: str, home: str) -> Client:
     return Client(program, version[0] if version else "")
 
 
+def first_python(path: str, project: str) -> str:
+    """The first python3 on a PATH, as a hook that is started in the project finds it; or ''."""
+    for folder in path.split(":") if path else ():
+        program = os.path.join(project, folder, "python3")
+        if os.path.lexists(program):
+            return program
+    return ""
+
+
 def rights(paths: Iterable[str]) -> tuple[Rights, ...]:
     """Those of these paths that somebody else could change; what is not there is left out."""
     loose = []

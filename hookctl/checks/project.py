@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl import engine
+from hookctl import __version__, engine
+from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading, reading
-from hookctl.ledger.digests import content_digest
-from hookctl.model import Current, Entry, PackRecord, Record, Wanted
+from hookctl.ledger.digests import content_digest, with_unix_endings
+from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
-from hookctl.settings.targets import GUARD, Target
+from hookctl.settings.targets import GUARD, OWN, Target
 
 CONFIG = "config.json"
+LEDGER = "ledger.json"
 _OWN_FILES = (CONFIG, "hook.py", "wrap.py")
 
 
@@ -32,6 +36,24 @@ class ProjectFile(NamedTuple):
     document: Document | None = None  # None where it cannot be read
     current: Current | None = None
     error: HookctlError | None = None
+    is_there: bool = True
+    start: str = ""  # the folder that the fixes are typed in
+    start_project: str = ""
+
+    def install_of(self, pack: str) -> str:
+        """The command that installs a pack again, from the source that the record names."""
+        pack_record = self.record.packs.get(pack) if self.record else None
+        source = pack_record.source if pack_record else ""
+        if source:
+            source = own_hooks.nearby(source, self.start)
+        elif pack != GUARD:
+            source = "PATH"
+        return own_hooks.install_command(self.target, pack, source, self.start_project)
+
+    def again(self, pack: str) -> str:
+        """The same as a sentence, with --force."""
+        command = f"`{self.install_of(pack)} --force` puts {pack} back"
+        return f"{command}, with the path of its file." if " PATH " in command else f"{command}."
 
 
 class InstalledPack(NamedTuple):
@@ -46,6 +68,7 @@ class InstalledPack(NamedTuple):
     package: str = ""  # the folder of the guard's modules
     config: Any = None  # of the guard
     config_error: HookctlError | None = None
+    host_table: dict[str, Any] = {}  # noqa: RUF012 - what hookctl writes there of hosts
 
 
 class RequiredPack(NamedTuple):
@@ -54,6 +77,7 @@ class RequiredPack(NamedTuple):
     name: str
     pack: Pack | None = None
     digest: str = ""  # of its files
+    source: str = ""  # its file, as it is typed
 
 
 class ProjectFacts(NamedTuple):
@@ -65,18 +89,38 @@ class ProjectFacts(NamedTuple):
     error: HookctlError | None = None  # why its record cannot be read
     sources: dict[str, tuple[Source, ...]] = {}  # noqa: RUF012 - by host, the winning ones first
     programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
+    pythons: dict[str, str] = {}  # noqa: RUF012 - the first python3 on each PATH of the settings
+    has_record: bool = True
+    lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
+    start_project: str = ""  # the one that the fixes are typed in
 
 
 def judge(facts: ProjectFacts) -> Iterator[Finding]:
     """Every finding about a project, whatever is required of it."""
     if facts.error is not None:
         yield _from_error("ledger_unreadable", facts.error, "")
+        for file in facts.files:
+            if file.error is not None:
+                yield from _judge_file(file)
         return
+    if not facts.has_record and (facts.programs or facts.files):
+        yield _report_lost(facts)
     for file in facts.files:
         yield from _judge_file(file)
+        if facts.has_record:
+            yield from _judge_unrecorded(file)
     yield from _judge_programs(facts)
     for name in sorted({file.target.host.name for file in facts.files if file.record}):
         yield from _judge_switches(facts, name)
+
+
+def _report_lost(facts: ProjectFacts) -> Finding:
+    """The one thing to say where the record is gone: all the rest follows from that."""
+    message = "there is no record of what hookctl wrote here: was it deleted, or not committed?"
+    back = own_hooks.checkout_command(facts.project, OWN, facts.start_project)
+    repair = own_hooks.repair_command(facts.project, facts.start_project)
+    fix = f"`{back}` brings it back; else `{repair}` records the guard again."
+    return finding("ledger_missing", message, "", os.path.join(facts.project, OWN, LEDGER), fix)
 
 
 def _from_error(code: str, error: HookctlError, host: str) -> Finding:
@@ -93,15 +137,78 @@ def _judge_file(file: ProjectFile) -> Iterator[Finding]:
     assert file.current is not None
     yield from _judge_loading(file)
     entries = file.record.entries if file.record else ()
-    recorded = {entry.id for entry in entries if entry.kind == "element"}
-    for hook in file.current.elements:
-        if hook.id not in recorded and hook.id.partition("/")[0]:
-            message = f"{hook.id} is registered here, but the project's record does not know it"
-            fix = "Look at its command, then remove it, or `hookctl install` its pack."
-            yield finding("ledger_missing", message, host, path, fix)
+    if not file.is_there and entries:
+        yield _report_absent(file)
+        return
+    yield from _judge_hooks(file, file.current.elements)
     for entry in entries:
         if entry.kind != "container":
             yield from _judge_entry(file, entry, file.current)
+
+
+def _report_absent(file: ProjectFile) -> Finding:
+    """A settings file that the record has, and the project has not."""
+    path, project = file.target.path, file.target.project
+    name = os.path.relpath(path, project)
+    back = own_hooks.checkout_command(project, name, file.start_project)
+    packs = file.record.packs if file.record else {}
+    again = [
+        file.again(pack) for pack, known in packs.items() if pack != GUARD and not known.source
+    ]
+    if len(again) < len(packs):
+        again.insert(0, f"`{own_hooks.upgrade_command(file.target, file.start_project)}`.")
+    fix = f"`{back}` brings it back; else {' '.join(again)}"
+    message = "this file is not there: is it committed?"
+    return finding("entry_missing", message, file.target.host.name, path, fix, "error")
+
+
+def _judge_unrecorded(file: ProjectFile) -> Iterator[Finding]:
+    """Hooks with hookctl's head that the project's record does not know."""
+    recorded = {entry.id for entry in file.record.entries} if file.record else set()
+    for hook in file.current.elements if file.current else ():
+        if hook.id not in recorded:
+            message = f"{hook.id} is registered here, but the project's record does not know it"
+            fix = f"Look at its command, then remove it; or {_lower(file.again(hook.pack))}"
+            host, path = file.target.host.name, file.target.path
+            yield finding("ledger_missing", message, host, path, fix)
+
+
+def _judge_hooks(file: ProjectFile, hooks: tuple[HookEntry, ...]) -> Iterator[Finding]:
+    """Whether each hook is registered once and works, and the guard's have commands of hookctl's.
+
+    Nothing here asks the record: it comes with the same commit.
+    """
+    host, path = file.target.host, file.target.path
+    ids = [hook.id for hook in hooks]
+    for id in sorted(set(ids)):
+        if ids.count(id) > 1:
+            message = f"{id} is registered {ids.count(id)} times, so it runs that often"
+            yield finding("entry_doubled", message, host.name, path, "Remove all but one.")
+    for hook in hooks:
+        forgery = own_hooks.find_forgery(file.target, hook)
+        defect = _find_defect(file, hook)
+        fix = f"Look at it; {file.again(hook.pack)}"
+        if forgery and not _is_edited(file, hook.id):
+            yield finding("command_unknown", forgery, host.name, path, fix)
+        if defect:
+            message = f"{hook.id} was edited so that it does not work: {defect}"
+            yield finding("entry_disarmed", message, host.name, path, fix, "error")
+
+
+def _find_defect(file: ProjectFile, hook: HookEntry) -> str:
+    if hook.id.startswith(WRAP):  # all of it but the command is another tool's
+        return ""
+    return own_hooks.find_defect(file.target.host, hook)
+
+
+def _is_edited(file: ProjectFile, id: str) -> bool:
+    """Whether the record has another command for a hook than the settings."""
+    assert file.current is not None
+    commands = {hook.fields.get("command") for hook in file.current.elements if hook.id == id}
+    for entry in file.record.entries if file.record else ():
+        if entry.id == id and entry.kind == "element":
+            return entry.written.get("command") not in commands
+    return False
 
 
 def _judge_loading(file: ProjectFile) -> Iterator[Finding]:
@@ -118,26 +225,21 @@ def _judge_entry(file: ProjectFile, entry: Entry, current: Current) -> Iterator[
     host, path = file.target.host.name, file.target.path
     name = entry.id or ".".join(map(str, entry.path))
     state = engine.state(entry, current, entry.path, entry.id)
+    fix = file.again(next(iter(entry.owners), GUARD))
     if state == "missing":
         message = f"{name} is on record, and is not in the settings"
-        yield finding("entry_missing", message, host, path, _upgrade(entry), "error")
-        return
-    if state != "overridden":
-        return
-    commands = {hook.fields.get("command") for hook in current.elements if hook.id == entry.id}
-    if entry.kind == "element" and entry.written.get("command") not in commands:
+        yield finding("entry_missing", message, host, path, fix, "error")
+    elif state == "overridden" and entry.kind == "element" and _is_edited(file, entry.id):
         message = f"the command of {name} is not the one on record"
-        yield finding("entry_edited", message, host, path, _upgrade(entry, "install"), "error")
-        return
-    message = f"{name} was changed since hookctl wrote it; the change stays"
-    yield finding("entry_edited", message, host, path, "", "info")
+        yield finding("entry_edited", message, host, path, f"Look at it; {fix}", "error")
+    elif state == "overridden" and not _has_defect(file, entry.id):
+        message = f"{name} was changed since hookctl wrote it; the change stays"
+        yield finding("entry_edited", message, host, path, "", "info")
 
 
-def _upgrade(entry: Entry, verb: str = "upgrade") -> str:
-    owner = next(iter(entry.owners), GUARD)
-    if verb == "upgrade":
-        return f"`hookctl upgrade` puts back all of {owner}; a single entry comes with --force."
-    return f"Look at it; `hookctl install {owner} --scope project --force` puts ours back."
+def _has_defect(file: ProjectFile, id: str) -> bool:
+    hooks = file.current.elements if file.current else ()
+    return any(hook.id == id and _find_defect(file, hook) for hook in hooks)
 
 
 def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
@@ -149,11 +251,27 @@ def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
             yield from _judge_guard(installed)
         else:
             yield from _judge_pack(installed)
+    for guard_files in facts.lost:
+        own |= _files_of(guard_files, facts.programs)
+        yield from _judge_origin(guard_files)
+    lost = tuple(_find_lost_packs(facts))
     for path in facts.programs:
-        if path not in own:
-            message = "hookctl did not write this file into its folder of programs"
-            fix = "Look at it, then remove it."
+        if path not in own and not path.startswith(lost):
+            message = "no record names this file in hookctl's folder of programs"
+            fix = (
+                "Look at it. Perhaps a colleague's pack lost its record in a merge: then install "
+                "that again; else remove the file."
+            )
             yield finding("stray_file", message, "", path, fix)
+
+
+def _find_lost_packs(facts: ProjectFacts) -> Iterator[str]:
+    """The folders of packs with hooks in the settings and no record: their hooks are named."""
+    known = {installed.name for installed in facts.packs}
+    for file in facts.files:
+        for hook in file.current.elements if file.current else ():
+            if hook.pack not in known and hook.pack != GUARD:
+                yield os.path.join(facts.project, OWN, "packs", hook.pack, "")
 
 
 def _files_of(installed: InstalledPack, programs: tuple[str, ...]) -> set[str]:
@@ -167,28 +285,52 @@ def _files_of(installed: InstalledPack, programs: tuple[str, ...]) -> set[str]:
     return paths
 
 
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
 def _is_module(path: str, top: str) -> bool:
     rest = path.removeprefix(top)
     return path.startswith(top) and "/" not in rest and rest.endswith(".py")
 
 
 def _judge_guard(installed: InstalledPack) -> Iterator[Finding]:
+    yield from _judge_events(installed)
+    if installed.origin is not None:
+        yield from _judge_origin(installed)
+        yield from _judge_configuration(installed)
+
+
+def _judge_origin(installed: InstalledPack) -> Iterator[Finding]:
+    """Whether the guard's programs are ones that hookctl released."""
     origin, host = installed.origin, installed.file.target.host.name
-    if origin is None:
-        return
+    assert origin is not None
     hook = os.path.join(installed.record.folder, "hook.py")
     if origin.kind == MISSING:
         message = "the guard's program is not there: is .hookctl committed with the settings?"
-        yield finding("hook_missing", message, host, hook, "`hookctl doctor --fix` puts it back.")
+        yield finding("hook_missing", message, host, hook, installed.file.again(GUARD))
     elif origin.kind == UNKNOWN:
-        message = "this is not a program that hookctl released"
-        fix = "Look at it; `hookctl install --scope project --force` puts ours there."
+        message = own_hooks.describe_unknown(origin)
+        fix = own_hooks.fix_unknown(origin, installed.file.again(GUARD), shared=True)
         yield finding("hook_unknown", message, host, origin.path, fix)
     elif origin.kind == NEWER:
         message = f"the hook is of hookctl {origin.version}, which this one cannot check"
         fix = f"Upgrade hookctl to {origin.version} or later."
         yield finding("hook_newer", message, host, hook, fix, "error")
-    yield from _judge_configuration(installed)
+
+
+def _judge_events(installed: InstalledPack) -> Iterator[Finding]:
+    """Whether the record has a hook for each event that the guard's own settings need."""
+    file, host = installed.file, installed.file.target.host
+    recorded = {entry.id for entry in file.record.entries} if file.record else set()
+    for event in guard.events(settings_from(installed.record.settings), host):
+        is_of_this_version = installed.record.version == __version__
+        if f"{GUARD}/{event}" in recorded or not (event == "stop" or is_of_this_version):
+            continue
+        message = f"the guard needs {GUARD}/{event}, and neither record nor settings have it"
+        yield finding(
+            "entry_missing", message, host.name, file.target.path, file.again(GUARD), "error"
+        )
 
 
 def _judge_configuration(installed: InstalledPack) -> Iterator[Finding]:
@@ -196,19 +338,47 @@ def _judge_configuration(installed: InstalledPack) -> Iterator[Finding]:
     host, config = installed.file.target.host.name, installed.config
     path = os.path.join(installed.record.folder, CONFIG)
     if installed.config_error is not None:
-        yield _from_error("config_unreadable", installed.config_error, host)._replace(path=path)
+        unreadable = _from_error("config_unreadable", installed.config_error, host)
+        fix = f"{unreadable.fix} Or {installed.file.again(GUARD)}".removeprefix(" Or ")
+        yield unreadable._replace(path=path, fix=fix)
         return
-    mode = config.get("mode") if isinstance(config, dict) else None
-    if mode == "off" and settings_from(installed.record.settings).mode != "off":
+    if config is None:
+        message = "the guard's configuration is not there: is it committed?"
+        yield finding("config_missing", message, host, path, installed.file.again(GUARD), "error")
+        return
+    values = config if isinstance(config, dict) else {}
+    if values.get("mode") == "off" and settings_from(installed.record.settings).mode != "off":
         message = "the configuration switches the guard off, and the record does not"
-        fix = "Take the mode out, or `hookctl install --scope project --mode off`."
+        fix = f"Look at it; {installed.file.again(GUARD)}"
         yield finding("guard_off", message, host, path, fix, "error")
+        return
+    yield from _judge_values(installed, values, path)
+
+
+def _judge_values(installed: InstalledPack, values: dict[str, Any], path: str) -> Iterator[Finding]:
+    """Values in config.json that are not those of the record, and facts that are not hookctl's."""
+    host = installed.file.target.host
+    recorded = installed.record.settings
+    written = recorded.get("config") or guard.configuration(settings_from(recorded), "", host)
+    changed = []
+    for name in sorted({*values, *written} - {guard.HOSTS, "$schema"}):
+        if not engine.same(values.get(name), written.get(name)):
+            changed.append(f"{name} is {json.dumps(values.get(name))}")
+    if changed:
+        message = f"the configuration differs from the record: {', '.join(changed)}"
+        yield finding("config_changed", message, host.name, path)
+    origin = installed.origin
+    is_of_this_version = origin is not None and origin.version == __version__
+    if is_of_this_version and not engine.same(values.get(guard.HOSTS), installed.host_table):
+        message = "what the configuration says of hosts is not what hookctl writes there"
+        fix = f"Look at it; {installed.file.again(GUARD)}"
+        yield finding("config_changed", message, host.name, path, fix, "error")
 
 
 def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
     """Whether a pack's files are there, and together those that the install wrote."""
     host, name = installed.file.target.host.name, installed.name
-    fix = f"`hookctl install PATH --scope project` of {name} puts its files back."
+    fix = f"Look at it; {installed.file.again(name)}"
     if installed.error is not None:
         yield _from_error("pack_changed", installed.error, host)
         return
@@ -219,9 +389,14 @@ def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
             yield finding("pack_changed", f"a file of {name} is not there", host, path, fix)
             return
         contents[file_name] = data
-    if content_digest(b"", contents) != installed.record.digest:
-        message = f"the files of {name} are not those that its install wrote"
-        yield finding("pack_changed", message, host, installed.record.folder, fix)
+    if content_digest(b"", contents) == installed.record.digest:
+        return
+    message = f"the files of {name} are not those that its install wrote"
+    plain = {file_name: with_unix_endings(data) for file_name, data in contents.items()}
+    if content_digest(b"", plain) == installed.record.digest:
+        message = f"the files of {name} have other line endings than written (git's autocrlf?)"
+        fix = f"{own_hooks.KEEP_ENDINGS}; then {installed.file.again(name)}"
+    yield finding("pack_changed", message, host, installed.record.folder, fix)
 
 
 def _judge_switches(facts: ProjectFacts, name: str) -> Iterator[Finding]:
@@ -234,11 +409,29 @@ def _judge_switches(facts: ProjectFacts, name: str) -> Iterator[Finding]:
     for source, hook in effective.disabling_ours(sources):
         message = f"{hook.id} is switched off by its name"
         yield finding("hook_disabled", message, name, source.path, "Remove it from the list.")
+    yield from _judge_variables(facts, name, sources)
+
+
+def _judge_variables(
+    facts: ProjectFacts, name: str, sources: tuple[Source, ...]
+) -> Iterator[Finding]:
+    """The variables that the project's settings give to the hook."""
+    config = None
+    for installed in facts.packs:
+        if installed.name == GUARD and installed.file.target.host.name == name:
+            config = installed.config
     for key, value in effective.variables(sources).items():
-        if guard.switches_off(key, value):
-            message = f"{key} switches the guard off"
-            path = next(source.path for source in sources if key in effective.variables([source]))
+        off = own_hooks.off_by_variable(key, value, config)
+        message = f"{key} {off}"
+        if key == "PATH":
+            off = own_hooks.fault_of_path(value, facts.pythons.get(value, ""), facts.project)
+            message = f"on the PATH that these settings give to hooks, {off}"
+        path = next(source.path for source in sources if key in effective.variables([source]))
+        if off:
             yield finding("hook_environment", message, name, path, "Remove it.", "error")
+        elif key.startswith("HOOKCTL_"):
+            message = f"{key} overrides the guard's configuration"
+            yield finding("hook_environment", message, name, path, "", "info")
 
 
 def judge_required(
@@ -250,19 +443,57 @@ def judge_required(
     """
     name, pack = required.name, required.pack
     places = [installed for installed in facts.packs if installed.name == name]
-    if not places:
+    if not places and not _may_be_installed(facts, name):
         message = f"{name} is required, and is not installed in this project"
-        fix = f"`hookctl install {name} --scope project`, then commit what it writes."
+        fix = f"{_first_install(facts, required)}, then commit what it writes."
         yield finding("pack_required", message, "", facts.project, fix)
+    for installed in places if name == GUARD else ():
+        if not settings_from(installed.record.settings).events:
+            host, path = installed.file.target.host.name, installed.file.target.path
+            fix = f"`{installed.file.install_of(GUARD)} --mode breaker` switches it on."
+            message = "guard is required, and the mode on record is off"
+            yield finding("guard_off", message, host, path, fix, "error")
     for installed in places if pack is not None else ():
         assert pack is not None
         path = installed.file.target.path
         difference = _find_difference(installed, pack, required.digest, wanted[path])
         if difference:
             message = f"{name} is not installed as in the named file: {difference}"
-            fix = f"`hookctl install {pack.source} --scope project`, then commit what it writes."
+            command = _install_required(installed.file, required)
+            fix = f"`{command} --force`, then commit what it writes."
             host = installed.file.target.host.name
             yield finding("pack_required", message, host, path, fix)
+
+
+def _may_be_installed(facts: ProjectFacts, name: str) -> bool:
+    """Whether a record that is gone or cannot be read may have a pack; a finding says so."""
+    if facts.error is not None:
+        return True
+    for file in facts.files if not facts.has_record else ():
+        for hook in file.current.elements if file.current else ():
+            if hook.pack == name:
+                return True
+    return False
+
+
+def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
+    """The command that installs a required pack in the settings files that the record has."""
+    commands = []
+    for file in facts.files:
+        if file.record:
+            commands.append(f"`{_install_required(file, required)}`")
+    if commands:
+        return " and ".join(commands)
+    source = required.source or ("" if required.name == GUARD else "PATH")
+    name = f" {shlex.quote(source)}" if source else ""
+    hosts = [host for host, sources in facts.sources.items() if sources] or ["claude"]
+    named = " ".join(f"--host {host}" for host in hosts)
+    return f"`hookctl install{name} {named} --scope project`, or with your agents' names"
+
+
+def _install_required(file: ProjectFile, required: RequiredPack) -> str:
+    source = required.source or ("" if required.name == GUARD else "PATH")
+    return own_hooks.install_command(file.target, required.name, source, file.start_project)
 
 
 def _find_difference(
@@ -282,4 +513,14 @@ def _find_difference(
     for want in wanted:
         if claims.get((want.path, want.id)) != want.value:
             return f"{want.id or want.path[-1]} differs"
+        if want.kind == "element" and _has_other_command(installed.file, want):
+            return f"the command of {want.id} differs"
     return ""
+
+
+def _has_other_command(file: ProjectFile, want: Wanted) -> bool:
+    """Whether a hook stands in the settings with another command than the pack's file has."""
+    for hook in file.current.elements if file.current else ():
+        if hook.id == want.id and hook.fields.get("command") != want.value["command"]:
+            return True
+    return False

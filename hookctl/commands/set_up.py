@@ -124,6 +124,17 @@ def _upgrade(
             autocompletion=completed_by("pack"),
         ),
     ] = "",
+    host: options.Hosts = None,
+    scope: options.AnyScope = "",
+    project: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR",
+            help="Only what is installed in this project; . is the one of this folder.",
+            show_default=False,
+            rich_help_panel="Where",
+        ),
+    ] = "",
     yes: options.Yes = False,
     accept_changed: options.AcceptChanged = False,
     dry_run: options.Dry = False,
@@ -131,13 +142,18 @@ def _upgrade(
 ) -> int:
     from hookctl.planner.run import pending_first
     from hookctl.report import say
+    from hookctl.system.project import find
     from hookctl.verbs.upgrade import Request, upgrade
 
     permission = permission_from(yes, accept_changed, json)
+    hosts = tuple(host.name for host in load_hosts(host))
+    scope = known_scope(scope)
 
     def verb(folders: Folders) -> Result:
-        with pending_first(folders, say, dry_run=dry_run):
-            return upgrade(folders, Request(pack, dry_run), permission)
+        place = in_project(folders, project)
+        root = find(place.cwd, place.environ) if project else ""
+        with pending_first(place, say, dry_run=dry_run):
+            return upgrade(place, Request(pack, dry_run, hosts, scope, root), permission)
 
     return show("upgrade", verb, json, writes=not dry_run)
 
@@ -238,6 +254,7 @@ COMMANDS = {
         _upgrade,
         "Install every pack again from where it came, with its recorded settings.",
         "  hookctl upgrade                  after an update of it or of a pack\n"
+        "  hookctl upgrade --project .      only what this project has\n"
         "  hookctl upgrade notify --dry-run\n"
         "  hookctl upgrade --yes --accept-changed",
     ),

@@ -17,3 +17,8 @@ def content_digest(manifest: bytes, files: Mapping[str, bytes]) -> str:
         digest.update(b"%d:" % len(part))
         digest.update(part)
     return digest.hexdigest()
+
+
+def with_unix_endings(data: bytes) -> bytes:
+    """A text as it was before git's autocrlf wrote it out."""
+    return data.replace(b"\r\n", b"\n")

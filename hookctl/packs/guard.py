@@ -58,6 +58,18 @@ def hook_path(text: str, id: str, event: str, target: Target) -> str:
     return "".join(shlex.split(match["hook"]))
 
 
+def is_shared_command(text: str, id: str, target: Target) -> bool:
+    """Whether a released version wrote this command for the project's settings of this host."""
+    event = id.partition("/")[2]
+    match = re.fullmatch(command_forms(id, event, target.host), text)
+    if match is None or match["python"] is not None or event not in target.host.events:
+        return False
+    return (
+        match["hook"]
+        == f"{target.host.environment.in_command}/{OWN}/{GUARD}/{target.host.name}/hook.py"
+    )
+
+
 def wants(
     settings: Settings, target: Target, pack: Pack, folder: str, limit: str, cap: str = ""
 ) -> list[Wanted]:
@@ -197,6 +209,14 @@ def is_limit(text: str) -> bool:
 def switches_off(name: str, value: str) -> bool:
     """Whether a variable turns the hook off."""
     return name == "HOOKCTL_DISABLE" and is_true(value)
+
+
+def child_variables(config: Any) -> list[str]:
+    """The variables that mark an agent started by another, which the guard leaves alone."""
+    names = config.get("child_env") if isinstance(config, dict) else None
+    if not isinstance(names, list):
+        names = ["HOOKCTL_CHILD"]
+    return [name for name in names if isinstance(name, str) and "/" not in name]
 
 
 def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:

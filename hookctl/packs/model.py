@@ -4,6 +4,8 @@ import re
 from typing import NamedTuple
 
 RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
+# How a program that is not known differs from hookctl's own.
+CHANGED, ADDED, GONE, LINE_ENDINGS = "changed", "added", "gone", "line endings"
 
 
 class EnvClaim(NamedTuple):
@@ -59,3 +61,4 @@ class Origin(NamedTuple):
     kind: str  # RELEASED, NEWER (its record says so), UNKNOWN or MISSING
     version: str = ""  # the first that released them; of a newer one, what the record says
     path: str = ""  # the program that is not known
+    difference: str = CHANGED  # how that one differs

@@ -36,7 +36,7 @@ def load_programs(*, wrapper: bool) -> Programs:
     """The programs of this version; `wrapper` adds the one that runs another tool's hook."""
     folder = asset("templates", "guard")
     modules = _modules(folder)
-    package = _package_name(modules)
+    package = name_package(modules)
     launchers = {WRAPPER: _read(folder, WRAPPER)} if wrapper else {}
     launchers[HOOK] = _set_package_name(_read(folder, HOOK), package)
     return Programs({f"{package}/{name}": data for name, data in modules.items()}, launchers)
@@ -69,7 +69,7 @@ def _module_names(folder: str) -> list[str]:
     )
 
 
-def _package_name(sources: dict[str, bytes]) -> str:
+def name_package(sources: dict[str, bytes]) -> str:
     """The package's folder name; it depends on the content, so versions coexist."""
     digest = hashlib.sha256()
     for name, data in sorted(sources.items()):

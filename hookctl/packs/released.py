@@ -14,10 +14,20 @@ from collections.abc import Callable, Mapping
 
 from hookctl import __version__
 from hookctl.errors import HookctlError
-from hookctl.ledger.digests import content_digest
+from hookctl.ledger.digests import content_digest, with_unix_endings
 from hookctl.model import PackRecord
-from hookctl.packs.model import MISSING, NEWER, RELEASED, UNKNOWN, Origin
-from hookctl.packs.programs import HOOK, is_package, load_programs
+from hookctl.packs.model import (
+    ADDED,
+    CHANGED,
+    GONE,
+    LINE_ENDINGS,
+    MISSING,
+    NEWER,
+    RELEASED,
+    UNKNOWN,
+    Origin,
+)
+from hookctl.packs.programs import HOOK, is_package, load_programs, name_package
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import files
 
@@ -41,14 +51,46 @@ def find_origin(
     if HOOK not in programs:
         return Origin(MISSING)
     version = _find_version("hook", content_digest(b"", programs))
-    path = HOOK
-    if version and wrapper is not None and not _find_version("wrap", files.digest(wrapper)):
-        version, path = "", WRAPPER
-    if version:
+    if version and (wrapper is None or _find_version("wrap", files.digest(wrapper))):
         return Origin(RELEASED, version)
-    if _is_newer(pack_record.version) and _is_recorded(pack_record, programs):
+    if not version and _is_newer(pack_record.version) and _is_recorded(pack_record, programs):
         return Origin(NEWER, pack_record.version)
-    return Origin(UNKNOWN, path=os.path.join(folder, path))
+    if version and wrapper is not None:
+        name, difference = WRAPPER, CHANGED
+        if _find_version("wrap", files.digest(with_unix_endings(wrapper))):
+            difference = LINE_ENDINGS
+    else:
+        name, difference = _find_difference(programs)
+    return Origin(UNKNOWN, path=os.path.join(folder, name), difference=difference)
+
+
+def _find_difference(programs: Mapping[str, bytes]) -> tuple[str, str]:
+    """The first file that is not as hookctl released it, and how it differs."""
+    plain = {name: with_unix_endings(data) for name, data in programs.items()}
+    if _find_version("hook", content_digest(b"", plain)):
+        return next(name for name in sorted(plain) if plain[name] != programs[name]), LINE_ENDINGS
+    own = load_programs(wrapper=False).all
+    package = _package_in(programs[HOOK])
+    if any(name.startswith(f"{package}/") for name in own) and package:
+        return _compare(programs, own)
+    modules = {}
+    for name, data in programs.items():
+        if name != HOOK:
+            modules[name.removeprefix(f"{package}/")] = data
+    # The name of another version's package tells at least whether its content is the one released.
+    return (package, CHANGED) if package and name_package(modules) != package else (HOOK, CHANGED)
+
+
+def _compare(programs: Mapping[str, bytes], own: Mapping[str, bytes]) -> tuple[str, str]:
+    """The first file that differs between an installed guard and this version's own."""
+    for name in sorted({*programs, *own}):
+        if name not in own:
+            return name, ADDED
+        if name not in programs:
+            return name, GONE
+        if programs[name] != own[name]:
+            return name, CHANGED
+    return HOOK, CHANGED
 
 
 def package_of(folder: str, read: Callable[[str], files.Snapshot] = files.read) -> str:
@@ -57,7 +99,11 @@ def package_of(folder: str, read: Callable[[str], files.Snapshot] = files.read) 
         launcher = _read(folder, HOOK, read)
     except HookctlError:
         return ""
-    match = _PACKAGE.search(launcher or b"")
+    return _package_in(launcher or b"")
+
+
+def _package_in(launcher: bytes) -> str:
+    match = _PACKAGE.search(launcher)
     package = match[1].decode("ascii", "replace") if match else ""
     return package if is_package(package) else ""
 

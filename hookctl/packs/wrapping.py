@@ -43,6 +43,16 @@ def command(original: str, target: Target, folder: str, python: str) -> str:
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
+def is_shared_command(text: str, target: Target) -> bool:
+    """Whether hookctl writes this command into the project's settings of this host."""
+    match = re.match(rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{_WORD}); if ", text)
+    if match is None:
+        return False
+    original = "".join(shlex.split(match["original"]))
+    folder = f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
+    return text == command(original, target, folder, "")
+
+
 def original_of(text: str) -> str | None:
     """The original command inside a wrapping one, with any paths; None if it is none of ours."""
     file = (

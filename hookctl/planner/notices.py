@@ -10,7 +10,7 @@ from hookctl.hosts import reading, settings_path
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.settings import effective, precedence
-from hookctl.settings.targets import active_file
+from hookctl.settings.targets import Target, active_file
 
 
 def find_notices(draft: Draft, pack: Pack) -> list[str]:
@@ -75,13 +75,24 @@ def _notice_dangling_link(draft: Draft) -> Iterator[str]:
 
 
 def _notice_single_folder(draft: Draft, pack: Pack) -> Iterator[str]:
-    """A host that knows only the folder it is started in must be started there."""
-    target, host = draft.target, draft.host
-    title = host.title
+    line = single_folder_line(draft.target, pack.name)
+    if line:
+        yield line
+
+
+def single_folder_line(target: Target, pack: str) -> str:
+    """That a host must be started in the project's own folder, if it knows no other; or ''."""
+    reason = single_folder_reason(target)
+    if not reason:
+        return ""
+    return f"{reason}: {pack} works in {target.project}, not in the folders below it"
+
+
+def single_folder_reason(target: Target) -> str:
+    """Why a host must be started in the project's own folder; '' if it need not be."""
+    host = target.host
     if target.scope != "user" and host.scope_rules.start_folder_only:
-        reason = f"{title} reads {target.scope} settings only where it is started"
-    elif target.shared and host.environment.project_is_start:
-        reason = f"{title} tells a hook where it was started, and not where the project is"
-    else:
-        return
-    yield f"{reason}: {pack.name} works in {target.project}, not in the folders below it"
+        return f"{host.title} reads {target.scope} settings only where it is started"
+    if target.shared and host.environment.project_is_start:
+        return f"{host.title} tells a hook where it was started, and not where the project is"
+    return ""

@@ -31,7 +31,8 @@ def check(cwd: str, request: Request) -> Result:
     It runs no file of the project and writes nothing, so the project may be anybody's.
     """
     folder = _find_project(cwd, request.project)
-    facts = gather_project.gather(folder)
+    start = os.path.realpath(cwd)
+    facts = gather_project.gather(folder, start, _find_project(cwd, ""))
     findings = list(project.judge(facts))
     for required in _load_required(request.required):
         wanted = gather_project.wanted_of(facts, required)
@@ -60,7 +61,7 @@ def _load_required(names: tuple[str, ...]) -> Iterator[project.RequiredPack]:
     """Each required pack, with its content where it is given as a file."""
     for name in dict.fromkeys(names):
         if packs.is_path(name) or packs.is_folder(name):
-            yield gather_project.require(packs.load(name))
+            yield gather_project.require(packs.load(name), name)
         elif name.replace("-", "").isalnum():
             yield project.RequiredPack(name)
         else:

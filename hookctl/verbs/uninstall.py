@@ -13,6 +13,7 @@ from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import Line, Record, Result
+from hookctl.output.lines import amount
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.words import tilde
 from hookctl.packs.model import Pack
@@ -72,7 +73,9 @@ def uninstall(
     text = _describe_plan(folders, request, plan, is_partial=is_partial, dry_run=dry_run)
     data = plan_data(plan, dry_run=dry_run)
     named = {error.path for error in refused}
-    messages = [*_name_remaining(folders, request, plan, named), *_name_away(folders, request)]
+    projects = [target.project for target in targets if target.project]
+    messages = _name_remaining(folders, request, plan, named, projects)
+    messages += _name_away(folders, request)
     result = Result(data, tuple(text), tuple(messages))
     unreadable += refused
     return _add_unreadable(result, unreadable, plan) if unreadable else result
@@ -133,7 +136,21 @@ def _describe_plan(
     if titles and (request.hosts or is_partial):
         done += f" for {', '.join(dict.fromkeys(titles))}"
     done += f". Backups of your settings and the log stay in {tilde(folders.state)}."
-    return plan_text(plan, dry_run=dry_run, done=[Line(done)])
+    return plan_text(plan, dry_run=dry_run, done=[Line(done), *_next_steps(folders, plan)])
+
+
+def _next_steps(folders: Folders, plan: Plan) -> list[Line]:
+    """What is left to do by hand in the projects that everybody shares."""
+    lines = []
+    for project in dict.fromkeys(file.target.project for file in plan.files if file.target.shared):
+        paths = [file.target.path for file in plan.files if file.target.project == project]
+        names = " ".join(os.path.relpath(path, project) for path in paths)
+        lines.append(Line(f"commit {names} and .hookctl, so that it leaves every clone", indent=2))
+        records = committed.read(folders, [project]).values()
+        if not any(record.scope == "project" and record.project == project for record in records):
+            text = "take `hookctl check` out of CI and the pre-commit hook, where it is there"
+            lines.append(Line(text, indent=2))
+    return [Line("Next:"), *lines] if lines else []
 
 
 def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) -> Result:
@@ -215,31 +232,51 @@ def _require_known(folders: Folders, request: Request, projects: list[str]) -> N
 
 
 def _name_remaining(
-    folders: Folders, request: Request, plan: Plan, named: Container[str]
+    folders: Folders, request: Request, plan: Plan, named: Container[str], projects: list[str]
 ) -> list[str]:
-    """Where else the pack stays installed: in another scope, or under another CLAUDE_CONFIG_DIR."""
+    """Where else the pack stays installed: in another scope, or under another CLAUDE_CONFIG_DIR.
+
+    Whoever leaves one of `projects` is told of that one alone, and that there are others.
+    """
     name = request.name or GUARD
     planned = {file.key for file in plan.files}
     records, _ = committed.read_known(folders)
     away = store.away(store.read(folders.ledger, folders.home), records)
-    remaining = {}
+    remaining, elsewhere = {}, {}
     for key, record in records.items():
         is_named = key in away or store.current_path(records, key) in named
-        if key not in planned and not is_named and name in record.packs:
-            remaining[key] = record
+        if key in planned or is_named or name not in record.packs:
+            continue
+        is_elsewhere = projects and record.project not in projects
+        (elsewhere if is_elsewhere else remaining)[key] = record
+    lines = [_describe_remaining(request, name, remaining, leaves_project=bool(projects))]
+    if len(elsewhere) > 1:
+        places = amount(len(elsewhere), "other settings file")
+        lines.append(f"{name} stays installed in {places}; `hookctl status` shows where")
+    else:
+        lines.append(_describe_remaining(request, name, elsewhere, leaves_project=True))
+    return [line for line in lines if line]
+
+
+def _describe_remaining(
+    request: Request, name: str, records: dict[str, Record], *, leaves_project: bool
+) -> str:
+    """Where a pack stays installed, with the command that takes it out there; '' if nowhere."""
     names = []
-    for key, record in remaining.items():
+    for key, record in records.items():
         if not request.hosts or record.host in request.hosts:
             names.append(_name_file(records, key))
     if not names:
-        return []
+        return ""
+    first = next(iter(records.values()))
+    places = {(record.scope, record.project) for record in records.values()}
     options = "--all"
-    if len(remaining) == 1:
-        [record] = remaining.values()
-        if record.project:
-            options = f"--scope {record.scope} --project {shlex.quote(record.project)}"
+    if len(places) == 1 and first.project:
+        options = f"--scope {first.scope} --project {shlex.quote(first.project)}"
+    elif len(places) == 1 and leaves_project:
+        options = f"--scope {first.scope}"
     command = f"hookctl uninstall {name} {options}"
-    return [f"{name} stays installed in {', '.join(names)}; `{command}` takes it out there too"]
+    return f"{name} stays installed in {', '.join(names)}; `{command}` takes it out there too"
 
 
 def _name_away(folders: Folders, request: Request) -> list[str]:

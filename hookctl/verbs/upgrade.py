@@ -16,8 +16,9 @@ from hookctl.output.words import program, tilde
 from hookctl.packs.model import Pack
 from hookctl.planner.consent import Review
 from hookctl.planner.content import Choice
+from hookctl.planner.notices import single_folder_line, single_folder_reason
 from hookctl.planner.permission import Permission
-from hookctl.planner.plan import Plan
+from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources, look
@@ -30,6 +31,9 @@ class Request(NamedTuple):
 
     pack: str = ""  # a name; empty: every pack
     dry_run: bool = False
+    hosts: tuple[str, ...] = ()  # names; none: every host
+    scope: str = ""  # empty: every one
+    project: str = ""  # its real path; empty: user scope and every known project
 
 
 class _Installed(NamedTuple):
@@ -60,9 +64,11 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     records, unreadable = committed.read_known(folders)
     away = store.away(store.read(folders.ledger, folders.home), records)
     present = {key: record for key, record in records.items() if key not in away}
-    installed = _list_installed(present, request.pack)
+    chosen = {key: record for key, record in present.items() if _is_meant(record, request)}
+    unreadable = [error for error in unreadable if _is_in_scope(error, request)]
+    installed = _list_installed(chosen, request.pack)
     if request.pack and not installed:
-        hint = f"Use one of: {', '.join(_names(present)) or 'none is installed'}."
+        hint = f"Use one of: {', '.join(_names(chosen)) or 'none is installed'}."
         raise errors.usage_error(f"{request.pack!r} is not installed here", hint)
     sources = Sources(folders)
     outcomes = []
@@ -88,6 +94,22 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
         except HookctlError as error:
             outcomes.append(_Upgraded(item, pack, None, (error,)))
     return _make_result(outcomes, unreadable, request.dry_run)
+
+
+def _is_meant(record: Record, request: Request) -> bool:
+    """Whether a record is of the project, the scope and the hosts that are asked for."""
+    if request.project and store.real_path(record.project or "/") != request.project:
+        return False
+    if request.hosts and record.host not in request.hosts:
+        return False
+    return request.scope in ("", record.scope)
+
+
+def _is_in_scope(error: HookctlError, request: Request) -> bool:
+    """Whether a record that cannot be read may have something that is asked for."""
+    if request.scope not in ("", "project"):
+        return False
+    return not request.project or error.path.startswith(f"{request.project}/")
 
 
 def _names(records: dict[str, Record]) -> list[str]:
@@ -188,6 +210,8 @@ def _make_result(
     messages: list[str] = []
     problems = list(unreadable)
     data: dict[str, Any] = {"actions": [], "kept": [], "files": [], "dry_run": dry_run}
+    files = [file for outcome in outcomes if outcome.plan for file in outcome.plan.files]
+    shortened = _shorten_notices(files, [outcome.installed.name for outcome in outcomes])
     for outcome in sorted(outcomes, key=lambda outcome: outcome.installed[:2]):
         problems += outcome.problems
         text += _describe(outcome, dry_run)
@@ -197,7 +221,7 @@ def _make_result(
         for key in ("actions", "kept", "files"):
             data[key] += part[key]
         for file in outcome.plan.files:
-            messages += file.messages
+            messages += [shortened.get(message, message) for message in file.messages]
         if dry_run and outcome.review:
             messages += outcome.review.warnings
     if not outcomes and not problems:
@@ -207,6 +231,23 @@ def _make_result(
     if exit_code == errors.UNREADABLE:
         text = []  # the errors say it all
     return Result(data, tuple(text), tuple(dict.fromkeys(messages)), fault_list, exit_code)
+
+
+def _shorten_notices(files: list[FilePlan], packs: list[str]) -> dict[str, str]:
+    """What to say once where a line would come for each project."""
+    lines: dict[str, set[str]] = {}
+    for file in files:
+        reason = single_folder_reason(file.target)
+        if reason:
+            lines.setdefault(reason, set()).add(file.target.project)
+    shortened = {}
+    for file in files:
+        reason = single_folder_reason(file.target)
+        if reason and len(lines[reason]) > 1:
+            for pack in packs:
+                line = single_folder_line(file.target, pack)
+                shortened[line] = f"{reason}, not in the folders below a project"
+    return shortened
 
 
 def _exit_code(outcomes: list[_Upgraded], problems: list[HookctlError]) -> int:

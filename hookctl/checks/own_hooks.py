@@ -1,0 +1,136 @@
+"""What doctor and check say alike of one hook of hookctl, and the commands that they name."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import Any
+
+from hookctl.hosts import Host, handlers
+from hookctl.hosts.shapes import event_of
+from hookctl.model import WRAP, HookEntry
+from hookctl.packs import guard, wrapping
+from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, Origin
+from hookctl.settings.targets import GUARD, Target
+from hookctl.settings.words import is_true
+
+_SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
+
+
+def find_defect(host: Host, hook: HookEntry) -> str:
+    """Why the host does not run a hook of hookctl, or not in the way that it needs; or ''."""
+    event = event_of(host.shape, hook.path)
+    pack, _, name = hook.id.partition("/")
+    wanted = host.events.get(name) if pack == GUARD else None
+    if wanted and event != wanted:
+        return f"it is registered on {event}, and not on {wanted}"
+    return handlers.why_disarmed(host, event, hook.fields, blocks=pack == GUARD)
+
+
+def find_forgery(target: Target, hook: HookEntry) -> str:
+    """Why a hook of the guard in a project's settings is none that hookctl writes; or ''.
+
+    The committed record is no witness: it comes with the same commit.
+    """
+    if hook.pack != GUARD or not target.shared:
+        return ""
+    others = [key for key in target.host.registration.commands if key != "command"]
+    for key in others:
+        if key in hook.fields:
+            return f"{hook.id} has another command as well, in {key}"
+    text = str(hook.fields.get("command"))
+    is_wrap = hook.id.startswith(WRAP)
+    if is_wrap and wrapping.is_shared_command(text, target):
+        return ""
+    if not is_wrap and guard.is_shared_command(text, hook.id, target):
+        return ""
+    return f"the command of {hook.id} is none that hookctl writes"
+
+
+def install_command(target: Target, pack: str, source: str, project: str) -> str:
+    """The command that installs a pack in a settings file, for somebody who works in `project`."""
+    name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
+    where = "" if target.scope == "user" else f" --scope {target.scope}"
+    if target.project and target.project != project:
+        where += f" --project {shlex.quote(target.project)}"
+    return f"hookctl install{name} --host {target.host.name}{where}"
+
+
+def checkout_command(project: str, name: str, start_project: str) -> str:
+    """The command of git that brings a committed file or folder of a project back."""
+    where = "" if project == start_project else f" -C {shlex.quote(project)}"
+    name = name if project != start_project or name.startswith(".") else f"./{name}"
+    return f"git{where} checkout -- {shlex.quote(name)}"
+
+
+def repair_command(project: str, start_project: str) -> str:
+    """The command that repairs what is hookctl's in a project."""
+    return f"hookctl doctor --fix{_named(project, start_project)}"
+
+
+def upgrade_command(target: Target, start_project: str) -> str:
+    """The command that puts back every pack of a settings file whose source is known."""
+    named = _named(target.project, start_project) or " --project ."
+    return f"hookctl upgrade --host {target.host.name}{named}"
+
+
+def _named(project: str, start_project: str) -> str:
+    return "" if project == start_project else f" --project {shlex.quote(project)}"
+
+
+def nearby(path: str, folder: str) -> str:
+    """A path as it is typed in a folder."""
+    relative = os.path.relpath(path, folder)
+    return relative if relative.startswith("../") else f"./{relative}"
+
+
+def describe_unknown(origin: Origin) -> str:
+    """What is wrong with a program that hookctl did not release."""
+    if origin.difference == ADDED:
+        return "hookctl did not write this file into the guard's package"
+    if origin.difference == GONE:
+        return "this file of the guard's package is gone"
+    if origin.difference == LINE_ENDINGS:
+        return "the guard's programs have other line endings than hookctl wrote (git's autocrlf?)"
+    return "this is not a program that hookctl released"
+
+
+def fix_unknown(origin: Origin, again: str, *, shared: bool) -> str:
+    """What to do about it; `again` is the sentence that names the install."""
+    if origin.difference == ADDED:
+        return "Look at it, then remove it."
+    if origin.difference == LINE_ENDINGS and shared:
+        return f"{KEEP_ENDINGS}; then {again}"
+    return f"Look at it; {again}"
+
+
+KEEP_ENDINGS = "Add the line `.hookctl/** -text` to .gitattributes"
+
+
+def off_by_variable(name: str, value: str, config: Any) -> str:
+    """What a variable does that keeps the guard from blocking; '' where it does not."""
+    is_child = name in guard.child_variables(config) and is_true(value)
+    if guard.switches_off(name, value) or is_child:
+        return "switches the guard off"
+    if name == "HOOKCTL_MODE" and value.strip() == "off":
+        return "sets the guard's mode to off, so it keeps no agent from stopping"
+    return ""
+
+
+def fault_of_path(value: str, python: str, project: str) -> str:
+    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''.
+
+    `python` is the first one on it here, if any. The settings are everybody's, so a folder where
+    systems have their programs counts as one with python3.
+    """
+    if "$" in value or "~" in value:  # some hosts put variables in
+        return ""
+    for folder in value.split(":"):
+        if folder.rstrip("/") in _SYSTEM_FOLDERS:
+            return ""
+        if python and os.path.join(project, folder, "python3") == python:
+            is_own = os.path.normpath(python).startswith(f"{project}/")
+            return (
+                f"the guard would run {python}, a program of the project itself" if is_own else ""
+            )
+    return "there is no python3, so the guard does nothing"

@@ -1,0 +1,445 @@
+"""What a team lead finds out with check, doctor and upgrade: a pull request may have forged the record too,
+and every fix that is named works as it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hookctl import hosts
+from hookctl.checks.gather_project import isolated as isolated_folders
+from hookctl.documents import formats
+from hookctl.hosts import shapes
+from hookctl.model import AddHook
+from hookctl.settings import targets
+from tests import of_0_1_0
+from tests.conftest import Hookctl, put
+from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge
+
+SHARING = [name for name in hosts.names() if "project" in hosts.load(name).scopes]
+
+
+@pytest.fixture
+def project(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Project:
+    return Project(isolated / "work", hookctl)
+
+
+@pytest.fixture
+def work(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Path:
+    """A project with nothing in it yet."""
+    (isolated / "work" / ".git").mkdir()
+    return isolated / "work"
+
+
+def levels(hookctl: Hookctl, *command: str) -> dict[str, str]:
+    return {finding["code"]: finding["level"] for finding in hookctl(*command, "--json").data["findings"]}
+
+
+# The committed record is no witness.
+
+
+@pytest.mark.parametrize("host", SHARING)
+def test_a_forged_command_is_found_on_every_host_though_the_record_has_it_too(
+    work: Path, hookctl: Hookctl, host: str
+) -> None:
+    assert hookctl("install", "--host", host, "--scope", "project").code == 0
+    assert hookctl("check", "--require", "guard", "--json").data["findings"] == []
+    assert "command_unknown" not in levels(hookctl, "doctor")
+    forge(work, "; exit 0", f"; {EVIL}; exit 0")
+    assert hookctl("check", "--require", "guard").code == 1
+    assert levels(hookctl, "check") == {"command_unknown": "error"}
+    assert levels(hookctl, "doctor", "--scope", "project").get("command_unknown") == "error"
+
+
+COMMAND = '"$CLAUDE_PROJECT_DIR"/.hookctl/guard/claude/hook.py'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (json.dumps(COMMAND)[1:-1], "/tmp/evil/hook.py", "command_unknown"),
+        (json.dumps(COMMAND)[1:-1], '\\"$CLAUDE_PROJECT_DIR\\"/evil/hook.py', "command_unknown"),
+        ("python3 -I -S", "./python3 -I -S", "command_unknown"),
+        ("stop --host claude", "stop --host codex", "command_unknown"),
+        ('"timeout": 10', '"timeout": 1', "entry_disarmed"),
+        ('"Stop"', '"SubagentStop"', "entry_disarmed"),
+        (": hookctl=guard/stop; ", f": hookctl=guard/stop; {EVIL}; ", "command_unknown"),
+    ],
+)
+def test_what_a_forged_record_agrees_with_is_found_all_the_same(
+    work: Path, hookctl: Hookctl, old: str, new: str, code: str
+) -> None:
+    hookctl("install", *PROJECT)
+    forge(work, old, new)
+    assert levels(hookctl, "check").get(code) == "error"
+    assert levels(hookctl, "doctor", "--scope", "project").get(code) == "error"
+
+
+def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work: Path, hookctl: Hookctl) -> None:
+    hookctl("install", *PROJECT)
+    settings, record = work / ".claude" / "settings.json", work / ".hookctl" / "ledger.json"
+    values = json.loads(settings.read_text())
+    del values["hooks"]
+    settings.write_text(json.dumps(values))
+    lines = [line for line in record.read_text().splitlines(keepends=True) if '"id": "guard/stop"' not in line]
+    record.write_text("".join(lines))
+    done = hookctl("check", "--require", "guard", "--json")
+    assert (done.code, [f["code"] for f in done.data["findings"]]) == (1, ["entry_missing"])
+
+
+def test_a_second_copy_of_a_hook_is_no_hiding_place(project: Project) -> None:
+    project.change(project.settings, lambda v: v["hooks"]["Stop"].append(
+        {"hooks": [{"type": "command", "command": f": hookctl=bell/stop; {EVIL}"}]}))  # fmt: skip
+    assert project.found() == {"entry_doubled"}
+
+
+def test_a_required_file_counts_more_than_a_forged_record(project: Project) -> None:
+    forge(project.top, '/ring.sh"', f'/ring.sh; {EVIL}"')
+    project.replace(project.record, f'/ring.sh; {EVIL}"}}, "version": "1"', '/ring.sh"}, "version": "1"')  # the claim
+    assert project.check().code == 0, "its own file says nothing of this"
+    assert project.found("--require", str(project.pack)) == {"pack_required"}
+
+
+def test_a_forged_wrap_is_found(work: Path, hookctl: Hookctl) -> None:
+    hook = {"hooks": [{"type": "command", "command": "say done"}]}
+    put(work / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": [hook]}}))
+    assert hookctl("install", *PROJECT, "--wrap", "say done").code == 0
+    assert hookctl("check", "--json").data["findings"] == []
+    forge(work, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")
+    assert levels(hookctl, "check").get("command_unknown") == "error"
+    assert levels(hookctl, "doctor", "--scope", "project").get("command_unknown") == "error"
+
+
+def test_a_wrapping_program_that_nothing_names_is_looked_at(project: Project) -> None:
+    put(project.hook.parent / "wrap.py", "print()\n")
+    assert project.found() == {"hook_unknown"}
+
+
+# Every fix that is a command works as it stands.
+
+BY_HAND = {  # what no command can know
+    "file beside a program", "file of no pack", "bytecode planted", "settings torn", "settings in conflict",
+    "a comment that the host does not read", "record in conflict", "record torn", "hooks switched off",
+    "hooks switched off locally", "guard switched off", "a hook with our head", "folder of programs is a link",
+    "hook doubled", "module added", "record deleted",
+    "guard's mode switched off", "marked as a child", "no Python on the PATH", "a Python of the project's on the PATH",
+}  # fmt: skip
+
+
+def commands_of(fixes: list[str]) -> list[str]:
+    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
+    return [command for command in dict.fromkeys(found) if " PATH " not in command]
+
+
+@pytest.mark.parametrize("name", [name for name in BROKEN if name not in BY_HAND])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_each_fix_of_check_works_as_it_stands(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, elsewhere: bool
+) -> None:
+    BROKEN[name][0](project)
+    where = ["--project", str(project.top)] if elsewhere else []
+    if elsewhere:
+        (isolated / "elsewhere").mkdir()
+        monkeypatch.chdir(isolated / "elsewhere")
+    done = project.check(*where)
+    assert done.code == 1
+    commands = commands_of([finding["fix"] for finding in done.data["findings"]])
+    assert commands
+    for command in commands:
+        ran = project.hookctl(*shlex.split(command)[1:])
+        assert ran.code == 0, (command, ran)
+    left = project.check(*where)
+    assert (left.code, left.data["findings"]) == (0, []), commands
+
+
+@pytest.mark.parametrize("required", ["guard", "./bell/pack.toml"])
+@pytest.mark.parametrize("other_is_there", [False, True])
+def test_the_fix_for_a_required_pack_installs_it(project: Project, required: str, other_is_there: bool) -> None:
+    other = {"guard": "bell", "./bell/pack.toml": "guard"}[required]
+    project.hookctl("uninstall", {"bell": "guard", "guard": "bell"}[other], "--scope", "project")
+    if not other_is_there:
+        project.hookctl("uninstall", other, "--scope", "project")
+    done = project.check("--require", required)
+    assert [finding["code"] for finding in done.data["findings"]] == ["pack_required"]
+    for command in commands_of([done.data["findings"][0]["fix"]]):
+        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    assert project.check("--require", required).code == 0
+
+
+def test_the_fix_for_another_content_of_a_required_pack_installs_it(project: Project) -> None:
+    project.replace(project.pack, 'version = "1"', 'version = "2"')
+    done = project.check("--require", "bell/pack.toml")
+    for command in commands_of([done.data["findings"][0]["fix"]]):
+        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    assert project.check("--require", "bell/pack.toml").code == 0
+
+
+# A finding names the file that differs.
+
+
+@pytest.mark.parametrize("where", ["changed", "added", "gone", "launcher"])
+def test_the_file_that_differs_is_named(project: Project, where: str) -> None:
+    package = next(project.hook.parent.glob("guard_*"))
+    path = {"added": package / "extra.py", "launcher": project.hook}.get(where, package / "stop.py")
+    if where == "gone":
+        path.unlink()
+    else:
+        put(path, (path.read_text() if path.exists() else "") + "# mine\n")
+    for verb in ("check", "doctor"):
+        (found,) = [f for f in project.hookctl(verb, "--json").data["findings"] if f["code"] == "hook_unknown"]
+        assert found["path"] == str(path), verb
+        assert ("remove it" in found["fix"]) == (where == "added")
+
+
+@pytest.mark.parametrize("part", ["guard", "packs"])
+def test_line_endings_of_git_are_said_to_be_those(project: Project, part: str) -> None:
+    for path in (project.top / ".hookctl" / part).rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    for verb in ("check", "doctor") if part == "guard" else ("check",):
+        (found,) = [f for f in project.hookctl(verb, "--json").data["findings"] if f["level"] == "error"]
+        assert "line endings" in found["message"] and ".hookctl/** -text" in found["fix"], verb
+    for command in commands_of([found["fix"]]):
+        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    assert project.check().data["findings"] == []
+
+
+def test_of_an_older_versions_package_its_folder_is_named(project: Project) -> None:
+    package = next(project.hook.parent.glob("guard_*"))
+    older = package.rename(package.parent / f"guard_{'0' * 16}")
+    project.replace(project.hook, package.name, older.name)
+    (found,) = project.check().data["findings"]
+    assert (found["code"], found["path"]) == ("hook_unknown", str(older))
+
+
+# One finding for one cause.
+
+
+def only(project: Project, *options: str) -> dict[str, str]:
+    """The only finding of check."""
+    (found,) = project.check(*options).data["findings"]
+    return found
+
+
+def git(project: Project, *words: str) -> None:
+    name = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
+    subprocess.run(["git", "-C", str(project.top), *name, *words], check=True, capture_output=True)
+
+
+def run_git_of(fix: str) -> None:
+    """Run the command of git in a fix, as it stands."""
+    (command,) = re.findall("`(git [^`]*)`", fix)
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
+
+
+def commit(project: Project) -> None:
+    (project.top / ".git").rmdir()
+    git(project, "init", "-q")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "All")
+
+
+@pytest.mark.parametrize("what", ["record", "folder", "settings"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_what_is_gone_is_one_finding_and_git_brings_it_back(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, what: str, elsewhere: bool
+) -> None:
+    commit(project)
+    {"record": project.record.unlink, "settings": project.settings.unlink,
+     "folder": lambda: shutil.rmtree(project.record.parent)}[what]()  # fmt: skip
+    if elsewhere:
+        monkeypatch.chdir(isolated)
+    where = ("--project", str(project.top))
+    found = only(project, *where, "--require", "guard", "--require", str(project.pack))
+    assert found["code"] == ("entry_missing" if what == "settings" else "ledger_missing")
+    assert found["path"] == str(project.settings if what == "settings" else project.record)
+    run_git_of(found["fix"])
+    assert project.check(*where, "--require", "guard", "--require", str(project.pack)).code == 0
+
+
+def test_without_git_doctor_records_the_guard_again(project: Project) -> None:
+    project.hookctl("uninstall", "bell", "--scope", "project")
+    project.record.unlink()
+    for command in commands_of([only(project)["fix"]]):
+        assert project.hookctl(*shlex.split(command)[1:]).code == 0, command
+    assert project.check("--require", "guard").data["findings"] == []
+
+
+def test_without_a_record_an_evil_program_is_found_all_the_same(project: Project) -> None:
+    project.record.unlink()
+    project.hook.write_text("print()\n")
+    assert project.found() >= {"ledger_missing", "hook_unknown"}
+    project.hook.unlink()
+    put(project.hook.parent / "evil.py", "print()\n")
+    assert "stray_file" in project.found()
+
+
+def test_a_pack_whose_record_a_merge_lost_is_no_stray_file(project: Project) -> None:
+    text = project.record.read_text()
+    lost = [line for line in text.splitlines(keepends=True) if '"id": "bell/stop"' not in line]
+    text = "".join(line for line in lost if '"bell"' not in line and "bell/pack.toml" not in line)
+    project.record.write_text(text)
+    assert project.found() == {"ledger_missing"}
+    put(project.top / ".hookctl" / "packs" / "horn" / "run.sh", "")
+    (stray,) = [f for f in project.check().data["findings"] if f["code"] == "stray_file"]
+    assert "colleague" in stray["fix"]
+
+
+def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is_named(project: Project) -> None:
+    assert project.hookctl("install", "--host", "codex", "--scope", "project").code == 0
+    codex = project.top / ".codex" / "hooks.json"
+    for path in (project.record, project.settings, codex):
+        conflict(project, path)
+    found = project.check("--require", "guard", "--require", str(project.pack)).data["findings"]
+    assert {(f["code"], f["path"]) for f in found} == {
+        ("ledger_unreadable", str(project.record)),
+        ("unparsable", str(project.settings)),
+        ("unparsable", str(codex)),
+    }
+
+
+def test_a_conflicted_settings_file_is_named_where_the_record_does_not_know_it_yet(project: Project) -> None:
+    codex = put(project.top / ".codex" / "hooks.json", "<<<<<<< ours\n: hookctl=guard/stop;\n=======\n")
+    assert (only(project)["code"], only(project)["path"]) == ("unparsable", str(codex))
+    codex.write_text("{")
+    assert project.check().code == 0, "somebody else's file"
+
+
+# What silences the guard is found by both verbs, and a choice is none.
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["guard switched off", "guard's mode switched off", "marked as a child", "no Python on the PATH",
+     "a Python of the project's on the PATH", "guard configured away", "timeout forged", "event forged",
+     "command forged", "entry removed", "command edited", "hook doubled", "package edited", "program gone"],
+)  # fmt: skip
+def test_check_and_doctor_say_the_same_of_the_guard(project: Project, name: str) -> None:
+    project.hookctl("uninstall", "bell", "--scope", "project")
+    break_it, codes = BROKEN[name]
+    break_it(project)
+    (code,) = codes
+    said = levels(project.hookctl, "doctor", "--scope", "project", "--host", "claude")
+    assert (project.found(), said.get(code)) == ({code}, "error")
+    assert project.hookctl("doctor", "--scope", "project", "--host", "claude").code == 1
+
+
+@pytest.mark.parametrize("path", ["/usr/bin:/nowhere", "/nowhere:/usr/local/bin", "$HOME/bin:$PATH", "~/bin"])
+def test_a_path_that_may_have_a_python_is_fine(project: Project, path: str) -> None:
+    project.change(project.settings, lambda v: v["env"].update(PATH=path))
+    assert project.check().data["findings"] == []
+
+
+def test_another_mode_in_the_env_is_named_and_no_failure(project: Project) -> None:
+    project.change(project.settings, lambda v: v["env"].update(HOOKCTL_MODE="guard"))
+    assert (project.found(), project.found(level="info")) == (set(), {"hook_environment"})
+
+
+def test_a_required_guard_is_one_that_is_on(work: Path, hookctl: Hookctl) -> None:
+    hookctl("install", *PROJECT, "--mode", "off")
+    assert hookctl("check").code == 0
+    done = hookctl("check", "--require", "guard", "--json")
+    assert [finding["code"] for finding in done.data["findings"]] == ["guard_off"]
+    for command in commands_of([done.data["findings"][0]["fix"]]):
+        assert hookctl(*shlex.split(command)[1:]).code == 0
+    assert hookctl("check", "--require", "guard").code == 0
+
+
+@pytest.mark.parametrize("host", ["claude", "codex"])
+def test_a_value_in_the_configuration_that_differs_is_named(work: Path, hookctl: Hookctl, host: str) -> None:
+    hookctl("install", "--host", host, "--scope", "project", "--set", "MAX_STOP_BLOCKS=8", "--set", "latch=false")
+    assert hookctl("check", "--json").data["findings"] == []
+    config = work / ".hookctl" / "guard" / host / "config.json"
+    values = json.loads(config.read_text())
+    config.write_text(json.dumps({**values, "max_stop_blocks": 6, "latch": True}))
+    done = hookctl("check", "--json")
+    (found,) = done.data["findings"]
+    assert (done.code, found["code"], found["level"], found["path"]) == (0, "config_changed", "info", str(config))
+    assert "max_stop_blocks is 6" in found["message"] and "latch is true" in found["message"]
+    assert "latch is true" in hookctl("check").out
+    assert hookctl("install", "--host", host, "--scope", "project").code == 0
+    assert hookctl("check").code == 0
+
+
+# Leaving.
+
+
+def test_leaving_says_what_is_left_to_do_by_hand(project: Project, isolated: Path) -> None:
+    for name in ("one", "two"):
+        (isolated / name / ".git").mkdir(parents=True)
+        assert project.hookctl("install", *PROJECT, "--project", str(isolated / name)).code == 0
+    done = project.hookctl("uninstall", "--scope", "project")
+    assert "commit .claude/settings.json and .hookctl" in done.out and "hookctl check" not in done.out
+    assert "guard stays installed in 2 other settings files" in done.err
+    assert "--all" not in done.err and str(isolated / "one") not in done.err
+    last = project.hookctl("uninstall", "bell", "--scope", "project")
+    assert "take `hookctl check` out of CI and the pre-commit hook" in last.out
+    assert "Next" not in project.hookctl("uninstall", "bell", "--scope", "project").out
+
+
+def test_what_stays_in_the_same_project_is_named(project: Project) -> None:
+    project.hookctl("install", "--host", "claude", "--scope", "local")
+    told = project.hookctl("uninstall", "--scope", "project").err
+    assert f"`hookctl uninstall guard --scope local --project {project.top}`" in told
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--dispatch", "Task"), ("--guidance",), ("--preset", "bmad"), ("--mode", "guard")]
+)
+def test_every_way_to_install_the_guard_is_whole(work: Path, hookctl: Hookctl, options: tuple[str, ...]) -> None:
+    for host in SHARING:
+        assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
+    done = hookctl("check", "--require", "guard", "--json")
+    assert (done.code, done.data["findings"]) == (0, [])
+
+
+@pytest.mark.parametrize("name", [name for name in of_0_1_0.names() if "project" in name and "killed" not in name])
+def test_what_0_1_0_committed_is_known_to_be_hookctls(isolated: Path, hookctl: Hookctl, name: str) -> None:
+    of_0_1_0.Fixture(name, isolated).lay_out()
+    projects = [path.parent for path in (isolated / "work").rglob(".hookctl")]
+    assert projects
+    for project in projects:
+        done = hookctl("check", "--project", str(project), "--require", "guard", "--json")
+        assert (done.code, done.data["findings"]) == (0, [])
+
+
+@pytest.mark.parametrize("host", [name for name in SHARING if hosts.load(name).format == "json"])
+def test_a_wrapped_hook_is_whole_and_a_forged_one_is_not(work: Path, hookctl: Hookctl, host: str) -> None:
+    loaded = hosts.load(host)
+    document = formats.parse("json", b"{}", where="")
+    edit = AddHook(loaded.event_path(loaded.events["stop"], "guard"), {"type": "command", "command": "say done"})
+    path = Path(targets.find(loaded, "project", isolated_folders(str(work)), str(work)).path)
+    put(path, shapes.apply(loaded.shape, document, (edit,)).data)
+    hookctl("install", "--host", host, "--scope", "project", "--wrap", "say done")
+    if "guard/wrap-" not in path.read_text():
+        assert host != "claude"
+        return  # it wraps nothing there
+    done = hookctl("check", "--require", "guard", "--json")
+    assert (done.code, done.data["findings"]) == (0, [])
+    forge(work, "; if [ -f", f"; {EVIL}; if [ -f")
+    assert "command_unknown" in levels(hookctl, "check")
+
+
+@pytest.mark.parametrize("name", ["entry removed", "variable removed", "command edited", "settings deleted"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_each_fix_of_doctor_in_a_project_works_as_it_stands(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, elsewhere: bool
+) -> None:
+    BROKEN[name][0](project)
+    if elsewhere:
+        (isolated / "elsewhere").mkdir()
+        monkeypatch.chdir(isolated / "elsewhere")
+    where = ("--project", str(project.top))
+    done = project.hookctl("doctor", "--scope", "project", "--json")
+    errors = [finding for finding in done.data["findings"] if finding["level"] == "error"]
+    assert errors, done
+    for command in commands_of([finding["fix"] for finding in errors]):
+        ran = project.hookctl(*shlex.split(command)[1:])
+        assert ran.code == 0, (command, ran)
+    assert project.check(*where).data["findings"] == []
