@@ -17,7 +17,7 @@ from hookctl.output import help
 GROUPS = {
     "Set up": ("set_up", ("install", "uninstall", "plan", "upgrade", "status")),
     "Check": ("check", ("doctor", "check", "log", "hosts", "verify", "simulate")),
-    "Run": ("work", ("run", "demo")),
+    "Run": ("work", ("run", "supervise", "demo")),
     "Files": ("files", ("restore", "render")),
     "Shell": ("shell", ("completion",)),
 }

@@ -74,6 +74,33 @@ def _wait(timeout: str, stall: str, project: str, as_json: bool) -> int:
     return show("run", lambda f: wait(f, request), as_json)
 
 
+def _supervise(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND...", help="The agent, as you would start it."),
+    ] = None,
+    respawns: Annotated[
+        int,
+        typer.Option("--max-respawns", metavar="N", min=0, help="How often to start it again."),
+    ] = 5,
+    duration: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="How long the run lasts, such as 8h, at most 7d; default: what is left of one "
+            "that is going on, or 12h.",
+        ),
+    ] = "",
+    project: options.Project = "",
+    json: options.Json = False,
+) -> int:
+    from hookctl.verbs.supervise import Request, supervise
+
+    request = Request(tuple(command or ()), respawns, duration, project)
+    return show("supervise", lambda f: supervise(f, request), json, writes=True)
+
+
 def _demo(
     fast: Annotated[bool, typer.Option("--fast", help="Without pauses.")] = False,
     json: options.Json = False,
@@ -94,6 +121,13 @@ COMMANDS = {
         "  hookctl run stop             let every agent stop at once\n"
         "  hookctl run status           show the run\n"
         "  hookctl run wait --stall 10m  block until nothing is left, instead of polling",
+    ),
+    "supervise": Command(
+        _supervise,
+        "Run an agent, and start it again where it ended against its will while a run goes on.\n\n"
+        "\b\nExit code: the agent's, 128 + N for signal N; 0 where STOP or CONCLUDE ended it",
+        '  hookctl supervise --for 8h -- claude -p "go on with the plan"\n'
+        "  hookctl run conclude    in another terminal: let it finish, and do not start it again",
     ),
     "demo": Command(
         _demo,

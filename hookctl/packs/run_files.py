@@ -6,6 +6,7 @@ People and agents write the same files, so what is not ours in them stays, and n
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 from collections.abc import Callable
@@ -25,6 +26,9 @@ from hookctl.system.folders import Folders
 
 _LONGEST_OWNER = 256  # bytes, as the hook reads them
 _PUBLIC = 0o666  # less the umask: these files are the project's
+DEFAULT_SPAN = "12h"  # of a run
+_LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
+_BREADCRUMB = "RESPAWN_REQUESTED"
 WORK_HOURS = 12  # where no setting says it
 
 
@@ -290,3 +294,55 @@ def clear(path: str) -> None:
         pass
     except OSError as error:
         raise files.cannot_write(path, error) from None
+
+
+def end_of_run(run_files: RunFiles, duration: str) -> float:
+    """When a run of this duration ends; without one, that of a run that is going on, or 12 hours.
+
+    A usage error where it is no duration, or too long.
+    """
+    end = read_end(run_files) if is_armed(run_files) and not duration else None
+    if end is not None:
+        return end
+    span = clock.seconds(duration or DEFAULT_SPAN)
+    if span <= 0:
+        raise usage_error(f"a run cannot last {duration}", "Give a time above 0, as --for 12h.")
+    if span > _LONGEST_SPAN:
+        raise usage_error(
+            f"a run cannot last {duration}: 7 days are the most",
+            "Give a shorter time, as --for 12h; start the run again when it ends.",
+        )
+    return run_files.now + span
+
+
+def begin(run_files: RunFiles, end: float) -> None:
+    """Begin a run, which clears the marks of the one before; `end` in epoch seconds."""
+    for name in project.MARKS:
+        path = os.path.join(run_files.folder, name)
+        refuse_links(run_files, path)
+        clear(path)
+    clear(os.path.join(run_files.state, _BREADCRUMB))
+    files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
+
+
+def read_chain(run_files: RunFiles) -> tuple[int, int]:
+    """Of the session that stopped last: its blocks since the last prompt, and those in a row."""
+    newest, values = 0, {}
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(run_files.state):
+            if not re.fullmatch(r"[0-9a-f]{16}\.json", entry.name):
+                continue
+            session = _read_session(entry.path)
+            if session.get("t", 0) >= newest:
+                newest, values = session.get("t", 0), session
+    return values.get("total", 0), values.get("host", 0)
+
+
+def _read_session(path: str) -> dict[str, int]:
+    """The numbers that the hook keeps of a session; none where it cannot be read."""
+    try:
+        value = json.loads(files.read(path).data or b"{}")
+    except (HookctlError, ValueError, RecursionError):
+        return {}
+    fields = value.items() if isinstance(value, dict) else ()
+    return {name: number for name, number in fields if type(number) is int}

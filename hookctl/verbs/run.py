@@ -14,14 +14,12 @@ from hookctl import clock, errors, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
 from hookctl.packs import run_files as work_files
-from hookctl.packs import whose_work
+from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
 from hookctl.packs.whose_work import NOBODY, Caller, Work
 from hookctl.system import claims, files
 from hookctl.system.folders import Folders
 
-DEFAULT_SPAN = "12h"
-_LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
 _BREADCRUMB = "RESPAWN_REQUESTED"
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
@@ -118,30 +116,17 @@ def _describe_reach(folders: Folders, root: str) -> str:
 
 
 def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
-    span = clock.seconds(request.duration or DEFAULT_SPAN)
-    if span <= 0:
-        raise usage_error(
-            f"a run cannot last {request.duration}", "Give a time above 0, as --for 12h."
-        )
-    if span > _LONGEST_SPAN:
-        raise usage_error(
-            f"a run cannot last {request.duration}: 7 days are the most",
-            "Give a shorter time, as --for 12h; start the run again when it ends.",
-        )
-    end = run_files.now + span
+    work_files.require_short_owner(_named_owner(request))
+    end = work_files.end_of_run(run_files, request.duration or work_files.DEFAULT_SPAN)
     if request.remaining:
         work_files.set_task(run_files, "remaining", _parse_count(request.remaining))
-    work_files.require_short_owner(_named_owner(request))
-    work_files.refuse_links(run_files, os.path.join(run_files.folder, "STOP"))
-    work_files.clear(os.path.join(run_files.folder, "STOP"))
-    work_files.clear(os.path.join(run_files.folder, "CONCLUDE"))
-    work_files.clear(os.path.join(run_files.state, _BREADCRUMB))
+    work_files.begin(run_files, end)
     with claims.locked(run_files.state):
         owner = _start_owner(run_files, request, whose_work.find_caller(folders))
-    files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
+    span = clock.age(end - run_files.now)
     return [
         f"a run of {run_files.project} begins, for {owner}: STOP and CONCLUDE are cleared",
-        f"running until {clock.local(end)} (in {clock.age(span)}); {_ARMED}",
+        f"running until {clock.local(end)} (in {span}); {_ARMED}",
         *_describe_work(run_files),
     ]
 
@@ -276,6 +261,7 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
         f"owner      {whose_work.describe_owner(run_files, work)}",
         *_describe_age(run_files, work),
         *_describe_armed(run_files, data["active_seconds"]),
+        *_describe_chain(data),
     ]
     for name, meaning in _MEANINGS.items():
         if name in ages:
@@ -322,6 +308,16 @@ def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str
     return [f"running    until {end} (in {clock.age(seconds_left)}); {_ARMED}"]
 
 
+def _describe_chain(data: dict[str, Any]) -> list[str]:
+    """How often the newest session was blocked, and the agent started again."""
+    parts = []
+    if data["blocks"]:
+        parts.append(f"{data['blocks']} blocks since the last prompt, chain of {data['depth']}")
+    if data["respawns"]:
+        parts.append(f"started again {data['respawns']} times by supervise")
+    return [f"blocked    {'; '.join(parts)}"] if parts else []
+
+
 def _data(run_files: RunFiles) -> dict[str, Any]:
     """The run as `--json` shows it."""
     task = work_files.read_task(run_files)
@@ -331,6 +327,7 @@ def _data(run_files: RunFiles) -> dict[str, Any]:
     is_held = bool(holder.session) and not holder.is_gone
     seconds_left = None if end is None else end - run_files.now
     is_active = seconds_left is not None and seconds_left > 0
+    blocks, depth = work_files.read_chain(run_files)
     return {
         "project": run_files.project,
         "run_dir": run_files.folder,
@@ -346,6 +343,9 @@ def _data(run_files: RunFiles) -> dict[str, Any]:
         "conclude": os.path.lexists(os.path.join(run_files.folder, "CONCLUDE")),
         "active_until": end if is_active else None,
         "active_seconds": seconds_left,
+        "blocks": blocks,
+        "depth": depth,
+        "respawns": supervised.read_respawns(run_files.state),
         "ages": _measure_ages(run_files, task.get("heartbeat")),
     }
 

@@ -24,6 +24,8 @@ from .values import digest
 
 # Calls that leave no breadcrumb for a supervisor.
 NOT_OURS = ("no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive")
+# What ends a chain, or asks for a last word: nobody has to start the agent again.
+ENDED = ("stop", "conclude", "nudged", "tripped", "ceiling")
 
 
 class Decision:
@@ -117,7 +119,7 @@ def leave_breadcrumb(call, code):
         if code == "blocked" and call.active:
             text = str(int(call.now)) + " " + digest(call.session) + "\n"
             posix.write(open_to_replace(path), text.encode())
-        elif code in ("stop", "conclude", "nudged") or not call.active:
+        elif code in ENDED or not call.active:
             posix.unlink(path)
     except OSError:
         pass

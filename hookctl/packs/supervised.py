@@ -1,0 +1,63 @@
+"""The supervisor of a project: the file that says which agent it started, and how often again."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+
+from hookctl.errors import FAILED, HookctlError
+from hookctl.system import agent_process, files
+
+BREADCRUMB = "RESPAWN_REQUESTED"
+_NAME = "supervised"
+
+
+@contextlib.contextmanager
+def alone(state: str) -> Iterator[None]:
+    """Be the only supervisor of the project; `supervised` where another one, or its agent, lives.
+
+    A kill leaves no lock behind. The agent that a killed supervisor started may live on.
+    """
+    files.make_private_folder(state)
+    path = os.path.join(state, f"{_NAME}.lock")
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _refuse("another supervisor of this project is running", path) from None
+        process = str(_read(state).get("process", ""))
+        if agent_process.is_gone(process) is False:
+            pid = process.partition(" ")[0]
+            raise _refuse(f"the agent of a supervisor that was ended still runs: {pid}", path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _refuse(message: str, path: str) -> HookctlError:
+    hint = "Wait until it ends, or `hookctl run stop` and end it."
+    return HookctlError("supervised", message, path=path, hint=hint, exit_code=FAILED)
+
+
+def note(state: str, pid: int, respawns: int) -> None:
+    """Write down which agent was started, and that it is the so-manieth respawn."""
+    record = {"process": agent_process.describe(str(pid)), "respawns": respawns}
+    files.write_own(os.path.join(state, _NAME), json.dumps(record).encode())
+
+
+def read_respawns(state: str) -> int:
+    """How often the present or last supervisor started its agent again; 0 if there was none."""
+    respawns = _read(state).get("respawns")
+    return respawns if type(respawns) is int else 0
+
+
+def _read(state: str) -> dict[str, object]:
+    try:
+        value = json.loads(files.read(os.path.join(state, _NAME)).data or b"{}")
+    except (HookctlError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,131 @@
+"""hookctl supervise: runs an agent as a child, and starts it again where it did not mean to end."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from hookctl import clock, report
+from hookctl.errors import OK, UNREADABLE, HookctlError, usage_error
+from hookctl.model import Result
+from hookctl.packs import run_files as work_files
+from hookctl.packs import supervised, whose_work
+from hookctl.packs.run_files import RunFiles
+from hookctl.system import claims
+from hookctl.system.child import Guardian
+from hookctl.system.folders import Folders
+
+DEFAULT_RESPAWNS = 5
+_LONGEST_PAUSE = 300.0  # seconds
+_LOOK = 1.0  # seconds between two looks at the marks during a pause
+
+
+class Request(NamedTuple):
+    """What was asked on the command line."""
+
+    command: tuple[str, ...]
+    respawns: int = DEFAULT_RESPAWNS
+    duration: str = ""  # of the run; empty: what is left of one that is going on, or 12 hours
+    project: str = ""
+
+
+class Seen(NamedTuple):
+    """What decides, once the child has ended, whether it is started again."""
+
+    mark: str  # STOP or CONCLUDE, where it is there
+    is_armed: bool
+    has_crumb: bool  # the guard kept the agent going until then
+    by_person: bool  # somebody ended it
+
+
+def supervise(folders: Folders, request: Request) -> Result:
+    """Run the command, and start it again while its run goes on and it ended against its will.
+
+    The exit code is the last child's, 128 + N for signal N, or 0 where STOP or CONCLUDE ended it.
+    """
+    if not request.command:
+        hint = 'Name it behind `--`: `hookctl supervise -- claude -p "go on"`.'
+        raise usage_error("which command?", hint)
+    run_files = work_files.find(folders, work_files.find_project(folders, request.project))
+    with supervised.alone(run_files.state):
+        work_files.begin(run_files, work_files.end_of_run(run_files, request.duration))
+        with Guardian() as guardian:
+            return _run(folders, run_files, request, guardian)
+
+
+def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guardian) -> Result:
+    respawns = 0
+    while True:
+        status, by_person = _run_once(run_files, request, guardian, respawns)
+        seen = _look(folders, run_files, by_person=by_person)
+        reason = why_not(seen, respawns, request.respawns)
+        if not reason:
+            pause = pause_before(respawns + 1)
+            report.say(f"it ended with {status}; started again in {clock.age(pause)}")
+            seen = _pause(folders, run_files, guardian, pause)
+            reason = why_not(seen, respawns, request.respawns)
+        if reason:
+            return _end(run_files, seen, status, respawns, reason)
+        respawns += 1
+        with claims.locked(run_files.state):
+            whose_work.free(run_files)  # the session that held the work is gone
+
+
+def _run_once(
+    run_files: RunFiles, request: Request, guardian: Guardian, respawns: int
+) -> tuple[int, bool]:
+    """The status of the child, and whether a person ended it."""
+
+    def started(pid: int) -> None:
+        supervised.note(run_files.state, pid, respawns)
+
+    try:
+        return guardian.run(request.command, started)
+    except OSError as error:
+        message = f"{request.command[0]} cannot be started: {error.strerror}"
+        hint = "Give the command as you would type it, behind `--`."
+        raise HookctlError("command", message, hint=hint, exit_code=UNREADABLE) from None
+
+
+def why_not(seen: Seen, respawns: int, most: int) -> str:
+    """Why the child is not started again; empty if it is."""
+    if seen.mark:
+        return f"{seen.mark} is set"
+    if seen.by_person:
+        return "somebody ended it"
+    if not seen.is_armed:
+        return "the run has ended"
+    if not seen.has_crumb:
+        return "it ended of its own will"
+    if respawns >= most:
+        return f"it was started again {respawns} times, and no run goes on now"
+    return ""
+
+
+def pause_before(respawn: int) -> float:
+    """The seconds before a respawn, counted from 1."""
+    return min(2.0**respawn, _LONGEST_PAUSE)
+
+
+def _look(folders: Folders, run_files: RunFiles, *, by_person: bool) -> Seen:
+    now = run_files._replace(now=clock.now(folders.environ))
+    crumb = os.path.join(run_files.state, supervised.BREADCRUMB)
+    return Seen(now.mark, work_files.is_armed(now), os.path.lexists(crumb), by_person)
+
+
+def _pause(folders: Folders, run_files: RunFiles, guardian: Guardian, seconds: float) -> Seen:
+    """Wait before a respawn, unless a mark, the end of the run or a signal comes first."""
+    while True:
+        guardian.rest(min(_LOOK, seconds))
+        seconds -= _LOOK
+        seen = _look(folders, run_files, by_person=guardian.wants_end)
+        if seconds <= 0 or seen.mark or seen.by_person or not seen.is_armed:
+            return seen
+
+
+def _end(run_files: RunFiles, seen: Seen, status: int, respawns: int, reason: str) -> Result:
+    if not seen.mark and seen.is_armed and not seen.by_person and seen.has_crumb:
+        work_files.clear(os.path.join(run_files.state, "ACTIVE"))  # all respawns are used up
+    code = OK if seen.mark else status
+    data = {"status": status, "respawns": respawns, "reason": reason}
+    return Result(data, (f"not started again: {reason} (exit code {status})",), exit_code=code)

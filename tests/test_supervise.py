@@ -1,0 +1,242 @@
+"""`hookctl supervise`: one agent as a child, started again only where it ended against its will."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hookctl.system.project import session_hash
+from hookctl.verbs.supervise import Seen, pause_before, why_not
+from tests.conftest import Hookctl, put
+
+GOING = Seen(mark="", is_armed=True, has_crumb=True, by_person=False)
+
+
+@pytest.mark.parametrize(
+    ("seen", "respawns", "reason"),
+    [
+        (GOING, 0, ""),
+        (GOING, 4, ""),
+        (GOING, 5, "it was started again 5 times"),
+        (GOING._replace(mark="STOP"), 0, "STOP is set"),
+        (GOING._replace(mark="CONCLUDE"), 5, "CONCLUDE is set"),
+        (GOING._replace(is_armed=False), 0, "the run has ended"),
+        (GOING._replace(has_crumb=False), 0, "of its own will"),
+        (GOING._replace(by_person=True), 0, "somebody ended it"),
+        (GOING._replace(mark="STOP", is_armed=False, has_crumb=False, by_person=True), 0, "STOP is set"),
+    ],
+)
+def test_when_it_is_started_again(seen: Seen, respawns: int, reason: str) -> None:
+    told = why_not(seen, respawns, 5)
+    assert reason in told
+    assert bool(told) == bool(reason)
+
+
+def test_the_pauses_grow_up_to_five_minutes() -> None:
+    assert [pause_before(number) for number in range(1, 12)] == [2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]
+
+
+class Stage:
+    """A project with an agent that writes down each start, and does what its script says."""
+
+    def __init__(self, hookctl: Hookctl, isolated: Path) -> None:
+        self.hookctl, self.project = hookctl, Path.cwd()
+        (self.project / ".git").mkdir()
+        self.starts = isolated / "starts"
+        self.state = Path(os.environ["HOOKCTL_STATE_DIR"]) / "guard" / session_hash(str(self.project.resolve()))
+        self.agent = put(isolated / "agent.py", "")
+
+    def script(self, text: str) -> None:
+        """What the agent does; `crumb()` is what the guard's hook writes while it keeps the agent going."""
+        put(
+            self.agent,
+            "import os, pathlib, signal, sys, time\n"
+            f"starts = pathlib.Path({str(self.starts)!r})\n"
+            "with starts.open('a') as stream: stream.write(f'{os.getpid()}\\n')\n"
+            "number = len(starts.read_text().split())\n"
+            f"crumb = lambda: pathlib.Path({str(self.state / 'RESPAWN_REQUESTED')!r}).write_text('1')\n" + text,
+        )
+
+    def begin(self, *options: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "hookctl", "supervise", *options, "--", sys.executable, str(self.agent)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run(self, *options: str) -> tuple[int, str]:
+        process = self.begin(*options)
+        out, errors = process.communicate(timeout=60)
+        return process.returncode, out + errors
+
+    @property
+    def pids(self) -> list[int]:
+        return [int(pid) for pid in self.starts.read_text().split()] if self.starts.exists() else []
+
+    @property
+    def is_armed(self) -> bool:
+        return (self.state / "ACTIVE").exists()
+
+    def wait_for_start(self, number: int) -> int:
+        deadline = time.monotonic() + 30
+        while len(self.pids) < number:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return self.pids[number - 1]
+
+
+@pytest.fixture
+def stage(hookctl: Hookctl, isolated: Path) -> Iterator[Stage]:
+    stage = Stage(hookctl, isolated)
+    yield stage
+    for pid in stage.pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_an_agent_that_ends_of_its_own_will_is_not_started_again(stage: Stage) -> None:
+    stage.script("sys.exit(3)")
+    code, told = stage.run()
+    assert (code, len(stage.pids)) == (3, 1)
+    assert "of its own will" in told
+    assert stage.is_armed
+
+
+def test_one_that_the_guard_kept_going_is_started_again(stage: Stage) -> None:
+    gone = f"os.unlink({str(stage.state / 'RESPAWN_REQUESTED')!r})"
+    stage.script(f"crumb()\nif number == 2: {gone}\nsys.exit(4 + number)")
+    code, told = stage.run()
+    assert (code, len(stage.pids)) == (6, 2)
+    assert "it ended with 5; started again in 2 s" in told
+    assert json.loads(stage.hookctl("run", "status", "--json").out)["data"]["respawns"] == 1
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, 137), (signal.SIGSEGV, 139)])
+def test_an_agent_that_is_killed_is_started_again(stage: Stage, number: int, code: int) -> None:
+    stage.script(f"crumb()\nos.kill(os.getpid(), {int(number)})")
+    result, _ = stage.run("--max-respawns", "1")
+    assert (result, len(stage.pids)) == (code, 2)
+
+
+def test_used_up_respawns_end_the_run_and_write_no_stop(stage: Stage) -> None:
+    stage.script("crumb()\nsys.exit(9)")
+    code, told = stage.run("--max-respawns", "0")
+    assert (code, len(stage.pids), stage.is_armed) == (9, 1, False)
+    assert not (stage.project / ".hookctl/run/STOP").exists()
+    assert "started again 0 times" in told
+
+
+@pytest.mark.parametrize("mark", ["stop", "conclude"])
+def test_a_mark_ends_it_with_0(stage: Stage, mark: str) -> None:
+    stage.script("crumb()\ntime.sleep(60)")
+    process = stage.begin()
+    agent = stage.wait_for_start(1)
+    stage.hookctl("run", mark)
+    os.kill(agent, signal.SIGKILL)
+    assert process.communicate(timeout=30)[0].startswith(f"not started again: {mark.upper()} is set")
+    assert (process.returncode, len(stage.pids)) == (0, 1)
+
+
+def test_a_mark_ends_it_in_a_pause_too(stage: Stage) -> None:
+    stage.script("crumb()\nsys.exit(9)")
+    process = stage.begin()
+    stage.wait_for_start(1)
+    stage.hookctl("run", "stop")
+    process.communicate(timeout=30)
+    assert (process.returncode, len(stage.pids)) == (0, 1)
+
+
+def test_the_end_of_the_run_ends_it(stage: Stage) -> None:
+    stage.script("crumb()\ntime.sleep(1.5)\nsys.exit(9)")
+    code, told = stage.run("--for", "1s")
+    assert (code, len(stage.pids)) == (9, 1)
+    assert "the run has ended" in told
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_reaches_the_agent_and_nothing_starts_again(stage: Stage, number: int) -> None:
+    stage.script("crumb()\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+                 "signal.signal(signal.SIGHUP, lambda *_: sys.exit(7))\ncrumb()\ntime.sleep(60)")  # fmt: skip
+    process = stage.begin()
+    stage.wait_for_start(1)
+    time.sleep(0.3)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=30)
+    assert (process.returncode, len(stage.pids)) == (7, 1)
+    assert "somebody ended it" in out
+
+
+def test_a_killed_supervisor_leaves_nothing_that_starts_again(stage: Stage) -> None:
+    stage.script("crumb()\ntime.sleep(60)")
+    process = stage.begin()
+    agent = stage.wait_for_start(1)
+    time.sleep(0.3)
+    process.kill()
+    process.wait()
+    for stream in (process.stdout, process.stderr):
+        assert stream is not None
+        stream.close()
+    assert is_alive(agent), "the agent works on"
+    # Another supervisor does not start a second one beside it.
+    code, told = stage.run()
+    assert (code, len(stage.pids)) == (1, 1)
+    assert f"still runs: {agent}" in told
+    os.kill(agent, signal.SIGKILL)
+    while is_alive(agent):
+        time.sleep(0.02)
+    time.sleep(3)
+    assert len(stage.pids) == 1
+    stage.script("sys.exit(0)")
+    assert stage.run()[0] == 0
+
+
+def test_two_supervisors_of_one_project(stage: Stage) -> None:
+    stage.script("time.sleep(60)")
+    first = stage.begin()
+    agent = stage.wait_for_start(1)
+    code, told = stage.run()
+    assert (code, len(stage.pids)) == (1, 1)
+    assert "another supervisor of this project is running" in told
+    os.kill(agent, signal.SIGKILL)
+    first.communicate(timeout=30)
+
+
+def test_the_dead_session_s_work_is_free_for_the_next(stage: Stage) -> None:
+    owner = stage.project / ".hookctl/run/OWNER"
+    stage.script(f"crumb()\nprint(os.path.exists({str(owner)!r}), flush=True)\n"
+                 f"os.makedirs({str(owner.parent)!r}, exist_ok=True)\n"
+                 f"open({str(owner)!r}, 'w').write('dead')\nos.kill(os.getpid(), 9)")  # fmt: skip
+    _, told = stage.run("--max-respawns", "1")
+    assert told.splitlines()[:2] == ["False", "False"]
+
+
+def test_a_command_that_is_not_there(hookctl: Hookctl, isolated: Path) -> None:
+    outcome = hookctl("supervise", "--", "no-such-agent")
+    assert outcome.code == 4
+    assert "no-such-agent cannot be started" in outcome.err
+    assert hookctl("supervise").code == 2
+
+
+def test_a_clock_that_jumps_does_not_start_a_second_agent(stage: Stage) -> None:
+    stage.script("crumb()\ntime.sleep(1)\nsys.exit(9)")
+    process = stage.begin("--for", "1h")
+    stage.wait_for_start(1)
+    time.sleep(0.3)
+    for moment in (0, 9_000_000_000):  # the age of a file decides nothing
+        os.utime(stage.state / "RESPAWN_REQUESTED", (moment, moment))
+    stage.hookctl("run", "stop")
+    process.communicate(timeout=30)
+    assert len(stage.pids) == 1
