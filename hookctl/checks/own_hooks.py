@@ -65,16 +65,17 @@ def checkout_command(project: str, name: str, start_project: str) -> str:
 
 def repair_command(project: str, start_project: str) -> str:
     """The command that repairs what is hookctl's in a project."""
-    return f"hookctl doctor --fix{_named(project, start_project)}"
+    return f"hookctl doctor --fix{project_option(project, start_project)}"
 
 
 def upgrade_command(target: Target, start_project: str) -> str:
     """The command that puts back every pack of a settings file whose source is known."""
-    named = _named(target.project, start_project) or " --project ."
+    named = project_option(target.project, start_project) or " --project ."
     return f"hookctl upgrade --host {target.host.name}{named}"
 
 
-def _named(project: str, start_project: str) -> str:
+def project_option(project: str, start_project: str) -> str:
+    """The option that names a project to a command which is typed in another one."""
     return "" if project == start_project else f" --project {shlex.quote(project)}"
 
 

@@ -52,7 +52,8 @@ class ProjectFile(NamedTuple):
 
     def again(self, pack: str) -> str:
         """The same as a sentence, with --force."""
-        command = f"`{self.install_of(pack)} --force` puts {pack} back"
+        title = "the guard" if pack == GUARD else pack
+        command = f"`{self.install_of(pack)} --force` puts {title} back"
         return f"{command}, with the path of its file." if " PATH " in command else f"{command}."
 
 
@@ -477,18 +478,16 @@ def _may_be_installed(facts: ProjectFacts, name: str) -> bool:
 
 
 def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
-    """The command that installs a required pack in the settings files that the record has."""
-    commands = []
-    for file in facts.files:
-        if file.record:
-            commands.append(f"`{_install_required(file, required)}`")
-    if commands:
-        return " and ".join(commands)
+    """The command that installs a required pack for the agents that the project has settings of."""
+    recorded = [file.target.host.name for file in facts.files if file.record]
+    with_settings = [host for host, sources in facts.sources.items() if sources]
+    names = recorded or with_settings or ["claude"]
+    hosts = " ".join(f"--host {name}" for name in dict.fromkeys(names))
     source = required.source or ("" if required.name == GUARD else "PATH")
-    name = f" {shlex.quote(source)}" if source else ""
-    hosts = [host for host, sources in facts.sources.items() if sources] or ["claude"]
-    named = " ".join(f"--host {host}" for host in hosts)
-    return f"`hookctl install{name} {named} --scope project`, or with your agents' names"
+    pack = f" {shlex.quote(source)}" if source else ""
+    where = "--scope project" + own_hooks.project_option(facts.project, facts.start_project)
+    command = f"`hookctl install{pack} {hosts} {where}`"
+    return f"{command}, PATH being the pack's file" if source == "PATH" else command
 
 
 def _install_required(file: ProjectFile, required: RequiredPack) -> str:
