@@ -72,11 +72,12 @@ def _faults_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
     guarding = host.guarding
     for key in root:
         name = str(key)
-        quoted = _quote(name)
         if guarding.root_keys and name not in guarding.root_keys:
+            quoted = _quote(name)
             message = f"{quoted} is not allowed at the root of this file"
             yield Fault("wrong_key", message, True, fix=f"Remove {quoted}.")
         if name in guarding.ignored_keys:
+            quoted = _quote(name)
             message = f"{host.title} runs no hook below {quoted}, only those at the root"
             fix = f"Move what is below {quoted} to the root of this file, and remove {quoted}."
             yield Fault("lost_hook", message, False, fix=fix)
