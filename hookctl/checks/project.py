@@ -322,15 +322,10 @@ def _judge_origin(installed: InstalledPack) -> Iterator[Finding]:
 def _judge_events(installed: InstalledPack) -> Iterator[Finding]:
     """Whether the record has a hook for each event that the guard's own settings need."""
     file, host = installed.file, installed.file.target.host
-    recorded = {entry.id for entry in file.record.entries} if file.record else set()
-    for event in guard.events(settings_from(installed.record.settings), host):
-        is_of_this_version = installed.record.version == __version__
-        if f"{GUARD}/{event}" in recorded or not (event == "stop" or is_of_this_version):
-            continue
-        message = f"the guard needs {GUARD}/{event}, and neither record nor settings have it"
-        yield finding(
-            "entry_missing", message, host.name, file.target.path, file.again(GUARD), "error"
-        )
+    for id in own_hooks.list_left_out(file.record, host) if file.record else ():
+        message = own_hooks.describe_left_out(id)
+        fix = file.again(GUARD)
+        yield finding("entry_missing", message, host.name, file.target.path, fix, "error")
 
 
 def _judge_configuration(installed: InstalledPack) -> Iterator[Finding]:
