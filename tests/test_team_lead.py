@@ -91,6 +91,10 @@ def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work:
     record.write_text("".join(lines))
     done = hookctl("check", "--require", "guard", "--json")
     assert (done.code, [f["code"] for f in done.data["findings"]]) == (1, ["entry_missing"])
+    assert levels(hookctl, "doctor", "--scope", "project").get("entry_missing") == "error"
+    for command in commands_of([done.data["findings"][0]["fix"]]):
+        assert hookctl(*shlex.split(command)[1:]).code == 0
+    assert hookctl("check", "--require", "guard").code == 0
 
 
 def test_a_second_copy_of_a_hook_is_no_hiding_place(project: Project) -> None:

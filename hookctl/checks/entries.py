@@ -39,6 +39,10 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     record = file.record
     if record is None:
         return
+    if file.target.shared:
+        for id in own_hooks.list_left_out(record, file.host):
+            message, fix = own_hooks.describe_left_out(id), f"`{file.install} --force` restores it."
+            yield file.find("entry_missing", message, fix, level="error")
     ours = [
         entry for entry in record.entries if entry.kind != "container" and entry.mode == "owned"
     ]

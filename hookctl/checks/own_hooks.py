@@ -6,10 +6,12 @@ import os
 import shlex
 from typing import Any
 
+from hookctl import __version__
 from hookctl.hosts import Host, handlers
 from hookctl.hosts.shapes import event_of
-from hookctl.model import WRAP, HookEntry
+from hookctl.model import WRAP, HookEntry, Record
 from hookctl.packs import guard, wrapping
+from hookctl.packs.choices import settings_from
 from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, Origin
 from hookctl.settings.targets import GUARD, Target
 from hookctl.settings.words import is_true
@@ -47,6 +49,28 @@ def find_forgery(target: Target, hook: HookEntry) -> str:
     return f"the command of {hook.id} is none that hookctl writes"
 
 
+def list_left_out(record: Record, host: Host) -> list[str]:
+    """The guard's hooks that its recorded settings need, and that the record does not have.
+
+    Another version may need other events than this one, but always the stop.
+    """
+    pack_record = record.packs.get(GUARD)
+    if pack_record is None:
+        return []
+    recorded = {entry.id for entry in record.entries}
+    left_out = []
+    for event in guard.events(settings_from(pack_record.settings), host):
+        is_needed = event == "stop" or pack_record.version == __version__
+        if is_needed and f"{GUARD}/{event}" not in recorded:
+            left_out.append(f"{GUARD}/{event}")
+    return left_out
+
+
+def describe_left_out(id: str) -> str:
+    """What is wrong with a hook that a committed record should have."""
+    return f"the guard needs {id}, and the record does not have it"
+
+
 def install_command(target: Target, pack: str, source: str, project: str) -> str:
     """The command that installs a pack in a settings file, for somebody who works in `project`."""
     name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
@@ -65,16 +89,17 @@ def checkout_command(project: str, name: str, start_project: str) -> str:
 
 def repair_command(project: str, start_project: str) -> str:
     """The command that repairs what is hookctl's in a project."""
-    return f"hookctl doctor --fix{_named(project, start_project)}"
+    return f"hookctl doctor --fix{project_option(project, start_project)}"
 
 
 def upgrade_command(target: Target, start_project: str) -> str:
     """The command that puts back every pack of a settings file whose source is known."""
-    named = _named(target.project, start_project) or " --project ."
+    named = project_option(target.project, start_project) or " --project ."
     return f"hookctl upgrade --host {target.host.name}{named}"
 
 
-def _named(project: str, start_project: str) -> str:
+def project_option(project: str, start_project: str) -> str:
+    """The option that names a project to a command which is typed in another one."""
     return "" if project == start_project else f" --project {shlex.quote(project)}"
 
 

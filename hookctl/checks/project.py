@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading, reading
 from hookctl.ledger.digests import content_digest, with_unix_endings
-from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record, Wanted
+from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
@@ -52,7 +51,8 @@ class ProjectFile(NamedTuple):
 
     def again(self, pack: str) -> str:
         """The same as a sentence, with --force."""
-        command = f"`{self.install_of(pack)} --force` puts {pack} back"
+        title = "the guard" if pack == GUARD else pack
+        command = f"`{self.install_of(pack)} --force` puts {title} back"
         return f"{command}, with the path of its file." if " PATH " in command else f"{command}."
 
 
@@ -322,15 +322,10 @@ def _judge_origin(installed: InstalledPack) -> Iterator[Finding]:
 def _judge_events(installed: InstalledPack) -> Iterator[Finding]:
     """Whether the record has a hook for each event that the guard's own settings need."""
     file, host = installed.file, installed.file.target.host
-    recorded = {entry.id for entry in file.record.entries} if file.record else set()
-    for event in guard.events(settings_from(installed.record.settings), host):
-        is_of_this_version = installed.record.version == __version__
-        if f"{GUARD}/{event}" in recorded or not (event == "stop" or is_of_this_version):
-            continue
-        message = f"the guard needs {GUARD}/{event}, and neither record nor settings have it"
-        yield finding(
-            "entry_missing", message, host.name, file.target.path, file.again(GUARD), "error"
-        )
+    for id in own_hooks.list_left_out(file.record, host) if file.record else ():
+        message = own_hooks.describe_left_out(id)
+        fix = file.again(GUARD)
+        yield finding("entry_missing", message, host.name, file.target.path, fix, "error")
 
 
 def _judge_configuration(installed: InstalledPack) -> Iterator[Finding]:
@@ -432,95 +427,3 @@ def _judge_variables(
         elif key.startswith("HOOKCTL_"):
             message = f"{key} overrides the guard's configuration"
             yield finding("hook_environment", message, name, path, "", "info")
-
-
-def judge_required(
-    facts: ProjectFacts, required: RequiredPack, wanted: dict[str, list[Wanted]]
-) -> Iterator[Finding]:
-    """Whether a pack is installed in the project; one given as a file, with its very content.
-
-    `wanted` has what that file wants in each settings file, by path.
-    """
-    name, pack = required.name, required.pack
-    places = [installed for installed in facts.packs if installed.name == name]
-    if not places and not _may_be_installed(facts, name):
-        message = f"{name} is required, and is not installed in this project"
-        fix = f"{_first_install(facts, required)}, then commit what it writes."
-        yield finding("pack_required", message, "", facts.project, fix)
-    for installed in places if name == GUARD else ():
-        if not settings_from(installed.record.settings).events:
-            host, path = installed.file.target.host.name, installed.file.target.path
-            fix = f"`{installed.file.install_of(GUARD)} --mode breaker` switches it on."
-            message = "guard is required, and the mode on record is off"
-            yield finding("guard_off", message, host, path, fix, "error")
-    for installed in places if pack is not None else ():
-        assert pack is not None
-        path = installed.file.target.path
-        difference = _find_difference(installed, pack, required.digest, wanted[path])
-        if difference:
-            message = f"{name} is not installed as in the named file: {difference}"
-            command = _install_required(installed.file, required)
-            fix = f"`{command} --force`, then commit what it writes."
-            host = installed.file.target.host.name
-            yield finding("pack_required", message, host, path, fix)
-
-
-def _may_be_installed(facts: ProjectFacts, name: str) -> bool:
-    """Whether a record that is gone or cannot be read may have a pack; a finding says so."""
-    if facts.error is not None:
-        return True
-    for file in facts.files if not facts.has_record else ():
-        for hook in file.current.elements if file.current else ():
-            if hook.pack == name:
-                return True
-    return False
-
-
-def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
-    """The command that installs a required pack in the settings files that the record has."""
-    commands = []
-    for file in facts.files:
-        if file.record:
-            commands.append(f"`{_install_required(file, required)}`")
-    if commands:
-        return " and ".join(commands)
-    source = required.source or ("" if required.name == GUARD else "PATH")
-    name = f" {shlex.quote(source)}" if source else ""
-    hosts = [host for host, sources in facts.sources.items() if sources] or ["claude"]
-    named = " ".join(f"--host {host}" for host in hosts)
-    return f"`hookctl install{name} {named} --scope project`, or with your agents' names"
-
-
-def _install_required(file: ProjectFile, required: RequiredPack) -> str:
-    source = required.source or ("" if required.name == GUARD else "PATH")
-    return own_hooks.install_command(file.target, required.name, source, file.start_project)
-
-
-def _find_difference(
-    installed: InstalledPack, pack: Pack, digest: str, wanted: list[Wanted]
-) -> str:
-    """What differs between a pack in the project and the pack's own file; '' if nothing does."""
-    version = installed.record.version
-    if version != pack.version:
-        return f"its version is {version} instead of {pack.version}"
-    if digest != installed.record.digest:
-        return "its files differ"
-    claims = {}
-    record = installed.file.record
-    for entry in record.entries if record else ():
-        if pack.name in entry.owners:
-            claims[entry.path, entry.id] = entry.owners[pack.name].value
-    for want in wanted:
-        if claims.get((want.path, want.id)) != want.value:
-            return f"{want.id or want.path[-1]} differs"
-        if want.kind == "element" and _has_other_command(installed.file, want):
-            return f"the command of {want.id} differs"
-    return ""
-
-
-def _has_other_command(file: ProjectFile, want: Wanted) -> bool:
-    """Whether a hook stands in the settings with another command than the pack's file has."""
-    for hook in file.current.elements if file.current else ():
-        if hook.id == want.id and hook.fields.get("command") != want.value["command"]:
-            return True
-    return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hookctl import errors, packs
-from hookctl.checks import gather_project, project
+from hookctl.checks import gather_project, project, required
 from hookctl.checks.codes import Finding
 from hookctl.errors import HookctlError
 from hookctl.model import Line, Result
@@ -34,9 +34,9 @@ def check(cwd: str, request: Request) -> Result:
     start = os.path.realpath(cwd)
     facts = gather_project.gather(folder, start, _find_project(cwd, ""))
     findings = list(project.judge(facts))
-    for required in _load_required(request.required):
-        wanted = gather_project.wanted_of(facts, required)
-        findings += project.judge_required(facts, required, wanted)
+    for pack in _load_required(request.required):
+        wanted = gather_project.wanted_of(facts, pack)
+        findings += required.judge(facts, pack, wanted)
     findings = sorted(dict.fromkeys(findings), key=lambda finding: _ORDER[finding.level])
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
