@@ -29,7 +29,12 @@ SCENARIOS: list[Row] = [
         {**KA, "required_tools": ["finish"]},
         f"{ARMED}; 01=BB; mark CONCLUDE; 1=B[nudged]; crumb no; 1=A[conclude]; crumb no",
     ),
-    ("E5 a release in the chain leaves it", {**KA, "keepalive_cap": 2}, f"{ARMED}; 01=BB; crumb yes; 1=R; crumb yes"),
+    ("E5 the guard's own limit ends the chain", {**KA, "keepalive_cap": 2}, f"{ARMED}; 01=BB; crumb yes; 1=R; crumb no"),
+    (
+        "E5 the host's cap does not",
+        KA,
+        f"env CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=2; {ARMED}; 01=BB; crumb yes; 1=R[host_cap]; crumb yes",
+    ),
     ("E5 a bystander leaves it", KA, f"{ARMED}; owner S1; 01=BB; S2:0=A[not_owner]; crumb yes"),
     ("E5 a child leaves it", KA, f"{ARMED}; 01=BB; env HOOKCTL_CHILD=1; 0=A[child]; crumb yes"),
     ("E5 disabled, it stays", KA, f"{ARMED}; 01=BB; env HOOKCTL_DISABLE=1; 0=A[off]; crumb yes"),
