@@ -43,4 +43,8 @@ def parse(format: str, data: bytes, *, where: str = "") -> Document:
 
         is_ours = hashlib.sha256(data).hexdigest() in _OURS
         return PluginDocument.parse(data, where=where, is_ours=is_ours)
+    if format == "rules":
+        from hookctl.documents.rules import RulesDocument
+
+        return RulesDocument.parse(data, where=where)
     return JsonDocument.parse(data, where=where)

@@ -1,0 +1,222 @@
+"""Blocks of rules in a text that people write for an agent, such as CLAUDE.md or AGENTS.md.
+
+A block stands between two marker lines, one block for each pack; all other bytes are somebody
+else's. As a document the file is a map from each pack to the text of its block.
+
+What an insertion adds beside the block is in its first marker line, so that a removal takes out
+just that: usually an empty line above; nothing at the top of a file; and where the text above had
+no line break at its end, that one too.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import NamedTuple
+
+from hookctl.documents import MISSING, Missing, Path
+from hookctl.documents.scan import decode
+from hookctl.documents.text import BREAK, Splice, position_of, spliced
+from hookctl.errors import HookctlError
+
+_BOM = "\ufeff"
+_TOP, _JOINED = "top", "joined"  # nothing added above; an empty line and a line break
+_MARK = re.compile(
+    r"(?<![^\r\n\ufeff])"  # a line of its own
+    r"<!-- hookctl=([a-z0-9-]+) (begin|end)(?: \((top|joined)\))? -->[ \t]*(\r\n|\r|\n|\Z)"
+)
+
+
+class _Mark(NamedTuple):
+    """A marker line: where it begins and ends, with its line break."""
+
+    start: int
+    end: int
+    pack: str
+    is_begin: bool
+    note: str
+    line_break: str
+
+
+_Pair = tuple[_Mark, _Mark]
+
+
+class RulesDocument:
+    """An immutable text with blocks of rules; each edit gives a new one."""
+
+    fault = None  # every text can be read
+
+    def __init__(self, text: str, where: str) -> None:
+        self._text = text
+        self.where = where
+
+    @classmethod
+    def parse(cls, data: bytes, *, where: str = "") -> RulesDocument:
+        """Parse a file's bytes; not_utf8 names the position."""
+        return cls(decode(data, where), where)
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file, byte order mark and line ends included."""
+        return self._text.encode("utf-8")
+
+    @cached_property
+    def value(self) -> dict[str, str] | Missing:
+        """The text of each pack's block, or MISSING in an empty file.
+
+        Where the markers of a pack do not make one block, its text is all that they stand around.
+        """
+        if not self._text.removeprefix(_BOM):
+            return MISSING
+        return {pack: self._text_of(pack) for pack in self._marks}
+
+    @property
+    def doubled(self) -> list[str]:
+        """The packs with more than one block, or with a marker line too many or too few."""
+        return [pack for pack, marks in self._marks.items() if len(_pairs(marks)) != 1]
+
+    def require_strict(
+        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
+    ) -> None:
+        """Refuse nothing: the host reads every text."""
+
+    def check_path(self, path: Path) -> None:
+        """Refuse nothing: blocks that are there twice count as edited."""
+
+    def get(self, path: Path) -> dict[str, str] | str | Missing:
+        """The text of a pack's block, or MISSING."""
+        if not path:
+            return self.value
+        if len(path) > 1 or path[0] not in self._marks:
+            return MISSING
+        return self._text_of(str(path[0]))
+
+    def raw(self, path: Path) -> str:
+        """The source text inside a pack's block; KeyError if there is none."""
+        begin, end = self._blocks_of(str(path[0]))[0]
+        return self._text[begin.end : end.start]
+
+    def position(self, path: Path) -> tuple[int, int]:
+        """Line and column of a pack's first marker line, or of the file's beginning."""
+        marks = self._marks.get(str(path[0]), ()) if path else ()
+        return position_of(self._text, marks[0].start if marks else 0)
+
+    def set(self, path: Path, value: str) -> RulesDocument:
+        """Replace the text of a pack's block, or add one at the end of the file."""
+        pack = str(path[0])
+        if pack not in self._marks:
+            return self._with_block(pack, value)
+        line_break = self._blocks_of(pack)[0][0].line_break
+        return self.set_raw(path, value.replace("\n", line_break) + line_break)
+
+    def set_raw(self, path: Path, text: str) -> RulesDocument:
+        """Like set(), with a source text from an earlier raw()."""
+        pack = str(path[0])
+        if pack not in self._marks:
+            return self._with_block(pack, _plain(text))
+        splices = []
+        for begin, end in self._blocks_of(pack):
+            splices.append(Splice(begin.end, end.start, text))
+        return RulesDocument(spliced(self._text, splices), self.where)
+
+    def append(self, path: Path, value: object) -> RulesDocument:
+        """Raise TypeError: there are no arrays."""
+        raise TypeError("a block of rules has no elements")
+
+    def remove(self, path: Path) -> RulesDocument:
+        """Remove a pack's block with what was added beside it; the same document if it has none."""
+        pack = str(path[0])
+        if pack not in self._marks:
+            return self
+        splices = []
+        for begin, end in self._blocks_of(pack):
+            splices.append(Splice(self._start_with_added(begin, end), end.end))
+        return RulesDocument(spliced(self._text, splices), self.where)
+
+    @cached_property
+    def _marks(self) -> dict[str, list[_Mark]]:
+        """The marker lines of each pack, in the order of the file."""
+        marks: dict[str, list[_Mark]] = {}
+        for match in _MARK.finditer(self._text):
+            pack, kind, note, line_break = match.groups()
+            mark = _Mark(*match.span(), pack, kind == "begin", note or "", line_break)
+            marks.setdefault(pack, []).append(mark)
+        return marks
+
+    def _blocks_of(self, pack: str) -> list[_Pair]:
+        """The marker lines of a pack's block, which may be there several times."""
+        pairs = _pairs(self._marks[pack])
+        if len({self._inner_text(pair) for pair in pairs}) != 1:
+            raise self._unclear(pack)
+        return pairs
+
+    def _text_of(self, pack: str) -> str:
+        marks = self._marks[pack]
+        texts = {self._inner_text(pair) for pair in _pairs(marks)}
+        if len(texts) == 1:
+            return texts.pop()
+        return _plain(self._text[marks[0].start : marks[-1].end])
+
+    def _inner_text(self, pair: _Pair) -> str:
+        begin, end = pair
+        return _plain(self._text[begin.end : end.start])
+
+    def _with_block(self, pack: str, text: str) -> RulesDocument:
+        above = self._text.removeprefix(_BOM)
+        breaks = BREAK.findall(above)
+        line_break = breaks[-1] if breaks else "\n"
+        note, added = "", line_break
+        if not above:
+            note, added = f" ({_TOP})", ""
+        elif not above.endswith(("\n", "\r")):
+            note, added = f" ({_JOINED})", line_break * 2
+        begin, end = f"<!-- hookctl={pack} begin{note} -->", f"<!-- hookctl={pack} end -->"
+        lines = [begin, *text.split("\n"), end, ""]
+        return RulesDocument(self._text + added + line_break.join(lines), self.where)
+
+    def _start_with_added(self, begin: _Mark, end: _Mark) -> int:
+        """Where a block begins, with the line breaks that its insertion put above."""
+        start = begin.start
+        if begin.note == _TOP:
+            return start
+        start = self._before_break(start, only_empty_line=True)
+        if begin.note == _JOINED and start < begin.start and end.end == len(self._text):
+            start = self._before_break(start, only_empty_line=False)
+        return start
+
+    def _before_break(self, offset: int, *, only_empty_line: bool) -> int:
+        """The offset before the line break that ends there; the same one if there is none."""
+        above = self._text[:offset]
+        line_break = "\r\n" if above.endswith("\r\n") else above[-1:]
+        if line_break not in ("\r\n", "\r", "\n"):
+            return offset
+        start = offset - len(line_break)
+        rest = self._text[:start].removeprefix(_BOM)
+        if only_empty_line and rest and not rest.endswith(("\n", "\r")):
+            return offset
+        return start
+
+    def _unclear(self, pack: str) -> HookctlError:
+        line, column = self.position((pack,))
+        message = f"the marker lines of {pack} do not make one block"
+        hint = "Leave one of its blocks, with one begin line and one end line, or none."
+        return HookctlError(
+            "unclear_rules", message, path=self.where, line=line, column=column, hint=hint
+        )
+
+
+def marks_in(text: str) -> list[str]:
+    """The marker lines in a text, which may be none in the text of a block."""
+    return [match[0].strip() for match in _MARK.finditer(text)]
+
+
+def _pairs(marks: list[_Mark]) -> list[_Pair]:
+    """The first and last marker line of each block; none where they do not come in pairs."""
+    pairs = list(zip(marks[::2], marks[1::2], strict=False))
+    is_paired = all(begin.is_begin and not end.is_begin for begin, end in pairs)
+    return pairs if is_paired and len(marks) % 2 == 0 else []
+
+
+def _plain(text: str) -> str:
+    """The text between marker lines with line breaks as \\n, and without empty lines around it."""
+    return BREAK.sub("\n", text).strip("\n")
