@@ -25,6 +25,7 @@ def guard_settings(
     dispatch: list[str] | None,
     wrap: str | None = None,
     guidance: bool = False,
+    rules: bool = False,
 ) -> Request:
     from hookctl.packs.choices import Request
 
@@ -37,6 +38,7 @@ def guard_settings(
         tuple(dispatch or ()),
         wrap,
         guidance,
+        rules,
     )
 
 

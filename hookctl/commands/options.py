@@ -122,6 +122,14 @@ Guidance = Annotated[
         rich_help_panel=_GUARD,
     ),
 ]
+Rules = Annotated[
+    bool,
+    typer.Option(
+        "--rules",
+        help="Also tell the agent in its own file (CLAUDE.md, AGENTS.md, ...) how to report work.",
+        rich_help_panel=_GUARD,
+    ),
+]
 Reset = Annotated[
     bool,
     typer.Option(

@@ -39,6 +39,7 @@ def _install(
     dispatch: options.Dispatch = None,
     wrap: options.Wrap = None,
     guidance: options.Guidance = False,
+    rules: options.Rules = False,
     reset: options.Reset = False,
     force: options.Force = False,
     trust: options.Trust = False,
@@ -56,7 +57,9 @@ def _install(
 
     content = load(pack)
     hosts = choose_hosts(f"install {pack}", host, scope, json)
-    settings = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance)
+    settings = guard_settings(
+        mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules
+    )
     choice = choice_of(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
@@ -82,6 +85,7 @@ def _plan(
     dispatch: options.Dispatch = None,
     wrap: options.Wrap = None,
     guidance: options.Guidance = False,
+    rules: options.Rules = False,
     reset: options.Reset = False,
     force: options.Force = False,
     trust: options.Trust = False,
@@ -101,7 +105,9 @@ def _plan(
 
     content = load(pack)
     hosts = choose_hosts(f"plan {pack}", host, scope, json)
-    settings = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance)
+    settings = guard_settings(
+        mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules
+    )
     choice = choice_of(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:

@@ -71,6 +71,7 @@ class Host(NamedTuple):
     scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
     scope_rules: Scopes
     files: dict[str, str]  # the settings file of each scope, with placeholders
+    rules: dict[str, str]  # the file with instructions for the agent, by scope
     files_beside: str  # a pattern for other files in the same folder that it reads too
     managed_files: dict[str, list[str]]  # patterns for each platform
     client: Client
@@ -171,6 +172,7 @@ def _host(data: dict[str, Any], variant: str) -> Host:
         scopes=tuple(files),
         scope_rules=read_record(Scopes, data["scopes"]),
         files=files,
+        rules=data.get("rules", {}),
         files_beside=data["files"].get("beside", ""),
         managed_files=data["files"].get("managed", {}),
         client=read_record(Client, data["client"]),

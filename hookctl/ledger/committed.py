@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.documents import formats
+from hookctl.documents.rules import marks_in
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -27,10 +28,12 @@ from hookctl.model import Consent, Entry, Ledger, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,
+    RULES,
     Target,
     pack_folder,
     read_inside,
     require_inside,
+    rules_target,
     top,
     variant_of_file,
 )
@@ -403,9 +406,9 @@ def merge_records(base: Record | None, ours: Record | None, theirs: Record | Non
     if record is None or theirs is None:
         return ours
     packs = _merge_keys(_packs(base), _packs(ours), _packs(theirs))
-    if not packs:
-        return None
     entries = _merge_keys(_entries_by_key(base), _entries_by_key(ours), _entries_by_key(theirs))
+    if not packs and not (record.format == RULES and entries):
+        return None
     created_dirs = list(theirs.created_dirs)
     if ours is not None:
         created_dirs += ours.created_dirs
@@ -447,10 +450,16 @@ def _find_target(folders: Folders, project: str, name: str) -> Target:
             continue
         host = variant_of_file(known, os.path.join(project, name))
         settings = hosts.settings_path(host, "project", folders.environ, project)
-        if name == os.path.relpath(settings, project):
-            require_inside(project, settings)
-            return Target(host, "project", settings, project)
+        for target in (Target(host, "project", settings, project), _rules_of(host, project)):
+            if target is not None and name == os.path.relpath(target.path, project):
+                require_inside(project, target.path)
+                return target
     raise ValueError(f"{name} is not a host's project settings")
+
+
+def _rules_of(host: Host, project: str) -> Target | None:
+    """The file with instructions that a host reads in a project; None where none is known."""
+    return rules_target(Target(host, "project", "", project))
 
 
 def _to_record(folders: Folders, target: Target, committed: CommittedRecord) -> Record:
@@ -533,6 +542,9 @@ def _check_entries(target: Target, record: Record) -> None:
     for entry in record.entries:
         if not all(isinstance(key, str) for key in entry.path):
             raise TypeError("an entry's path is not one of keys")
+        if record.format == RULES:
+            _check_rules(record, entry)
+            continue
         if not _has_pack_path(target.host, entry):
             raise ValueError("an entry is not where a pack has one")
         if entry.kind != "container":
@@ -571,6 +583,20 @@ def _check_content(target: Target, record: Record, entry: Entry) -> None:
         raise ValueError("a hook's owner does not match its name")
     if entry.before is not None:
         _check_text(target.host, entry.before)
+
+
+def _check_rules(record: Record, entry: Entry) -> None:
+    """Refuse what is no pack's block of rules: install may write it back, uninstall put it back."""
+    if entry.kind != "leaf" or list(entry.owners) != list(entry.path) or record.packs:
+        raise ValueError("an entry is not where a pack has its rules")
+    if not re.fullmatch(_PACK_NAME, entry.path[0]):
+        raise ValueError("a pack's name is not valid")
+    values = [entry.written, *(claim.value for claim in entry.owners.values())]
+    if entry.before is not None:
+        values.append(entry.before)
+    for text in values:
+        if not isinstance(text, str) or marks_in(text):
+            raise ValueError("a text to put back is not just a pack's rules")
 
 
 def _check_value(host: Host, entry: Entry, value: Any) -> None:

@@ -13,7 +13,7 @@ from hookctl.model import Action, Line, Path, Record
 from hookctl.output.lines import OK, SKIP, WARN, amount
 from hookctl.output.words import tilde
 from hookctl.packs.wrapping import is_wrap_id
-from hookctl.settings.targets import GUARD
+from hookctl.settings.targets import GUARD, RULES
 
 if TYPE_CHECKING:
     from hookctl.planner.plan import FilePlan, Plan
@@ -74,7 +74,7 @@ def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
     if not details and is_alone:
         return []
     target = file.target
-    title = target.host.title
+    title = "Instructions" if target.host.format == RULES else target.host.title
     if target.scope != "user":
         title += f" ({target.scope})"
     if details:
@@ -132,7 +132,7 @@ def _describe_files(file: FilePlan, folder: str, names: list[str]) -> str:
 
 
 def _action_line(file: FilePlan, action: Action) -> Line:
-    text = _name_entry(action, _value_of(file, action))
+    text = _name_entry(file, action, _value_of(file, action))
     reason = action.reason or _WORDS.get(action.action, "")
     return Line(f"{text}: {reason}" if reason else text, indent=4, sign=_SIGNS[action.action])
 
@@ -142,13 +142,15 @@ def _kept_lines(file: FilePlan) -> list[Line]:
     lines = []
     for action in file.decision.kept:
         reason = action.reason.removeprefix("kept ")
-        name = _name_entry(action, None)
+        name = _name_entry(file, action, None)
         lines.append(Line(f"{name} kept: {reason}", indent=4, sign="="))
     return lines
 
 
-def _name_entry(action: Action, value: object) -> str:
+def _name_entry(file: FilePlan, action: Action, value: object) -> str:
     """A file, a hook as people know it, `Stop hook (guard)`, or a key with its value."""
+    if file.target.host.format == RULES:
+        return f"rules ({action.path[0]})"
     if action.kind == "file":
         return tilde(str(action.path[0]))
     if action.id:

@@ -59,4 +59,9 @@ def _built_in(name: str) -> Pack:
     hooks = tuple(
         PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]
     )
-    return Pack(**data["pack"], files=tuple(data["files"]["include"]), hooks=hooks)
+    return Pack(
+        **data["pack"],
+        files=tuple(data["files"]["include"]),
+        hooks=hooks,
+        rules=data["rules"]["text"].strip("\n"),
+    )

@@ -27,6 +27,7 @@ class Request(NamedTuple):
     dispatch: tuple[str, ...] = ()  # TOOL[:MAX/SECONDS]
     wrap: str | None = None  # a part of another hook's command
     guidance: bool = False
+    rules: bool = False  # a block in the file with instructions for the agent
 
     @property
     def option(self) -> str:
@@ -40,6 +41,7 @@ class Request(NamedTuple):
             "--dispatch": self.dispatch or None,
             "--wrap": self.wrap,
             "--guidance": self.guidance or None,
+            "--rules": self.rules or None,
         }
         for name, value in given.items():
             if value is not None:

@@ -52,6 +52,7 @@ class Pack(NamedTuple):
     env: dict[str, EnvClaim] = {}  # noqa: RUF012 (never changed in place)
     hooks: tuple[PackHook, ...] = ()
     hosts: dict[str, Part] = {}  # noqa: RUF012
+    rules: str = ""  # for the file with instructions for the agent
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
 
 

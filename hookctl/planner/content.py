@@ -113,7 +113,14 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
         values = json.loads(config.data)
         wants = _guard_wants(draft, visible, pack, folder, settings, values, force=choice.force)
     recorded = _recorded_settings(settings, wanted_config)
+    if choice.settings.rules or (_has_rules(known) and not choice.reset):
+        recorded["rules"] = True
     return Content(wants, files, recorded, pack.source, guard_digest(files), visible)
+
+
+def _has_rules(known: PackRecord | None) -> bool:
+    """Whether the last install was asked for the guard's rules."""
+    return known is not None and known.settings.get("rules") is True
 
 
 def _wrap_request(pack: Pack, choice: Choice, folder: str, settings: Settings) -> WrapRequest:

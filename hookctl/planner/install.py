@@ -21,6 +21,7 @@ from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.hook_env import update_other_packs
 from hookctl.planner.notices import find_notices
 from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target, all_files, pack_folder, require_inside
@@ -51,7 +52,10 @@ def plan_install(
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
         _decide_on_approvals(approvals, draft, pack, choice)
-    plans = [plan_file(records, draft) for draft in approvals.drafts]
+    rules = RulesBlocks(sources, records, drafts)
+    for draft in drafts:
+        rules.install(draft, pack, choice)
+    plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules.drafts)]
     plan = assemble_plan(sources.folders, records, plans, install=True)
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)

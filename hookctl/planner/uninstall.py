@@ -24,6 +24,7 @@ from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.guard_files import unrecorded_guard
 from hookctl.planner.hook_env import update_other_packs
 from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
 from hookctl.planner.wraps import entries_without_wraps, unwrap_hooks
 from hookctl.settings.sources import Sources
@@ -62,9 +63,12 @@ def plan_uninstall(
     approvals = Approvals(sources, records, drafts)
     for draft, removal in zip(drafts, leaving, strict=True):
         approvals.uninstall(draft, removal.packs)
-    plans = [plan_file(records, draft) for draft in approvals.drafts]
+    rules = RulesBlocks(sources, records, drafts)
+    for draft, removal in zip(drafts, leaving, strict=True):
+        rules.uninstall(draft, removal.packs, loaded)
+    plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules.drafts)]
     plan = assemble_plan(folders, records, plans, install=False)
-    return plan._replace(unread=tuple(approvals.unread))
+    return plan._replace(unread=(*approvals.unread, *rules.unread))
 
 
 def _draft_without_packs(

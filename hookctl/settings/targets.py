@@ -10,7 +10,7 @@ from typing import Any
 from hookctl.documents import Document, formats
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import SCOPES as SCOPES
-from hookctl.hosts import Host, settings_path, shapes, variants
+from hookctl.hosts import Host, rules, settings_path, shapes, variants
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -18,6 +18,7 @@ from hookctl.system.project import require_own
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
+RULES = rules.FORMAT  # of a file with instructions for the agent
 
 # Reads a settings file by its path and format.
 Read = Callable[[str, str], tuple[files.Snapshot, Document]]
@@ -160,15 +161,30 @@ def readable(path: str, format: str, read: Read = read_settings) -> Document | N
         return None
 
 
+def variant_of_record(host: Host, record: Record, path: str) -> Host:
+    """The host as the file of a record has it."""
+    if record.format == rules.FORMAT:
+        return rules.host_of_file(host)
+    return variant_of_file(host, path)
+
+
 def target_of_record(host: Host, record: Record, path: str) -> Target:
     """The target of a record; `path` is where its file is now."""
-    variant = variant_of_file(host, path)
+    variant = variant_of_record(host, record, path)
     project = ""
     if record.project:
         project = files.real(record.project)  # it may be behind a link by now
         require_own(project)
         require_inside(project, path)
     return Target(variant, record.scope, path, project)
+
+
+def rules_target(target: Target) -> Target | None:
+    """The file with instructions for the agent of a target's scope; None where none is known."""
+    path = rules.path_beside(target.host, target.scope, target.path, target.project)
+    if not path:
+        return None
+    return Target(rules.host_of_file(target.host), target.scope, path, target.project)
 
 
 def top(project: str) -> str:

@@ -26,7 +26,7 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources
-from hookctl.settings.targets import GUARD, Target
+from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
 
 _SILENT = 1.0  # seconds until progress is shown
@@ -157,7 +157,8 @@ def _describe_installed(plan: Plan, pack: Pack) -> str:
     from hookctl.packs.wants import has_hooks
 
     titles = _hosts_with_hooks(plan, pack.name)
-    if not has_hooks(pack) or len(titles) == len(plan.files):
+    settings = [file for file in plan.files if file.target.host.format != RULES]
+    if not has_hooks(pack) or len(titles) == len(settings):
         return f"{pack.name} {pack.version} is installed."
     if titles:
         return f"{pack.name} {pack.version} is installed for {' and '.join(titles)}."

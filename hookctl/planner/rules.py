@@ -1,0 +1,239 @@
+"""Blocks of rules in the files with instructions for an agent, beside the drafts of settings files.
+
+A block is an entry like any other, of a file with a record of its own, so what people change stays.
+Hosts that read the same file share one block: it goes with the last of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from hookctl import engine
+from hookctl.documents.rules import RulesDocument
+from hookctl.errors import HookctlError
+from hookctl.hosts import load, names
+from hookctl.hosts.rules import FORMAT, path_beside
+from hookctl.ledger import store
+from hookctl.ledger.committed import Records
+from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Record, Wanted
+from hookctl.packs.model import Pack
+from hookctl.planner.content import Choice
+from hookctl.planner.draft import Draft, make_draft
+from hookctl.settings.sources import Sources
+from hookctl.settings.targets import GUARD, require_inside, rules_target
+
+_YOURS = {
+    "foreign": "a block with another text, which hookctl has not written",
+    "adopted": "a block with another text, which hookctl has not written",
+    "overridden": "you edited it",
+    "missing": "you removed it",
+}
+
+
+class RulesBlocks:
+    """The blocks of rules that one run writes and takes out."""
+
+    def __init__(self, sources: Sources, records: Records, drafts: Iterable[Draft]) -> None:
+        self._sources = sources
+        self._records = records
+        self._drafts = list(drafts)
+        self._opened: dict[str, Draft] = {}  # by the real path
+        self.unread: list[HookctlError] = []  # why blocks of ours stay where they are
+
+    @property
+    def drafts(self) -> list[Draft]:
+        """The drafts of the files whose blocks the run decided on."""
+        changed = []
+        for draft in self._opened.values():
+            if draft.is_edited or draft.has_other_entries or draft.kept:
+                changed.append(draft)
+        return changed
+
+    def install(self, draft: Draft, pack: Pack, choice: Choice) -> None:
+        """Write a pack's block for a host where the pack is installed, or take it out again."""
+        if draft.conflicts or pack.name not in draft.packs:
+            return
+        if not _wants_rules(pack.name, draft.packs) or not pack.rules:
+            self._leave(draft, pack.name, None)
+            return
+        if rules_target(draft.target) is None:
+            draft.messages.append(
+                f"{draft.host.title}: hookctl knows no file with instructions of "
+                f"{draft.target.scope} scope, so no rules are written for it"
+            )
+            return
+        _write(self._open(draft), pack, choice)
+
+    def uninstall(self, draft: Draft, packs: Iterable[str], loaded: Mapping[str, Pack]) -> None:
+        """Take out the blocks of packs that leave; `unread` names a file that cannot be read."""
+        for name in packs:
+            try:
+                self._leave(draft, name, loaded.get(name))
+            except HookctlError as error:
+                self.unread.append(_unread_rules(error, name))
+
+    def _leave(self, draft: Draft, name: str, pack: Pack | None) -> None:
+        """Take out a pack's block, unless another host of the record reads it in the same file.
+
+        With `pack`, a block with just its text goes without a record, too.
+        """
+        target = rules_target(draft.target)
+        if target is None:
+            return
+        key, record = store.find_record(self._records, target.path)
+        is_recorded = record is not None and any(name in entry.owners for entry in record.entries)
+        if not is_recorded and (pack is None or not pack.rules or not _may_have_block(target.path)):
+            return
+        if self._is_used(key, name, draft):
+            return
+        file = self._open(draft)
+        visible = _entries_of(file, name)
+        if visible:
+            current = file.read_current((), visible)
+            decision = engine.uninstall(visible, current, name)
+            file.apply_decision(_in_plain_words(decision), visible)
+        elif pack is not None and file.document.get((name,)) == pack.rules:
+            entry = _entry(pack)
+            file.entries += (entry,)
+            self._leave_unrecorded(file, entry, name)
+
+    def _leave_unrecorded(self, file: Draft, entry: Entry, name: str) -> None:
+        current = file.read_current((), (entry,))
+        file.apply_decision(engine.uninstall((entry,), current, name), (entry,))
+
+    def _open(self, draft: Draft) -> Draft:
+        """The draft of the file with instructions that a draft's host reads."""
+        target = rules_target(draft.target)
+        assert target is not None
+        if target.project:
+            require_inside(target.project, target.path)
+        real = store.real_path(target.path)
+        if real not in self._opened:
+            first = _first_reader(target.scope, target.path, draft)
+            target.host = target.host._replace(name=first)
+            self._opened[real] = make_draft(self._sources, self._records, target, _decide_later)
+        return self._opened[real]
+
+    def _is_used(self, key: str, name: str, leaving: Draft) -> bool:
+        """Whether another host with the pack's rules reads them in the file."""
+        keys = {draft.key for draft in self._drafts}
+        for draft in self._drafts:
+            if draft is not leaving and _wants_rules(name, draft.packs):
+                target = rules_target(draft.target)
+                if target is not None and store.real_path(target.path) == key:
+                    return True
+        for other, record in self._records.items():
+            if other not in keys and _wants_rules(name, record.packs):
+                if _path_of(self._records, other, record) == key:
+                    return True
+        return False
+
+
+def _decide_later(draft: Draft) -> None:
+    """Decide nothing yet: several packs and hosts may."""
+
+
+def _write(file: Draft, pack: Pack, choice: Choice) -> None:
+    """Decide on the block of a pack that wants one."""
+    want = Wanted((pack.name,), "leaf", pack.rules)
+    visible = _entries_of(file, pack.name)
+    if not visible and file.document.get(want.path) == pack.rules:
+        file.entries += (_entry(pack),)
+        reason = "hookctl's record of it is missing"
+        action = Action("take-back", want.path, from_state="orphan", to_state="owned")
+        file.actions.append(action._replace(reason=reason, owners=(pack.name,)))
+        return
+    current = file.read_current([want], visible)
+    is_gone = bool(visible) and engine.is_wiped(visible, current)
+    is_asked = choice.force or choice.settings.rules
+    if is_gone and file.document.data.strip() and not is_asked:
+        # In a file that stands, somebody took it out: it does not come back by itself.
+        reason = f"{_YOURS['missing']}; --force writes it again"
+        line = Action("keep", want.path, "leaf", "", "missing", "missing", reason, (pack.name,))
+        file.kept.append(line)
+        return
+    file.is_recreated = file.was_written_since and is_gone
+    decision = engine.install(
+        visible, current, pack.name, pack.version, [want], force=choice.force
+    )
+    file.apply_decision(_in_plain_words(decision), visible)
+
+
+def _entry(pack: Pack) -> Entry:
+    """The entry of a block that has a pack's text already."""
+    owners = {pack.name: Claim(pack.rules, pack.version)}
+    return Entry((pack.name,), "leaf", written=pack.rules, owners=owners)
+
+
+def _entries_of(file: Draft, pack: str) -> tuple[Entry, ...]:
+    return tuple(entry for entry in file.entries if pack in entry.owners)
+
+
+def _in_plain_words(decision: Decision) -> Decision:
+    """The decision with reasons that show no text of the file."""
+    kept = []
+    for action in decision.kept:
+        reason = _YOURS.get(action.from_state, action.reason)
+        kept.append(action._replace(reason=f"{reason}; --force writes hookctl's"))
+    actions = []
+    for action in decision.actions:
+        reason = action.reason
+        if action.action == "replace" and action.to_state == "foreign":
+            reason = "back to your text"
+        elif action.action == "replace" and action.from_state != "owned":
+            reason = "took over your text"
+        actions.append(action._replace(reason=reason))
+    return decision._replace(kept=tuple(kept), actions=tuple(actions))
+
+
+def _wants_rules(name: str, packs: Mapping[str, PackRecord]) -> bool:
+    """Whether an installed pack may have a block: the guard only where that was asked for."""
+    if name not in packs:
+        return False
+    return name != GUARD or packs[name].settings.get("rules") is True
+
+
+def _path_of(records: Mapping[str, Record], key: str, record: Record) -> str:
+    """The real path of the file with instructions that the host of a record reads; '' for none."""
+    if record.host not in names():
+        return ""
+    settings = store.current_path(records, key)
+    path = path_beside(load(record.host), record.scope, settings, record.project)
+    return store.real_path(path) if path else ""
+
+
+def _first_reader(scope: str, path: str, draft: Draft) -> str:
+    """The first host by name that reads this file; the record of a shared file is that host's."""
+    if scope == "user":
+        return draft.host.name
+    for name in names():
+        if path_beside(load(name), scope, "", draft.target.project) == path:
+            return name
+    return draft.host.name
+
+
+def _may_have_block(path: str) -> bool:
+    """Whether a file without a record can be read, and has a marker line of ours."""
+    from hookctl.ledger.evidence import read_or_none
+
+    data = read_or_none(path) or b""
+    try:
+        return bool(RulesDocument.parse(data, where=path).value)
+    except HookctlError:
+        return False
+
+
+def _unread_rules(error: HookctlError, pack: str) -> HookctlError:
+    """The error of a file that cannot be read, with what stays in it for now."""
+    message = f"{error.message}; the rules of {pack} stay in it"
+    hint = f"Fix it, then remove the lines from `<!-- hookctl={pack} begin -->` to the end line."
+    return HookctlError(
+        error.code,
+        message,
+        path=error.path,
+        line=error.line,
+        column=error.column,
+        hint=hint,
+        exit_code=error.exit_code,
+    )
