@@ -259,6 +259,28 @@ TABLE = (
         "`--fix`; remove edited copies by hand",
     ),
     Code(
+        "rules_missing", ("warning", "error"),
+        "a block of rules was removed from the file with instructions for the agent; an error at "
+        "project scope, where the committed record speaks for the team",
+        "leave it, or install with `--rules`, for a pack with `--force`",
+    ),
+    Code(
+        "rules_edited", ("info",),
+        "a block of rules was edited; the text is yours and stays",
+        "nothing; `--force` puts hookctl's text in its place",
+    ),
+    Code(
+        "rules_doubled", ("warning",),
+        "a block of rules is there more than once, or one of its marker lines is missing; hookctl "
+        "changes nothing in it",
+        "leave one block with both marker lines, or none",
+    ),
+    Code(
+        "rules_unreadable", ("warning",),
+        "the file with a block of rules cannot be read, or is not UTF-8",
+        "fix the file",
+    ),
+    Code(
         "command_unknown", ("error",),
         "at project scope: a hook with the guard's name has a command that no hookctl writes, "
         "whatever the committed record says of it",

@@ -10,6 +10,7 @@ from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.scripts import Script
 from hookctl.documents import Document
+from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Current, PackRecord, Path, PathFault, Record
@@ -351,6 +352,15 @@ class HostFacts(NamedTuple):
         return finding(code, message, self.host.name, path, fix, level)
 
 
+class RulesFile(NamedTuple):
+    """A file with instructions for an agent, in which the record has blocks of rules."""
+
+    path: str
+    record: Record
+    document: RulesDocument | None
+    error: HookctlError | None = None
+
+
 class RecordFacts(NamedTuple):
     """hookctl's own record: what it has, and what of it cannot be used."""
 
@@ -364,3 +374,4 @@ class RecordFacts(NamedTuple):
     errors: tuple[HookctlError, ...]
     gone: tuple[tuple[str, Record], ...]  # pages of projects that are not there
     misfits: tuple[tuple[str, Record], ...]  # with settings of the guard's that are of a wrong kind
+    rules: tuple[RulesFile, ...] = ()

@@ -18,6 +18,7 @@ from hookctl.checks.project import (
     RequiredPack,
 )
 from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import committed
@@ -43,7 +44,8 @@ from hookctl.settings.targets import (
     read_inside,
     read_settings,
     require_inside,
-    variant_of_file,
+    rules_target,
+    variant_of_record,
 )
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -147,7 +149,7 @@ def _parents(path: str, count: int) -> Iterator[str]:
 
 
 def _gather_file(project: str, record: Record) -> ProjectFile:
-    host = variant_of_file(hosts.load(record.host), record.known_as)
+    host = variant_of_record(hosts.load(record.host), record, record.known_as)
     target = Target(host, record.scope, record.known_as, project)
     return _read_file(target, record)
 
@@ -173,6 +175,11 @@ def _find_unrecorded(folders: Folders, host: Host) -> Iterator[ProjectFile]:
             continue
         file = _read_file(Target(variant, "project", path, folders.cwd), None)
         if file.error is not None or (file.current and file.current.elements):
+            yield file
+    target = rules_target(Target(host, "project", "", folders.cwd))
+    if target is not None:
+        file = _read_file(target, None)
+        if isinstance(file.document, RulesDocument) and file.document.packs:
             yield file
 
 

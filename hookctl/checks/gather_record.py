@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from hookctl import transaction
-from hookctl.checks.facts import RecordFacts
+from hookctl.checks.facts import RecordFacts, RulesFile
+from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import Record
 from hookctl.packs.choices import settings_from
-from hookctl.settings.targets import GUARD
-from hookctl.system import project
+from hookctl.settings.targets import GUARD, RULES
+from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 
@@ -60,7 +61,20 @@ def _sort_out(facts: RecordFacts, records: dict[str, Record]) -> RecordFacts:
             usable[key] = record
         else:
             misfits.append((key, record))
-    return facts._replace(records=usable, misfits=tuple(misfits))
+    return facts._replace(records=usable, misfits=tuple(misfits), rules=tuple(_read_rules(usable)))
+
+
+def _read_rules(records: dict[str, Record]) -> Iterator[RulesFile]:
+    """The files with instructions in which the record has blocks."""
+    for key, record in records.items():
+        if record.format != RULES:
+            continue
+        path = store.current_path(records, key)
+        try:
+            document = RulesDocument.parse(files.read(path).data or b"", where=path)
+            yield RulesFile(path, record, document)
+        except HookctlError as error:
+            yield RulesFile(path, record, None, error)
 
 
 def _read_journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlError | None]:

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from hookctl import __version__, engine
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
+from hookctl.checks.rules import judge_blocks
 from hookctl.documents import Document
+from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading, reading
 from hookctl.ledger.digests import content_digest, with_unix_endings
@@ -135,6 +137,9 @@ def _judge_file(file: ProjectFile) -> Iterator[Finding]:
         yield _from_error("unparsable", file.error, host)._replace(path=path)
         return
     assert file.current is not None
+    if isinstance(file.document, RulesDocument):
+        yield from _judge_rules(file, file.document)
+        return
     yield from _judge_loading(file)
     entries = file.record.entries if file.record else ()
     if not file.is_there and entries:
@@ -209,6 +214,19 @@ def _is_edited(file: ProjectFile, id: str) -> bool:
         if entry.id == id and entry.kind == "element":
             return entry.written.get("command") not in commands
     return False
+
+
+def _judge_rules(file: ProjectFile, document: RulesDocument) -> Iterator[Finding]:
+    """Whether the blocks of rules in a file with instructions are those of the record."""
+    path, host = file.target.path, file.target.host.name
+    known = {str(entry.path[0]) for entry in file.record.entries} if file.record else set()
+    for pack in document.packs:
+        if pack not in known:
+            message = f"the rules of {pack} are in this file, and the project's record has none"
+            fix = "Look at them, then remove them, or `hookctl install` the pack."
+            yield finding("ledger_missing", message, host, path, fix)
+    if file.record is not None:
+        yield from judge_blocks(path, file.record, document)
 
 
 def _judge_loading(file: ProjectFile) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from hookctl.checks import (
     limits,
     other_tools,
     records,
+    rules,
     run_folder,
     self_test,
     settings,
@@ -79,7 +80,7 @@ class Survey:
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
-        findings = list(records.judge(self._records))
+        findings = [*records.judge(self._records), *rules.judge(self._records.rules)]
         for host in wanted:
             findings += judge(with_self_tests(host_facts(self._machine, host)))
         return list(

@@ -71,6 +71,11 @@ class RulesDocument:
         return {pack: self._text_of(pack) for pack in self._marks}
 
     @property
+    def packs(self) -> list[str]:
+        """The packs with a marker line in the text."""
+        return list(self._marks)
+
+    @property
     def doubled(self) -> list[str]:
         """The packs with more than one block, or with a marker line too many or too few."""
         return [pack for pack, marks in self._marks.items() if len(_pairs(marks)) != 1]
@@ -92,9 +97,19 @@ class RulesDocument:
         return self._text_of(str(path[0]))
 
     def raw(self, path: Path) -> str:
-        """The source text inside a pack's block; KeyError if there is none."""
-        begin, end = self._blocks_of(str(path[0]))[0]
-        return self._text[begin.end : end.start]
+        """The source text inside a pack's block; KeyError if there is none.
+
+        Where the marker lines do not make one block, it is all that they stand around.
+        """
+        marks = self._marks[str(path[0])]
+        if not self.is_clear(str(path[0])):
+            return self._text[marks[0].start : marks[-1].end]
+        return self._text[marks[0].end : marks[1].start]
+
+    def is_clear(self, pack: str) -> bool:
+        """Whether the marker lines of a pack, if it has any, make one block, or equal ones."""
+        pairs = _pairs(self._marks.get(pack, []))
+        return pack not in self._marks or len({self._inner_text(pair) for pair in pairs}) == 1
 
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column of a pack's first marker line, or of the file's beginning."""
@@ -145,17 +160,14 @@ class RulesDocument:
 
     def _blocks_of(self, pack: str) -> list[_Pair]:
         """The marker lines of a pack's block, which may be there several times."""
-        pairs = _pairs(self._marks[pack])
-        if len({self._inner_text(pair) for pair in pairs}) != 1:
+        if not self.is_clear(pack):
             raise self._unclear(pack)
-        return pairs
+        return _pairs(self._marks[pack])
 
     def _text_of(self, pack: str) -> str:
-        marks = self._marks[pack]
-        texts = {self._inner_text(pair) for pair in _pairs(marks)}
-        if len(texts) == 1:
-            return texts.pop()
-        return _plain(self._text[marks[0].start : marks[-1].end])
+        if self.is_clear(pack):
+            return self._inner_text(_pairs(self._marks[pack])[0])
+        return _plain(self.raw((pack,)))
 
     def _inner_text(self, pair: _Pair) -> str:
         begin, end = pair

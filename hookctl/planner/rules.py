@@ -6,14 +6,13 @@ Hosts that read the same file share one block: it goes with the last of them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 
 from hookctl import engine
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import load, names
-from hookctl.hosts.rules import FORMAT, path_beside
+from hookctl.hosts.rules import path_beside
 from hookctl.ledger import store
 from hookctl.ledger.committed import Records
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Record, Wanted
@@ -92,7 +91,7 @@ class RulesBlocks:
         if visible:
             current = file.read_current((), visible)
             decision = engine.uninstall(visible, current, name)
-            file.apply_decision(_in_plain_words(decision), visible)
+            file.apply_decision(_in_plain_words(file, decision), visible)
         elif pack is not None and file.document.get((name,)) == pack.rules:
             entry = _entry(pack)
             file.entries += (entry,)
@@ -100,7 +99,8 @@ class RulesBlocks:
 
     def _leave_unrecorded(self, file: Draft, entry: Entry, name: str) -> None:
         current = file.read_current((), (entry,))
-        file.apply_decision(engine.uninstall((entry,), current, name), (entry,))
+        decision = engine.uninstall((entry,), current, name)
+        file.apply_decision(_in_plain_words(file, decision), (entry,))
 
     def _open(self, draft: Draft) -> Draft:
         """The draft of the file with instructions that a draft's host reads."""
@@ -124,9 +124,9 @@ class RulesBlocks:
                 if target is not None and store.real_path(target.path) == key:
                     return True
         for other, record in self._records.items():
-            if other not in keys and _wants_rules(name, record.packs):
-                if _path_of(self._records, other, record) == key:
-                    return True
+            is_reader = other not in keys and _wants_rules(name, record.packs)
+            if is_reader and _path_of(self._records, other, record) == key:
+                return True
         return False
 
 
@@ -154,10 +154,15 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
         file.kept.append(line)
         return
     file.is_recreated = file.was_written_since and is_gone
-    decision = engine.install(
-        visible, current, pack.name, pack.version, [want], force=choice.force
-    )
-    file.apply_decision(_in_plain_words(decision), visible)
+    force = choice.force and _is_clear(file, pack.name)
+    decision = engine.install(visible, current, pack.name, pack.version, [want], force=force)
+    decision = _in_plain_words(file, decision, "; --force writes hookctl's")
+    file.apply_decision(decision, visible)
+
+
+def _is_clear(file: Draft, pack: str) -> bool:
+    """Whether the marker lines of a pack, if there are any, make one block."""
+    return isinstance(file.document, RulesDocument) and file.document.is_clear(pack)
 
 
 def _entry(pack: Pack) -> Entry:
@@ -170,12 +175,14 @@ def _entries_of(file: Draft, pack: str) -> tuple[Entry, ...]:
     return tuple(entry for entry in file.entries if pack in entry.owners)
 
 
-def _in_plain_words(decision: Decision) -> Decision:
+def _in_plain_words(file: Draft, decision: Decision, hint: str = "") -> Decision:
     """The decision with reasons that show no text of the file."""
     kept = []
     for action in decision.kept:
-        reason = _YOURS.get(action.from_state, action.reason)
-        kept.append(action._replace(reason=f"{reason}; --force writes hookctl's"))
+        reason = _YOURS.get(action.from_state, action.reason) + hint
+        if not _is_clear(file, str(action.path[0])):
+            reason = "its marker lines do not make one block"
+        kept.append(action._replace(reason=reason))
     actions = []
     for action in decision.actions:
         reason = action.reason
@@ -219,7 +226,7 @@ def _may_have_block(path: str) -> bool:
 
     data = read_or_none(path) or b""
     try:
-        return bool(RulesDocument.parse(data, where=path).value)
+        return bool(RulesDocument.parse(data, where=path).packs)
     except HookctlError:
         return False
 
