@@ -23,6 +23,9 @@ def lines(pack: Pack, contents: Contents, digest: str) -> list[str]:
     shown += [_env_line(name, value, host) for host, name, value in _env(pack)]
     for name, (data, _) in contents.items():
         shown += _file_lines(name, data)
+    if pack.rules:
+        shown.append("  rules    for the agent, in the host's own file (CLAUDE.md, AGENTS.md, ...)")
+        shown += [f"  | {line}" for line in pack.rules.split("\n")]
     shown.append(f"  sha256   {digest} (all of the above)")
     return [OwnText(line) for line in shown]
 
@@ -57,6 +60,7 @@ def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
         "commands": commands,
         "env": env,
         "files": listed,
+        "rules": OwnText(pack.rules),
     }
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl import hosts
+from hookctl.documents.rules import marks_in
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.model import LIMIT, Path
 from hookctl.packs.mistakes import find_mistakes
@@ -28,7 +29,9 @@ MANIFEST_LIMIT = 64 * 1024  # bytes; a hostile file cannot keep a parser busy fo
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
 DEEPEST = 8  # more than any key of a pack; what lies deeper is nothing that a pack may have
 TOOL_EVENTS = ("pre-tool", "post-tool")
+_RULES = ("rules", "text")  # the only text with several lines
 # Characters that a reader does not see, or that turn a line around: a plan must show what will run.
+
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
@@ -240,6 +243,7 @@ def _pack(path: str, data: dict[str, Any]) -> Pack:
         _env(data),
         tuple(_hook(table) for table in data.get("hooks", ())),
         parts,
+        rules=data.get("rules", {}).get("text", "").strip("\n"),
     )
 
 
@@ -264,6 +268,8 @@ def _check_text(source: _Source, data: dict[str, Any]) -> None:
             items = value.items() if isinstance(value, dict) else enumerate(value)
             pending += [((*place, key), inner) for key, inner in items]
         for text in (value, place[-1] if place else ""):
+            if place == _RULES and isinstance(text, str):
+                text = text.replace("\n", "").replace("\t", "")  # it has several lines
             match = _HIDDEN.search(text) if isinstance(text, str) else None
             if match:
                 character = f"the control character {_character(match[0])}"
@@ -361,6 +367,9 @@ def _check_meaning(source: _Source, pack: Pack) -> None:
             f"the name {pack.name!r} is taken by a built-in pack",
             "Choose another.",
         )
+    if marks_in(pack.rules):
+        message = "rules.text has a marker line of a block of rules"
+        raise source.error(_RULES, message, "Leave it out: hookctl writes those lines.")
     _check_env(source, ("env",), pack.env)
     _check_hooks(source, ("hooks",), pack, pack.hooks)
     for hook, place in _placed(("hooks",), pack.hooks):

@@ -15,6 +15,7 @@ from hookctl.ledger.committed import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.model import Pack
+from hookctl.packs.wants import has_hooks
 from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.content import Choice, Content, guard_content, pack_content
 from hookctl.planner.draft import Draft, make_draft, plan_file
@@ -142,7 +143,8 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         content = guard_content(draft, pack, choice, folder)
     else:
         content = pack_content(draft, pack, choice, folder)
-        if not content.wants and pack.name not in draft.packs:
+        has_rules_only = bool(pack.rules) and not has_hooks(pack)
+        if not content.wants and not has_rules_only and pack.name not in draft.packs:
             return  # a message says why nothing of it belongs here
         if draft.conflicts:
             return
