@@ -26,6 +26,11 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
     lines = [Line(title, _mark(file), path=path)]
     for name, version in file["packs"].items():
         lines.append(Line(f"{name} {version}: {_describe_pack(file, name)}", indent=4))
+    for rules in file["rules"]:
+        state = rules["state"]
+        remark = "" if state == "owned" else f": {_STATES.get(state, 'cannot be read')}"
+        text = f"rules ({rules['pack']}){remark}"
+        lines.append(Line(text, indent=4, sign=_SIGNS.get(state, "="), path=tilde(rules["file"])))
     for entry in file["entries"]:
         if verbose or _is_remarkable(entry):
             lines.append(_entry_line(entry, file["program"]))
@@ -55,6 +60,8 @@ def _describe_pack(file: dict[str, Any], name: str) -> str:
     if settings:
         parts.append(amount(settings, "setting"))
     text = " and ".join(parts) or "nothing in this file"
+    if not parts and any(rules["pack"] == name for rules in file["rules"]):
+        text = "rules for the agent"
     waiting = [entry["id"] for entry in own if entry["id"] in file["unapproved"]]
     if hooks and file["idle"]:
         return f"does nothing: {file['idle']}"

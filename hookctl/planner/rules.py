@@ -15,7 +15,8 @@ from hookctl.hosts import load, names
 from hookctl.hosts.rules import path_beside
 from hookctl.ledger import store
 from hookctl.ledger.committed import Records
-from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Record, Wanted
+from hookctl.ledger.rules import rules_path
+from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Choice
 from hookctl.planner.draft import Draft, make_draft
@@ -125,7 +126,7 @@ class RulesBlocks:
                     return True
         for other, record in self._records.items():
             is_reader = other not in keys and _wants_rules(name, record.packs)
-            if is_reader and _path_of(self._records, other, record) == key:
+            if is_reader and store.real_path(rules_path(self._records, other)) == key:
                 return True
         return False
 
@@ -199,15 +200,6 @@ def _wants_rules(name: str, packs: Mapping[str, PackRecord]) -> bool:
     if name not in packs:
         return False
     return name != GUARD or packs[name].settings.get("rules") is True
-
-
-def _path_of(records: Mapping[str, Record], key: str, record: Record) -> str:
-    """The real path of the file with instructions that the host of a record reads; '' for none."""
-    if record.host not in names():
-        return ""
-    settings = store.current_path(records, key)
-    path = path_beside(load(record.host), record.scope, settings, record.project)
-    return store.real_path(path) if path else ""
 
 
 def _first_reader(scope: str, path: str, draft: Draft) -> str:

@@ -127,9 +127,9 @@ def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> list[str
         return _describe_effect(plan, pack, targets)
     if not unloaded:
         text = f"{pack.name} is written, but hooks are switched off for {', '.join(switched_off)}."
-        return [Line(text), *_next(targets, ["doctor"])]
+        return [Line(text), *_next(plan, targets, ["doctor"])]
     text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
-    return [Line(text), *_next(targets, ["doctor"])]
+    return [Line(text), *_next(plan, targets, ["doctor"])]
 
 
 def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
@@ -137,7 +137,7 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
-        return [Line(f"{_describe_installed(plan, pack)} {undo}"), *_next(targets, [])]
+        return [Line(f"{_describe_installed(plan, pack)} {undo}"), *_next(plan, targets, [])]
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
     if settings.events and not _hosts_with_hooks(plan, GUARD):
@@ -149,7 +149,7 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
     steps = ["doctor"]
     if settings.mode in _FIRST_STEPS:
         steps.append(_FIRST_STEPS[settings.mode])
-    return [Line(f"The guard {_DOES[settings.mode]}."), *_next(targets, steps)]
+    return [Line(f"The guard {_DOES[settings.mode]}."), *_next(plan, targets, steps)]
 
 
 def _describe_installed(plan: Plan, pack: Pack) -> str:
@@ -178,17 +178,21 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     return titles
 
 
-def _next(targets: list[Target], steps: list[str]) -> list[str | Line]:
+def _next(plan: Plan, targets: list[Target], steps: list[str]) -> list[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
-    lines: list[str | Line] = [*_advise_on_commit(targets)]
+    lines: list[str | Line] = [*_advise_on_commit(plan, targets)]
     lines += [f"  {program()} {step}" for step in steps]
     return ["Next:", *lines] if lines else []
 
 
-def _advise_on_commit(targets: list[Target]) -> list[Line]:
+def _advise_on_commit(plan: Plan, targets: list[Target]) -> list[Line]:
     """Whether to commit the project's files."""
-    paths = [os.path.relpath(target.path, target.project) for target in targets if target.project]
-    names = " ".join(paths)
+    paths = [target.path for target in targets if target.project]
+    for file in plan.files:
+        if file.target.host.format == RULES and file.target.project:
+            paths.append(file.target.path)
+    paths = [path for path in paths if os.path.lexists(path)]
+    names = " ".join(os.path.relpath(path, targets[0].project) for path in paths)
     if targets[0].shared:
         return [Line(f"commit {names} and .hookctl, so that every clone has it", indent=2)]
     if names:

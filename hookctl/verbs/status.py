@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from hookctl import clock, engine, errors, report
 from hookctl import hosts as known
-from hookctl.documents import Document
+from hookctl.documents import MISSING, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading, reading
 from hookctl.ledger import committed, store
+from hookctl.ledger.rules import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import Current, Entry, Line, PackRecord, Record, Result
 from hookctl.output.lines import OK, SKIP, WARN, fix
@@ -30,7 +31,7 @@ from hookctl.planner.run import pending_first
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
-from hookctl.settings.targets import GUARD, active_file, variant_of_file
+from hookctl.settings.targets import GUARD, RULES, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
@@ -71,7 +72,8 @@ def _make_status(
     files_shown = []
     for key in _sort_installed(records, wanted):
         path = store.current_path(records, key)
-        files_shown.append(_describe_file(folders, path, records[key]))
+        file = _describe_file(folders, path, records[key])
+        files_shown.append({**file, "rules": _describe_rules(records, key)})
     lines = _describe_files(folders, files_shown, wanted)
     away = _list_away(folders)
     for project_folder in away:
@@ -241,6 +243,24 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
             + _describe_distrust(folders, host, record)
         )
     return facts
+
+
+def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
+    """The blocks of rules of the packs in a settings file, and what became of them."""
+    path, entries = rules_entries(records, key)
+    if not entries:
+        return []
+    try:
+        document = read_document(path, RULES)[1]
+    except HookctlError:
+        return [{"pack": pack, "file": path, "state": "unreadable"} for pack in entries]
+    rules = []
+    for pack, entry in entries.items():
+        text = document.get(entry.path)
+        current = Current({} if text is MISSING else {entry.path: text}, {}, ())
+        state = engine.state(entry, current, entry.path)
+        rules.append({"pack": pack, "file": path, "state": state})
+    return rules
 
 
 def _find_idle_reason_of_file(
