@@ -210,6 +210,20 @@ def entries_wiped(place: Place) -> None:
     put(place.settings, "{}")
 
 
+def rules_are(change: Callable[[str], str | bytes | None]) -> Callable[[Place], None]:
+    """The file with the guard's rules, changed by somebody."""
+
+    def make(place: Place) -> None:
+        place.install("--rules")
+        path = place.settings.with_name("CLAUDE.md")
+        changed_text = change(path.read_text())
+        path.unlink()
+        if changed_text is not None:
+            put(path, changed_text)
+
+    return make
+
+
 def entry_missing(place: Place) -> None:
     place.install().change(lambda page: page["env"].pop(LIMIT))
 
@@ -834,6 +848,12 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hooks_disabled", "error", managed_text(OFF)),
     ("managed_only", "error", managed_text(MANAGED_ONLY)),
     ("entries_wiped", "error", entries_wiped),
+    ("rules_missing", "warning", rules_are(lambda text: "# Mine\n")),
+    ("rules_missing", "warning", rules_are(lambda text: None)),
+    ("rules_edited", "info", rules_are(lambda text: text.replace("## Long", "## Longer"))),
+    ("rules_doubled", "warning", rules_are(lambda text: text * 2)),
+    ("rules_doubled", "warning", rules_are(lambda text: text.replace("guard end", "end"))),
+    ("rules_unreadable", "warning", rules_are(lambda text: b"\xe9" + text.encode())),
     ("entry_missing", "warning", entry_missing),
     ("entry_missing", "warning", changed(lambda page: page.pop("hooks"))),
     ("entry_edited", "info", entry_edited),

@@ -111,7 +111,13 @@ def test_other_line_ends_and_empty_lines_inside_are_no_edit(text: str, rules: st
 
 def test_marker_lines_that_make_no_block_are_left_alone() -> None:
     begin, end = "<!-- hookctl=guard begin -->\n", "<!-- hookctl=guard end -->\n"
-    for text in (f"{begin}a\n", f"a\n{end}", f"{end}{begin}", f"{begin}a\n{begin}{end}", f"{begin}a\n{end}{begin}b\n{end}"):
+    for text in (
+        f"{begin}a\n",
+        f"a\n{end}",
+        f"{end}{begin}",
+        f"{begin}a\n{begin}{end}",
+        f"{begin}a\n{end}{begin}b\n{end}",
+    ):
         document = parsed(text)
         assert document.doubled == ["guard"]
         assert "<!-- hookctl=guard" in document.get(("guard",))
