@@ -30,8 +30,12 @@ DEEPEST = 8  # more than any key of a pack; what lies deeper is nothing that a p
 TOOL_EVENTS = ("pre-tool", "post-tool")
 # Characters that a reader does not see, or that turn a line around: a plan must show what will run.
 _HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# These join and colour letters of prose; in what runs they only hide.
+_JOINING = re.compile("[\u200c\u200d\ufe0f]")
 
 
 class _Source(NamedTuple):
@@ -265,6 +269,8 @@ def _check_text(source: _Source, data: dict[str, Any]) -> None:
             pending += [((*place, key), inner) for key, inner in items]
         for text in (value, place[-1] if place else ""):
             match = _HIDDEN.search(text) if isinstance(text, str) else None
+            if match is None and isinstance(text, str) and ("command" in place or "env" in place):
+                match = _JOINING.search(text)
             if match:
                 character = f"the control character {_character(match[0])}"
                 if match[0] == "\n":
