@@ -34,8 +34,6 @@ _HIDDEN = re.compile(
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-# These join and colour letters of prose; in what runs they only hide.
-_JOINING = re.compile("[\u200c\u200d\ufe0f]")
 
 
 class _Source(NamedTuple):
@@ -269,8 +267,6 @@ def _check_text(source: _Source, data: dict[str, Any]) -> None:
             pending += [((*place, key), inner) for key, inner in items]
         for text in (value, place[-1] if place else ""):
             match = _HIDDEN.search(text) if isinstance(text, str) else None
-            if match is None and isinstance(text, str) and ("command" in place or "env" in place):
-                match = _JOINING.search(text)
             if match:
                 character = f"the control character {_character(match[0])}"
                 if match[0] == "\n":

@@ -58,8 +58,7 @@ def find(folders: Folders, root: str) -> RunFiles:
     """The files of a project's run, as the guard that is installed there reads them."""
     config = _read_guard_config(folders, root)
     options = in_effect(config, folders.environ)
-    texts = {key: text.strip() for key, text in config.items() if isinstance(text, str)}
-    folder = project.run_folder(root, folders.environ, texts.get("run_dir", ""))
+    folder = project.run_folder(root, options)
     task, fields = project.task_file(root, folder, folders.environ, options)
     return RunFiles(
         root,

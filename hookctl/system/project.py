@@ -151,10 +151,10 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def run_folder(project: str, environ: Mapping[str, str], configured: str = "") -> str:
-    """Where the current work is described: $HOOKCTL_RUN_DIR, as configured, or .hookctl/run."""
-    named = environ.get("HOOKCTL_RUN_DIR", "").strip() or configured
-    return os.path.join(project, named or os.path.join(".hookctl", "run"))
+def run_folder(project: str, options: Mapping[str, Any]) -> str:
+    """Where the current work is described: as the guard's options say, or .hookctl/run."""
+    configured = str(options.get("run_dir", "")).strip()
+    return os.path.join(project, configured or os.path.join(".hookctl", "run"))
 
 
 def task_file(
