@@ -146,6 +146,23 @@ def test_a_hook_is_found_without_a_look_at_all_others() -> None:
     assert Counted.looks == 1000
 
 
+# A pack's hook that is switched off by its name
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: Path, scope: str) -> None:
+    text = '[pack]\nname = "notify"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo"\n'
+    pack = str(put(Path("hooks/notify.toml"), text))
+    assert hookctl("install", pack, "--host", "gemini", "--scope", scope, "--yes").code == 0
+    settings = (Path.cwd() if scope == "project" else Path.home()) / ".gemini/settings.json"
+    value = json.loads(settings.read_text())
+    settings.write_text(json.dumps({**value, "hooksConfig": {"disabled": ["hookctl-notify"]}}))
+    assert "hook_disabled" in hookctl("doctor", "--json").out
+    if scope == "project":
+        outcome = hookctl("check", "--require", pack)
+        assert (outcome.code, "hook_disabled" in outcome.out) == (1, True)
+
+
 # Odd values in what a repository brings
 
 
