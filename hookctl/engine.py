@@ -766,7 +766,7 @@ def _name(entry: Entry | Wanted) -> _Name:
 
 
 def _hooks_with_id(current: Current, id: str) -> list[HookEntry]:
-    return [hook for hook in current.elements if hook.id == id]
+    return current.elements.with_id(id)
 
 
 def _copies(current: Current, entry: Entry) -> list[HookEntry]:

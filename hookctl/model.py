@@ -1,5 +1,6 @@
 """The values that the rooms pass to each other: frozen, and without behaviour."""
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -41,12 +42,27 @@ class HookEntry(NamedTuple):
         return self.id.partition("/")[0]
 
 
+class Hooks(tuple[HookEntry, ...]):
+    """The hooks of ours in a file, in its order; each id is found without looking at the others."""
+
+    def with_id(self, id: str) -> list[HookEntry]:
+        """The hooks with this id."""
+        return self._by_id.get(id, [])
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[HookEntry]]:
+        hooks: dict[str, list[HookEntry]] = {}
+        for hook in self:
+            hooks.setdefault(hook.id, []).append(hook)
+        return hooks
+
+
 class Current(NamedTuple):
     """The current values of a settings file that concern us: parsed, never bytes."""
 
     values: dict[Path, Any]  # leaves and containers that are present
     raw: dict[Path, str]  # source text of the same leaves, and of the elements
-    elements: tuple[HookEntry, ...]  # in the order of the file
+    elements: Hooks
 
 
 class Claim(NamedTuple):

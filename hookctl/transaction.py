@@ -20,6 +20,7 @@ from hookctl.ledger import committed, store, version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.evidence import read_or_none
 from hookctl.model import Change, Entry, Ledger, Record
+from hookctl.settings.targets import OWN
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
@@ -166,6 +167,7 @@ def recover(folders: Folders) -> list[str]:
     recovery = _Recovery(folders, journal)
     for step in journal.steps:
         recovery.complete_step(step)
+    recovery.undo_programs()
     if journal.steps or recovery.records:
         _save_records(folders, recovery.records)
     files.remove_folders(journal.folders)
@@ -203,6 +205,7 @@ class _Recovery:
         self.removed = tuple(f"{project}/" for project in removed)
         # The ledgers of projects whose settings are as before the run.
         self.unchanged_ledgers: set[str] = set()
+        self.given_up: list[Record] = []  # what the run wanted where another program wrote
         self.records: dict[str, Record | None] = {}
         for path, record in journal.records.items():
             if not f"{path}/".startswith(self.removed):
@@ -255,9 +258,40 @@ class _Recovery:
         self.records[step.path] = record
         if record is new:
             return
+        if new is not None:
+            self.given_up.append(new)
+        if (
+            record is not None and new is not None
+        ):  # the programs are the run's, whoever starts them
+            programs = {name: new.packs.get(name, pack) for name, pack in record.packs.items()}
+            self.records[step.path] = record._replace(packs=programs)
         for known in (old, new):
             if known is not None:
                 self.unchanged_ledgers.add(committed.ledger_path(known.project))
+
+    def undo_programs(self) -> None:
+        """Remove the programs that the run made for packs that are registered nowhere after all."""
+        records = [record for record in {**self.before, **self.records}.values() if record]
+        used = {pack.folder for record in records for pack in record.packs.values()}
+        projects = {record.project for record in records if record.scope == "project"}
+        unused = set()
+        for record in self.given_up:
+            unused |= {pack.folder for pack in record.packs.values()} - used
+            if record.scope == "project" and record.project not in projects:
+                unused.add(os.path.join(record.project, OWN))
+        folders = set()
+        for step in self.journal.steps:
+            for folder in unused:
+                is_made = not step.settings and not step.sha_before
+                if not is_made or not step.path.startswith(f"{folder}/"):
+                    continue
+                if files.digest(read_or_none(step.path)) == step.sha_after:
+                    os.unlink(step.path)
+                above = os.path.dirname(step.path)
+                while above.startswith(folder):
+                    folders.add(above)
+                    above = os.path.dirname(above)
+        files.remove_folders(sorted(folders, key=len, reverse=True))
 
 
 class _Preview(_Recovery):

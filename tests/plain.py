@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from hookctl.model import AddHook, Current, DropHook, DropValue, Edit, EditHook, HookEntry, Path, Prune, Put
+from hookctl.model import AddHook, Current, DropHook, DropValue, Edit, EditHook, HookEntry, Hooks, Path, Prune, Put
 
 HEAD = ": hookctl="
 
@@ -23,7 +23,8 @@ def live(document: Any) -> Current:
             pending += [((*path, key), value[key]) for key in value]
     raw = {path: json.dumps(value) for path, value in values.items() if not isinstance(value, dict | list)}
     found = elements(document)
-    return Current(values, raw | {element.path: json.dumps(_at(document, element.path)) for element in found}, found)
+    raw |= {element.path: json.dumps(_at(document, element.path)) for element in found}
+    return Current(values, raw, Hooks(found))
 
 
 def elements(document: Any) -> tuple[HookEntry, ...]:

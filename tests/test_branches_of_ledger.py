@@ -12,7 +12,7 @@ import pytest
 from hookctl.engine import leaf_after_install
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, evidence, moved_home, store
-from hookctl.model import Claim, Current, Entry, PackRecord, Record, Wanted
+from hookctl.model import Claim, Current, Entry, Hooks, PackRecord, Record, Wanted
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
@@ -134,7 +134,7 @@ def test_a_stub_without_its_project_names_none(isolated: Path) -> None:
 def test_a_leaf_that_no_pack_wants_has_the_value_of_the_file() -> None:
     old, other = ("env", "OLD"), ("env", "OTHER")
     entries = [Entry(old, "leaf", before='"theirs"', written="1", owners={"pk": Claim("1", "1")})]
-    current = Current({old: "1", other: "2"}, {old: '"1"', other: '"2"'}, ())
+    current = Current({old: "1", other: "2"}, {old: '"1"', other: '"2"'}, Hooks())
     assert leaf_after_install(entries, current, "pk", [Wanted(("env", "NEW"), "leaf", "3")], other) == "2"
     assert leaf_after_install(entries, current, "pk", [], other) == "2"
 

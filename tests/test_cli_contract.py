@@ -24,7 +24,8 @@ from .conftest import Hookctl, Outcome, put
 from .trees import tree
 
 COMMANDS = (
-    "install", "uninstall", "plan", "upgrade", "status", "doctor", "check", "hosts", "render", "restore", "run", "demo",
+    "install", "uninstall", "plan", "upgrade", "status", "doctor", "check", "hosts", "render", "restore", "run",
+    "supervise", "demo",
     "log", "verify", "simulate", "completion",
 )  # fmt: skip
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
@@ -569,6 +570,7 @@ CONTRACT = {
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
     "demo": {"--fast", "--json"},
+    "supervise": {"--max-respawns", "--for", "--project", "--json"},
     "log": {"--session", "--since", "--code", "--decision", "--project", "--follow", "--json"},
     "verify": {"--rechecks", "--grace", "--timeout", "--json"},
     "simulate": {*GUARDS, "--host", "--json"},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookctl import engine
-from hookctl.model import Claim, Current, DropValue, Entry, Put, Wanted
+from hookctl.model import Claim, Current, DropValue, Entry, Hooks, Put, Wanted
 
 PATH = ("env", "MAX_STOP_BLOCKS")
 OTHER = ("env", "OTHER")
@@ -46,7 +46,7 @@ def test_the_answer_is_what_an_install_does(current: str | None, other: str | No
             entries.append(Entry(OTHER, "leaf", "owned", None, "1", {"guard": Claim("1", "1")}))
         if other == "kept":
             values[OTHER] = "1"
-        live = Current(values, {path: f'"{value}"' for path, value in values.items()}, ())
+        live = Current(values, {path: f'"{value}"' for path, value in values.items()}, Hooks())
         wants = [Wanted(PATH, "leaf", "6", merge=merge), Wanted(OTHER, "leaf", "1")]
         decision = engine.install(entries, live, "guard", "1", wants, force=force)
         if decision.conflicts:

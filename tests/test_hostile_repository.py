@@ -20,7 +20,7 @@ import pytest
 
 from hookctl import engine
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Claim, Current, Entry
+from hookctl.model import Claim, Current, Entry, Hooks
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -430,7 +430,7 @@ def test_the_time_for_many_entries_grows_no_faster_than_they_do() -> None:
         leaves = [Entry(("env", f"A{n}"), "leaf", written="1", owners={"bell": Claim("1", "1")}) for n in range(number)]
         containers = [Entry(("hooks", f"E{n}"), "container") for n in range(number)]
         start = time.process_time()
-        engine.install([*leaves, *containers], Current({}, {}, ()), "guard", "1", ())
+        engine.install([*leaves, *containers], Current({}, {}, Hooks()), "guard", "1", ())
         return time.process_time() - start
 
     # A square fails each time; whatever else the machine does at that moment, it does not do five times.

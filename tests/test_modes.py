@@ -54,7 +54,7 @@ CHOICES = [
       "work_hours": 0}),
     (["--preset", "nightly", "--mode", "guard"], ["Stop"], {},
      {"mode": "guard", "chain_reset": "fresh", "latch": False, "keepalive_cap": 5000, "yield_on_background": False,
-      "end_foreign_chains": False, "claim": False, "work_hours": 0}),
+      "end_foreign_chains": False, "claim": False, "work_hours": 0, "guidance": True}),
 ]  # fmt: skip
 
 

@@ -68,8 +68,10 @@ def test_an_edit_between_two_writes_of_hookctl_is_asked_for_too(edited: str, hoo
 def test_the_way_back_is_named(edited: str, hookctl: Hookctl) -> None:
     before = Path(edited).read_text()
     outcome = hookctl("restore", edited, "--yes", agrees=False)
-    undo = outcome.out.splitlines()[-1].removeprefix("To undo: hookctl ")
+    undo, then = outcome.out.splitlines()[-1].removeprefix("To undo: hookctl ").split("; hookctl ")
     assert hookctl(*undo.split(), "--yes", agrees=False).code == 0
+    assert hookctl(*then.split()).code == 0
+    assert hookctl("doctor").code == 0
     assert Path(edited).read_text() == before
 
 

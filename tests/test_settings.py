@@ -164,7 +164,7 @@ def test_a_request_names_its_first_option(request_: Request, option: str) -> Non
 def test_an_unknown_setting_names_the_nearest_one(assignment: str, meant: str) -> None:
     with pytest.raises(HookctlError, match="unknown setting") as caught:
         choose(Settings(), Request(assignments=(assignment,)))
-    assert caught.value.hint.startswith(f"Did you mean {meant}? Give KEY=VALUE" if meant else "Give KEY=VALUE")
+    assert caught.value.hint.startswith(f"Did you mean {meant}?" if meant else "Give KEY=VALUE")
 
 
 def test_a_setting_that_is_known_needs_a_value_and_no_other_name() -> None:

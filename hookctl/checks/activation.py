@@ -43,7 +43,8 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
             )
     for source, hook in effective.disabling_ours(sources):
         name = hook.fields.get("name", hook.id)
-        message = f"{name} is in the list of disabled hooks, so the guard does not run"
+        what = "the guard" if hook.pack == GUARD else hook.pack
+        message = f"{name} is in the list of disabled hooks, so {what} does not run"
         yield file.find(
             "hook_disabled", message, f"Remove it from the list in {source.path}.", source.path
         )

@@ -318,6 +318,12 @@ TABLE = (
         "remove the link, or use `--scope user`",
     ),
     Code(
+        "link_below_own", ("error",),
+        "a link stands below `.hookctl` in a project, where hookctl's own files lie; a repository "
+        "could lead our programs into its own sources",
+        "remove the link",
+    ),
+    Code(
         "interrupted_run", ("error",),
         "a run of hookctl was killed before its end",
         "`--fix`",

@@ -15,7 +15,7 @@ from hookctl.documents import MISSING
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text
-from hookctl.model import WRAP, Current, Entry, HookEntry
+from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.packs import guard
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.wrapping import PROGRAM, original_of
@@ -27,7 +27,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     current = file.current
     if current is None:
         return
-    others = tuple(
+    others = Hooks(
         hook_entry for hook_entry in current.elements if not hook_entry.id.startswith(WRAP)
     )
     current = current._replace(elements=others)
@@ -132,7 +132,7 @@ def _list_changed_fields(current: Current, entry: Entry) -> list[str]:
     """The fields of a hook that are not as they were written; none of a plain value."""
     if not entry.id:
         return []
-    fields = next(hook_entry.fields for hook_entry in current.elements if hook_entry.id == entry.id)
+    fields = current.elements.with_id(entry.id)[0].fields
     changed = []
     for name in {**entry.written, **fields}:
         if fields.get(name) != entry.written.get(name):
@@ -146,14 +146,11 @@ def _quote_value(name: str, value: Any) -> str:
 
 
 def _judge_doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
-    ids = [hook_entry.id for hook_entry in current.elements]
-    for id in sorted(set(ids)):
-        if ids.count(id) == 1:
+    for id in sorted({hook_entry.id for hook_entry in current.elements}):
+        copies = current.elements.with_id(id)
+        if len(copies) == 1:
             continue
-        paths = []
-        for hook_entry in current.elements:
-            if hook_entry.id == id:
-                paths.append(".".join(map(str, hook_entry.path)))
+        paths = [".".join(map(str, hook_entry.path)) for hook_entry in copies]
         message = f"{id} is registered {len(paths)} times ({', '.join(paths)})"
         message += ", so it runs that often"
         fix = "`hookctl doctor --fix` removes unedited copies; remove edited ones by hand."
@@ -200,8 +197,8 @@ def _find_defect_by_id(file: FileFacts, current: Current, id: str) -> str:
     return next(
         (
             why
-            for hook_entry in current.elements
-            if hook_entry.id == id and (why := own_hooks.find_defect(file.host, hook_entry))
+            for hook_entry in current.elements.with_id(id)
+            if (why := own_hooks.find_defect(file.host, hook_entry))
         ),
         "",
     )

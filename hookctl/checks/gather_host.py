@@ -305,7 +305,7 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
         root = project.find(project_variable, machine.environ)
     hookctl_folder = os.path.join(root, OWN)
     options = in_effect(registration.config, facts.variables)
-    folder = project.run_folder(root, facts.variables, str(options.get("run_dir", "")).strip())
+    folder = project.run_folder(root, options)
     task_path, task_names = project.task_file(root, folder, facts.variables, options)
     marks = [os.path.join(folder, name) for name in (*project.MARKS, run_folder.OWNER)]
     task, task_error = _read_bytes(machine, task_path)

@@ -209,7 +209,7 @@ def _find_defect(file: ProjectFile, hook: HookEntry) -> str:
 def _is_edited(file: ProjectFile, id: str) -> bool:
     """Whether the record has another command for a hook than the settings."""
     assert file.current is not None
-    commands = {hook.fields.get("command") for hook in file.current.elements if hook.id == id}
+    commands = [hook.fields.get("command") for hook in file.current.elements.with_id(id)]
     for entry in file.record.entries if file.record else ():
         if entry.id == id and entry.kind == "element":
             return entry.written.get("command") not in commands
@@ -256,8 +256,8 @@ def _judge_entry(file: ProjectFile, entry: Entry, current: Current) -> Iterator[
 
 
 def _has_defect(file: ProjectFile, id: str) -> bool:
-    hooks = file.current.elements if file.current else ()
-    return any(hook.id == id and _find_defect(file, hook) for hook in hooks)
+    hooks = file.current.elements.with_id(id) if file.current else []
+    return any(_find_defect(file, hook) for hook in hooks)
 
 
 def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:

@@ -213,9 +213,7 @@ def _uninstall(
 
     def verb(folders: Folders) -> Result:
         with pending_first(folders, say, dry_run=dry_run):
-            targets = []
-            if not all_:
-                targets = find_targets(folders, hosts, scope or "user", project, recorded=True)
+            targets = find_targets(folders, hosts, scope or "user", project, recorded=True)
             return uninstall(folders, request, targets, dry_run=dry_run)
 
     return show("uninstall", verb, json, writes=not dry_run)

@@ -330,9 +330,13 @@ def timeout(host: Host, seconds: int) -> int:
     return seconds * 1000 if host.timeout_unit == "milliseconds" else seconds
 
 
+_LONGEST_TIMEOUT = 10**15  # in any unit longer than a life
+
+
 def seconds(host: Host, timeout: float) -> float:
     """A timeout of a settings file in seconds, as the host reads it."""
     from_here = host.handlers.get("milliseconds_from", float("inf"))
+    timeout = min(timeout, _LONGEST_TIMEOUT)  # a whole number may be too large for a division
     if host.timeout_unit == "milliseconds" or timeout >= from_here:
         return timeout / 1000
     return timeout

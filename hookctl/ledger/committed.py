@@ -45,6 +45,7 @@ CONFIG = "config.json"  # of the guard; its values are among the settings in the
 _PACK_NAME = r"[a-z0-9-]+"
 _FILE_NAME = r"[A-Za-z0-9._/-]+"
 _DIGEST = r"([0-9a-f]{64})?"
+_MOST_ENTRIES = 500  # of one settings file; a project has a handful
 _PREFIX_LENGTH = 16  # digits of a digest that 0.1.0 committed
 _END = "end"  # the last line of every list of lines, so that a new line changes no other line
 _CONFLICT_MARK = re.compile(rb"(?m)^<{7} ")
@@ -212,6 +213,8 @@ def _load_record(
         data, prefixes = version1.upgrade_committed(data)
     else:
         packs = _without_end(data["packs"])
+        if len(data["entries"]) > _MOST_ENTRIES:
+            raise ValueError(f"more than {_MOST_ENTRIES} entries for one settings file")
         data = {**data, "packs": packs, "entries": _entries_without_end(data["entries"])}
     name = os.path.relpath(target.path, target.project)
     record = _to_record(folders, target, from_json(CommittedRecord, data, name))

@@ -66,6 +66,8 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
         return [Line(f"{host.title}: nothing of hookctl's is installed", SKIP)]
     if notes:
         said.append(f"{amount(notes, 'note')} with --verbose")
+    if any(finding.code == "last_ran" for finding in findings):
+        said = [text for text in said if text != _BRIEF["never_ran"]]
     text = ", ".join(dict.fromkeys(said))  # what holds for several files is said once
     return [Line(f"{host.title}: {text}", OK)]
 

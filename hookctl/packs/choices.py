@@ -114,8 +114,10 @@ def _are_well_formed(values: dict[str, Any], defaults: dict[str, Any]) -> bool:
     for name in ("max_stop_blocks", "dispatch_max", "dispatch_window_s"):
         if type(options.get(name, 0)) is not int:
             return False
-    if not isinstance(options.get("dispatch_tools", []), list):
-        return False
+    for name in ("dispatch_tools", "required_tools"):
+        tools = options.get(name, [])
+        if not isinstance(tools, list) or not all(isinstance(tool, str) for tool in tools):
+            return False
     return values["mode"] in MODES and values["preset"] in ("", *PRESETS)
 
 

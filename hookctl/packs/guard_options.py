@@ -53,13 +53,24 @@ def _parse(text: str, rule: dict[str, Any]) -> Any:
     return text
 
 
+def _is_text(text: str) -> bool:
+    """Whether a text may stand in a path or a variable: no NUL, and no half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
 def _is_valid(value: Any, rule: dict[str, Any]) -> bool:
     if type(value) is not _TYPES[rule.get("type", "string")]:
         return False
     words = value if isinstance(value, list) else [value]
     known = rule.get("items", rule).get("enum", words)
+    if isinstance(value, list) and not all(isinstance(word, str) for word in value):
+        return False
     for word in words:
-        if isinstance(word, str) and not word.strip():
+        if isinstance(word, str) and not (word.strip() and _is_text(word)):
             return False
         if word not in known:
             return False

@@ -14,10 +14,12 @@ _RISKY = (
     "NPM_*", "PIP_*", "UV_*", "CONDA_*", "RUBY*", "GEM_*", "BUNDLE_*", "PERL*", "LUA_*", "JAVA_*",
     "_JAVA_*", "JDK_*", "MAVEN_*", "GRADLE_*", "CARGO_*", "RUST*", "GOFLAGS", "GOPATH", "GOROOT",
     "GOPROXY", "DOTNET_*", "COR_*", "CORECLR_*", "PHPRC", "PHP_*", "R_*", "OPENSSL_*",
-    "VIRTUAL_ENV",
+    "VIRTUAL_ENV", "PYENV_*", "RBENV_*", "ASDF_*", "MAKEFLAGS", "MAKEFILES",
     # what a shell does before it runs a command, and which shell it is
-    "*SHELL", "SHELLOPTS", "BASH*", "ENV", "ZDOTDIR", "IFS", "PS4", "PROMPT_COMMAND",
+    "*SHELL", "*_SHELL_PREFIX", "*_ENV_FILE", "SHELLOPTS", "BASH*", "ENV", "ZDOTDIR", "IFS", "PS4",
+    "PROMPT_COMMAND",
     # programs that other programs start
+    "VIMINIT", "EXINIT", "WGETRC", "*_PROJECT_DIR",
     "GIT_*", "SSH_*", "SUDO_*", "*EDITOR", "VISUAL", "*PAGER", "LESS*", "BROWSER", "*_ASKPASS",
     # where settings and temporary files lie
     "HOME", "*_HOME", "USERPROFILE", "APPDATA", "XDG_*", "*_CONFIG_DIR", "TMPDIR", "TMP", "TEMP",

@@ -58,8 +58,7 @@ def find(folders: Folders, root: str) -> RunFiles:
     """The files of a project's run, as the guard that is installed there reads them."""
     config = _read_guard_config(folders, root)
     options = in_effect(config, folders.environ)
-    texts = {key: text.strip() for key, text in config.items() if isinstance(text, str)}
-    folder = project.run_folder(root, folders.environ, texts.get("run_dir", ""))
+    folder = project.run_folder(root, options)
     task, fields = project.task_file(root, folder, folders.environ, options)
     return RunFiles(
         root,
@@ -272,6 +271,10 @@ def _write_ignore_file(path: str) -> None:
 
 def refuse_links(run_files: RunFiles, path: str) -> None:
     """Refuse to write through a link: a repository could bring one that leads elsewhere."""
+    with contextlib.suppress(OSError):
+        if os.lstat(path).st_nlink > 1 and os.path.isfile(path):
+            message = "this file has another name too, and what is written here would be there"
+            raise HookctlError("linked", message, path=path, hint="Remove it.")
     for part in _list_linkable(run_files, path):
         if os.path.islink(part):
             message = "this is a link, and hookctl does not write through links here"

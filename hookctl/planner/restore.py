@@ -11,7 +11,7 @@ from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.ledger.committed import Records
-from hookctl.model import Action, Current, Entry, Record
+from hookctl.model import Action, Current, Entry, Hooks, Record
 from hookctl.packs import guard
 from hookctl.planner.draft import Draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
@@ -127,7 +127,7 @@ def _read_current(data: bytes, target: Target, record: Record | None) -> Current
         document = formats.parse(target.host.format, data, where=target.path)
         return look(target.host, document, (), _entries_of(record))
     except HookctlError:
-        return Current({}, {}, ())
+        return Current({}, {}, Hooks())
 
 
 def _entries_of(record: Record | None) -> tuple[Entry, ...]:
@@ -212,7 +212,8 @@ def _with_earlier_command(target: Target, entry: Entry, current: Current) -> Ent
     """The entry with the command of an earlier version, which must not look like an edit."""
     if not entry.id.startswith(f"{GUARD}/"):
         return entry
-    commands = [hook.fields.get("command") for hook in current.elements if hook.id == entry.id]
+    hooks = current.elements.with_id(entry.id)
+    commands = [hook.fields.get("command") for hook in hooks]
     for hook in packs.load(GUARD).hooks:
         if f"{GUARD}/{hook.id}" != entry.id:
             continue

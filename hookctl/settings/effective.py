@@ -164,16 +164,16 @@ def disabling(found: Sequence[Source]) -> Switch | None:
 
 
 def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]]:
-    """The guard's hooks that a list of single hooks switches off, and the file with that list."""
+    """Our hooks that a list of single hooks switches off, and the file with that list."""
     for source in found:
         path = tuple(source.host.switches.named)
         names: Any = source.document.get(path) if path else None
         if not isinstance(names, list):
             continue
         for other in found:
-            hook = hook_of(other)
-            if hook and hook.fields.get("name", hook.fields["command"]) in names:
-                yield source, hook
+            for hook in shapes.elements(other.host.shape, other.document.value):
+                if hook.fields.get("name", hook.fields["command"]) in names:
+                    yield source, hook
 
 
 def describe_switch(switch: Switch | None, path: str, found: Sequence[Source]) -> str:

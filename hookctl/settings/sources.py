@@ -10,7 +10,7 @@ from hookctl.documents import MISSING, Document, formats, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.model import Current, Edit, Entry, Path, Wanted
+from hookctl.model import Current, Edit, Entry, Hooks, Path, Wanted
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 
@@ -93,7 +93,7 @@ def look(
     hooks = shapes.elements(host.shape, root)
     for hook in hooks:
         raw[hook.path] = document.raw(hook.path)
-    return Current(values, raw, hooks)
+    return Current(values, raw, Hooks(hooks))
 
 
 def _read_along(

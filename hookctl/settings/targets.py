@@ -201,6 +201,11 @@ def require_inside(project: str, path: str) -> None:
         message = f"a link leads out of the project, to {real}"
         hint = "Remove the link, or use --scope user."
         raise HookctlError("link_leaves_project", message, path=path, hint=hint)
+    own = f"{top(project)}{OWN}"
+    if path.startswith(f"{own}/") and real != files.real(own) + path.removeprefix(own):
+        # A repository could bring one from our folder of programs to its own sources.
+        message = f"a link stands below {OWN}, to {real}, and hookctl's own files lie there"
+        raise HookctlError("link_below_own", message, path=path, hint="Remove the link.")
 
 
 def read_inside(project: str, path: str) -> files.Snapshot:

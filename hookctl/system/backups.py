@@ -113,12 +113,18 @@ def back_up(
     files.write_own(os.path.join(folder, _PATH_FILE), os.fsencode(path) + b"\n")
     if first:
         _write_first(folder, sha, data)
-    file = os.path.join(folder, f"{time.time_ns():020d}-{sha}")
+    file = os.path.join(folder, f"{_next_time(folder):020d}-{sha}")
     files.write_own(file, data)
     if record is not None:
         files.write_own(file + _RECORD_SUFFIX, record)
     numbered = sorted(name for name in _backup_names(folder) if name[:20].isdecimal())
     _remove_files(folder, numbered[:-KEEP])
+
+
+def _next_time(folder: str) -> int:
+    """The time of a new backup in nanoseconds: after the newest one, whatever the clock says."""
+    times = [int(name[:20]) for name in _backup_names(folder) if name[:20].isdecimal()]
+    return max([time.time_ns(), *(time + 1 for time in times)])
 
 
 def _write_first(folder: str, sha: str, data: bytes) -> None:

@@ -110,7 +110,7 @@ def find_holder(state: str, owner: str, now: float) -> Holder:
 def _is_gone(claim: Claim, seen: float, now: float) -> bool:
     gone = agent_process.is_gone(claim.process)
     if gone is None or (claim.shared and not gone):
-        return now - seen > _LONELY
+        return abs(now - seen) > _LONELY  # a time far ahead is no event that has been
     return gone
 
 

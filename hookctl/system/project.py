@@ -9,6 +9,8 @@ from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
 
+_SYSTEM = ("/usr", "/bin", "/sbin", "/opt", "/nix", "/snap", "/System", "/Library", "/Applications")
+_MARKS = (".hookctl", ".git")  # of a project
 MARKS = ("STOP", "CONCLUDE")  # files of a run folder that let every agent stop
 
 
@@ -36,7 +38,7 @@ def search(start: str, environ: Mapping[str, str]) -> str:
     home = os.path.realpath(_home(environ))
     folder = start
     while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
-        if has_mark(folder) and not _is_foreign(folder):
+        if _has_own_mark(folder) and not _is_foreign(folder):
             return folder
         folder = os.path.dirname(folder)
     return start
@@ -44,7 +46,13 @@ def search(start: str, environ: Mapping[str, str]) -> str:
 
 def has_mark(folder: str) -> bool:
     """Whether a folder is marked as a project."""
-    return any(os.path.lexists(os.path.join(folder, mark)) for mark in (".hookctl", ".git"))
+    return any(os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS)
+
+
+def _has_own_mark(folder: str) -> bool:
+    """The same, but for marks that another user has put there, as into a sticky folder."""
+    marks = [os.path.join(folder, mark) for mark in _MARKS]
+    return any(os.path.lexists(mark) and not _is_foreign(mark) for mark in marks)
 
 
 def is_away(folder: str) -> bool:
@@ -107,10 +115,26 @@ def _home(environ: Mapping[str, str]) -> str:
 
 
 def is_inside(project: str, path: str, home: str) -> bool:
-    """Whether a path, or what it resolves to, lies in a project; HOME and / are none for that."""
-    if project in ("/", home) or not has_mark(project):
-        return False
-    return any(f"{part}/".startswith(f"{project}/") for part in (path, os.path.realpath(path)))
+    """Whether a path, or what it resolves to, lies in a project, or in one that this one is in.
+
+    HOME and / are no projects for that; a folder without a mark is one, for all that is below it.
+    """
+    folders = []
+    if project not in ("/", home) and (has_mark(project) or not _is_of_the_system(project)):
+        folders.append(project)
+    above = os.path.dirname(project)
+    while above not in ("/", home) and not f"{home}/".startswith(f"{above}/"):
+        if has_mark(above):
+            folders.append(above)
+        above = os.path.dirname(above)
+    for folder in folders:
+        if any(f"{part}/".startswith(f"{folder}/") for part in (path, os.path.realpath(path))):
+            return True
+    return False
+
+
+def _is_of_the_system(folder: str) -> bool:
+    return any(f"{folder}/".startswith(f"{top}/") for top in _SYSTEM)
 
 
 def state_folder(state: str, project: str) -> str:
@@ -127,10 +151,10 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def run_folder(project: str, environ: Mapping[str, str], configured: str = "") -> str:
-    """Where the current work is described: $HOOKCTL_RUN_DIR, as configured, or .hookctl/run."""
-    named = environ.get("HOOKCTL_RUN_DIR", "").strip() or configured
-    return os.path.join(project, named or os.path.join(".hookctl", "run"))
+def run_folder(project: str, options: Mapping[str, Any]) -> str:
+    """Where the current work is described: as the guard's options say, or .hookctl/run."""
+    configured = str(options.get("run_dir", "")).strip()
+    return os.path.join(project, configured or os.path.join(".hookctl", "run"))
 
 
 def task_file(

@@ -12,7 +12,7 @@ from hookctl import hosts as known
 from hookctl.documents import formats
 from hookctl.errors import usage_error
 from hookctl.hosts import Host, shapes
-from hookctl.model import Current, Result, Wanted
+from hookctl.model import Current, Hooks, Result, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import Request as Chosen
 from hookctl.packs.choices import Settings, choose, require_portable
@@ -67,7 +67,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
         raise usage_error(f"--python {request.python} is relative", hint)
     settings = _choose_settings(pack, target, request)
     wants, notes = _list_wants(folders, target, pack, folder, settings)
-    decision = engine.install((), Current({}, {}, ()), pack.name, pack.version, wants)
+    decision = engine.install((), Current({}, {}, Hooks()), pack.name, pack.version, wants)
     document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
     text = document.data.decode()
     copies, copy_notes = _list_copies(pack, target, folder, settings)

@@ -77,13 +77,16 @@ def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> 
     when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     if plan.files and not request.dry_run:
-        done += _describe_way_back(folders, request.file, plan.files[0].old)
+        removes = any(change.after is None for change in plan.files[0].runtime)
+        done += _describe_way_back(folders, request.file, plan.files[0].old, removes)
     text = plan_text(plan, dry_run=request.dry_run, done=done)
     messages = tuple(message for file in plan.files for message in file.messages)
     return Result(plan_data(plan, dry_run=request.dry_run), tuple(text), messages)
 
 
-def _describe_way_back(folders: Folders, name: str, replaced: bytes | None) -> list[Line]:
+def _describe_way_back(
+    folders: Folders, name: str, replaced: bytes | None, removes_programs: bool
+) -> list[Line]:
     """How to get the text that was just replaced; nothing where there was none."""
     numbers = [
         number
@@ -92,7 +95,10 @@ def _describe_way_back(folders: Folders, name: str, replaced: bytes | None) -> l
     ]
     if not numbers:
         return []
-    return [Line(f"To undo: hookctl restore {shlex.quote(name)} --to {max(numbers)}")]
+    command = f"hookctl restore {shlex.quote(name)} --to {max(numbers)}"
+    if removes_programs:
+        command += "; hookctl doctor --fix"  # which writes the programs of the packs again
+    return [Line(f"To undo: {command}")]
 
 
 def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:

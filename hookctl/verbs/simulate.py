@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import events, hosts, report
+from hookctl import clock, events, hosts, report
 from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.model import Line, Result
 from hookctl.packs.choices import Request, Settings, choose, remarks
@@ -30,6 +30,7 @@ _HINT = (
     "see docs/guard.md."
 )
 _RUN = ("remaining", "heartbeat", "STOP", "CONCLUDE", "OWNER", "ACTIVE")
+_LONGEST_VALUE = 30_000  # characters; no system takes more than 128 KiB
 _NOT_OURS = ("LD_", "DYLD_", "PYTHON")  # these could change which program runs
 _WORDS = ("event", "host", "at", "run", "env")  # our fields of a line; all others are the host's
 
@@ -123,6 +124,8 @@ def _check_kinds(run: Any, env: Any, at: Any) -> None:
         raise _BadLine("`env` is of a wrong kind")
     if at is not None and type(at) not in (int, float):
         raise _BadLine("`at` is of a wrong kind")
+    if at is not None and not abs(at) < clock.END:
+        raise _BadLine("`at` is no time that a date can say")
 
 
 def _check_env(env: dict[str, Any]) -> None:
@@ -134,7 +137,7 @@ def _check_env(env: dict[str, Any]) -> None:
 
 
 def _is_possible_variable(key: str, value: str) -> bool:
-    if not key or re.search(r"[=\0]", key) or "\0" in value:
+    if not key or re.search(r"[=\0]", key) or "\0" in value or len(value) > _LONGEST_VALUE:
         return False
     try:
         os.fsencode(f"{key}{value}")

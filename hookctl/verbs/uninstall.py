@@ -20,7 +20,7 @@ from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
-from hookctl.settings.sources import Sources, read_document
+from hookctl.settings.sources import Sources, look, read_document
 from hookctl.settings.targets import GUARD, Target, all_files, target_of_record
 from hookctl.system.folders import Folders
 
@@ -114,10 +114,24 @@ def _list_leavings(
     if not request.everywhere:
         return [partial(Leaving, target, (request.name,)) for target in targets]
     records = committed.read(folders, projects)
-    return [
-        partial(_make_leaving, records, key, request)
-        for key in _select_keys(folders, records, request)
-    ]
+    known_keys = _select_keys(folders, records, request)
+    leavings = [partial(_make_leaving, records, key, request) for key in known_keys]
+    if request.name in ("", GUARD):
+        lost = [target for target in targets if _has_lost_guard(records, target)]
+        leavings += [partial(Leaving, target, (GUARD,)) for target in lost]
+    return leavings
+
+
+def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:
+    """Whether a settings file without a record has hooks of the guard: the record was lost."""
+    if store.find_record(records, target.path)[1] is not None:
+        return False
+    try:
+        document = read_document(target.path, target.host.format)[1]
+        hooks = look(target.host, document, (), ()).elements
+    except HookctlError:
+        return False
+    return any(hook.pack == GUARD for hook in hooks)
 
 
 def _refuse(problems: list[HookctlError], exit_code: int) -> Result:

@@ -29,7 +29,7 @@ SCENARIOS: list[Row] = [
         {**KA, "required_tools": ["finish"]},
         f"{ARMED}; 01=BB; mark CONCLUDE; 1=B[nudged]; crumb no; 1=A[conclude]; crumb no",
     ),
-    ("E5 the guard's own limit ends the chain", {**KA, "keepalive_cap": 2}, f"{ARMED}; 01=BB; crumb yes; 1=R; crumb no"),
+    ("E5 the guard's own limit takes it", {**KA, "keepalive_cap": 2}, f"{ARMED}; 01=BB; crumb yes; 1=R; crumb no"),
     (
         "E5 the host's cap does not",
         KA,

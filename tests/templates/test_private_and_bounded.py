@@ -86,10 +86,11 @@ def test_a_long_life_leaves_small_files(lab: Lab) -> None:
         lab.call("post-tool", tool_name="x" * 3000, tool_input={"n": number})
         lab.attempt(number)
     lab.task(remaining=2, heartbeat="h" * 60_000)
-    lab.stops("0111111", prompt_id="p" * 10_000)
+    lab.stops("01", prompt_id="p" * 10_000)
+    assert lab.breadcrumb.stat().st_size < 200
+    lab.stops("11111", prompt_id="p" * 10_000)
     assert lab.session_file().stat().st_size < 2000
     assert (lab.folder / "dispatch.json").stat().st_size < 2000
-    assert lab.breadcrumb.stat().st_size < 200
 
 
 def test_refusals_turn_the_log_over_too(lab: Lab) -> None:

@@ -55,7 +55,7 @@ class Holder:
             return not self.session
         gone = is_gone(self.process)
         if gone is None or (self.shared and not gone):
-            return call.now - self.last_event(call, "t") > LONELY_S
+            return abs(call.now - self.last_event(call, "t")) > LONELY_S  # far ahead: no event
         return gone
 
     def last_event(self, call, name):

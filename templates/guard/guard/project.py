@@ -55,11 +55,16 @@ def find_project(start, home):
     """The nearest folder of this user or root with .hookctl or .git, below HOME; else start."""
     folder = start
     while folder and not (home + "/").startswith(folder + "/"):
-        marked = exists(folder + "/.hookctl") or exists(folder + "/.git")
-        if marked and not is_foreign(folder):
+        if is_marked(folder) and not is_foreign(folder):
             return folder
         folder = folder.rpartition("/")[0]
     return start
+
+
+def is_marked(folder):
+    """Has a folder the mark of a project, which no other user has put there?"""
+    marks = (folder + "/.hookctl", folder + "/.git")
+    return any(exists(mark) and not is_foreign(mark) for mark in marks)
 
 
 def find_task(settings):
