@@ -224,6 +224,11 @@ def rules_are(change: Callable[[str], str | bytes | None]) -> Callable[[Place], 
     return make
 
 
+def rules_of_a_project_missing(place: Place) -> None:
+    place.install("--rules", "--scope", "project")
+    (place.root / "work" / "CLAUDE.md").unlink()
+
+
 def entry_missing(place: Place) -> None:
     place.install().change(lambda page: page["env"].pop(LIMIT))
 
@@ -856,6 +861,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entries_wiped", "error", entries_wiped),
     ("rules_missing", "warning", rules_are(lambda text: "# Mine\n")),
     ("rules_missing", "warning", rules_are(lambda text: None)),
+    ("rules_missing", "error", rules_of_a_project_missing),
     ("rules_edited", "info", rules_are(lambda text: text.replace("## Long", "## Longer"))),
     ("rules_doubled", "warning", rules_are(lambda text: text * 2)),
     ("rules_doubled", "warning", rules_are(lambda text: text.replace("guard end", "end"))),

@@ -380,3 +380,16 @@ def test_the_guard_s_text_is_short() -> None:
 def test_a_host_has_no_file_of_a_scope_that_it_has_no_settings_for(name: str) -> None:
     host = hosts.load(name)
     assert host.rules.keys() <= set(host.scopes)
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_the_page_names_each_host_s_files(name: str) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "rules.md").read_text()
+    row = next((line for line in page.splitlines() if line.startswith(f"| {name} |")), f"| {name} | | | |")
+    cells = [cell.strip() for cell in row.strip("|").split("|")][1:]
+    host = hosts.load(name)
+    for scope, cell in zip(hosts.SCOPES, cells, strict=True):
+        pattern = host.rules.get(scope, "")
+        folder = f" in `~/{host.config.home}`" if scope == "user" and pattern else ""
+        file_name = pattern.rpartition("/")[2]
+        assert cell == (f"`{file_name}`{folder}" if pattern else "")

@@ -145,7 +145,9 @@ class RulesDocument:
             return self
         splices = []
         for begin, end in self._blocks_of(pack):
-            splices.append(Splice(self._start_with_added(begin, end), end.end))
+            # Behind a block with \\r, a \\n is the first character of what somebody wrote below.
+            is_theirs = (begin.line_break, end.line_break) == ("\r", "\r\n")
+            splices.append(Splice(self._start_with_added(begin, end), end.end - is_theirs))
         return RulesDocument(spliced(self._text, splices), self.where)
 
     @cached_property
@@ -213,7 +215,7 @@ class RulesDocument:
         message = f"the marker lines of {pack} do not make one block"
         hint = "Leave one of its blocks, with one begin line and one end line, or none."
         return HookctlError(
-            "unclear_rules", message, path=self.where, line=line, column=column, hint=hint
+            "rules_doubled", message, path=self.where, line=line, column=column, hint=hint
         )
 
 

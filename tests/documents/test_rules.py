@@ -124,7 +124,7 @@ def test_marker_lines_that_make_no_block_are_left_alone() -> None:
         for change in (lambda d: d.set(("guard",), "x"), lambda d: d.remove(("guard",))):
             with pytest.raises(HookctlError) as caught:
                 change(document)
-            assert (caught.value.code, caught.value.line) == ("unclear_rules", 1 + text.startswith("a"))
+            assert (caught.value.code, caught.value.line) == ("rules_doubled", 1 + text.startswith("a"))
 
 
 def test_equal_blocks_go_together() -> None:
