@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hookctl import engine
 from hookctl.checks.codes import Finding, finding
@@ -13,7 +13,7 @@ from hookctl.model import Current, Entry, Record
 from hookctl.settings.targets import GUARD
 
 
-def judge(files: tuple[RulesFile, ...]) -> Iterator[Finding]:
+def judge(files: Iterable[RulesFile]) -> Iterator[Finding]:
     """Whether each block on record is in its file as hookctl wrote it."""
     for file in files:
         if file.error is not None:

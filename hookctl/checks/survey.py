@@ -16,7 +16,7 @@ from hookctl.checks import (
     settings,
 )
 from hookctl.checks.codes import Finding, finding
-from hookctl.checks.facts import FileFacts, HostFacts, RecordFacts
+from hookctl.checks.facts import FileFacts, HostFacts, RecordFacts, RulesFile
 from hookctl.checks.gather_host import host_facts
 from hookctl.checks.gather_record import record_facts
 from hookctl.checks.machine import Machine
@@ -67,6 +67,7 @@ class Survey:
 
     def __init__(self, folders: Folders, scope: str = "") -> None:
         self._records: RecordFacts = record_facts(folders)
+        self._scope = scope
         self._machine = Machine(folders, self._records.records, scope)
 
     def hosts_in_use(self) -> list[Host]:
@@ -80,12 +81,22 @@ class Survey:
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
-        findings = [*records.judge(self._records), *rules.judge(self._records.rules)]
+        findings = list(records.judge(self._records))
+        findings += rules.judge(self._rules_of([host.name for host in wanted]))
         for host in wanted:
             findings += judge(with_self_tests(host_facts(self._machine, host)))
         return list(
             dict.fromkeys(findings)
         )  # a client's version is said once, however many files it has
+
+    def _rules_of(self, names: list[str]) -> list[RulesFile]:
+        """The files with rules that these hosts read; one of a project may be of any host."""
+        files = []
+        for file in self._records.rules:
+            is_theirs = file.record.host in names or bool(file.record.project)
+            if is_theirs and self._scope in ("", file.record.scope):
+                files.append(file)
+        return files
 
 
 def with_self_tests(facts: HostFacts) -> HostFacts:
