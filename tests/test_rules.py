@@ -7,13 +7,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookctl import hosts, packs
 from hookctl.ledger import committed
+from hookctl.model import Change
 from hookctl.packs.model import Pack
+from hookctl.system import files
 from tests.conftest import Hookctl, put
 from tests.documents.test_rules import texts as rule_texts
 
@@ -303,6 +306,44 @@ def test_two_runs_on_a_record_of_rules_are_joined(isolated: Path, install: Calla
     rules = records[str(isolated / "work" / "CLAUDE.md")]
     assert committed.merge_records(None, rules, rules._replace(entries=())) == rules
     assert committed.merge_records(rules, None, rules) is None
+
+
+class Killed(BaseException):
+    """Ends a run at once, as a kill does."""
+
+
+@pytest.mark.parametrize("command", [("install", "--host", "claude", *PROJECT, "--rules"), ("uninstall", *PROJECT)])
+@pytest.mark.parametrize("at", ["settings.json", "CLAUDE.md", "ledger.json"])
+def test_a_killed_run_is_carried_to_its_end(
+    isolated: Path, install: Callable[..., str], hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, at: str,
+    command: tuple[str, ...],
+) -> None:  # fmt: skip
+    work = isolated / "work"
+    instructions = put(work / "CLAUDE.md", "# Ours")
+    put(work / ".claude" / "settings.json", "{}")
+    if command[0] == "uninstall":
+        install(*PROJECT, "--rules")
+    apply_change = files.apply_change
+
+    def until(change: Change) -> Change:
+        if change.path.endswith(at):
+            raise Killed
+        return apply_change(change)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(files, "apply_change", until)
+        hookctl(*command)
+    assert hookctl(*command).code == 0
+    assert blocks_in(instructions) == (command[0] == "install")
+    assert hookctl("uninstall", *PROJECT).code == 0
+    assert (instructions.read_text(), (work / ".claude" / "settings.json").read_text()) == ("# Ours", "{}")
+    assert not (work / ".hookctl").exists()
+
+
+def test_the_record_fits_its_schema(isolated: Path, install: Callable[..., str]) -> None:
+    install("--rules")
+    schema = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
+    jsonschema.validate(json.loads((isolated / "state" / "ledger.json").read_text()), schema)
 
 
 def test_secrets_beside_the_block_are_not_shown(notes: Path, hookctl: Hookctl) -> None:

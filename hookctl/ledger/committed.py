@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.documents import formats
-from hookctl.documents.rules import marks_in
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -590,6 +589,8 @@ def _check_content(target: Target, record: Record, entry: Entry) -> None:
 
 def _check_rules(record: Record, entry: Entry) -> None:
     """Refuse what is no pack's block of rules: install may write it back, uninstall put it back."""
+    from hookctl.documents.rules import marks_in  # late: most projects have no rules
+
     if entry.kind != "leaf" or list(entry.owners) != list(entry.path) or record.packs:
         raise ValueError("an entry is not where a pack has its rules")
     if not re.fullmatch(_PACK_NAME, entry.path[0]):

@@ -22,10 +22,16 @@ from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.hook_env import update_other_packs
 from hookctl.planner.notices import find_notices
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
 from hookctl.settings.sources import Sources
-from hookctl.settings.targets import GUARD, Target, all_files, pack_folder, require_inside
+from hookctl.settings.targets import (
+    GUARD,
+    RULES,
+    Target,
+    all_files,
+    pack_folder,
+    require_inside,
+)
 
 
 def plan_install(
@@ -53,14 +59,32 @@ def plan_install(
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
         _decide_on_approvals(approvals, draft, pack, choice)
-    rules = RulesBlocks(sources, records, drafts)
-    for draft in drafts:
-        rules.install(draft, pack, choice)
-    plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules.drafts)]
+    rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
+    plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules_drafts)]
     plan = assemble_plan(sources.folders, records, plans, install=True)
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan
+
+
+def _decide_on_rules(
+    sources: Sources, records: Records, drafts: list[Draft], pack: Pack, choice: Choice
+) -> list[Draft]:
+    """The drafts of the files with instructions in which a block comes, changes or goes."""
+    has_blocks = any(record.format == RULES for record in records.values())
+    for draft in drafts:
+        wants_block = pack.name != GUARD and bool(pack.rules)
+        if GUARD in draft.packs:
+            wants_block = wants_block or draft.packs[GUARD].settings.get("rules") is True
+        has_blocks = has_blocks or wants_block
+    if not has_blocks:
+        return []
+    from hookctl.planner.rules import RulesBlocks  # late: most installs have no rules
+
+    rules = RulesBlocks(sources, records, drafts)
+    for draft in drafts:
+        rules.install(draft, pack, choice)
+    return rules.drafts
 
 
 def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
