@@ -147,7 +147,8 @@ class RulesDocument:
         for begin, end in self._blocks_of(pack):
             # Behind a block with \\r, a \\n is the first character of what somebody wrote below.
             is_theirs = (begin.line_break, end.line_break) == ("\r", "\r\n")
-            splices.append(Splice(self._start_with_added(begin, end), end.end - is_theirs))
+            stop = end.end - is_theirs
+            splices.append(Splice(self._start_with_added(begin, stop), stop))
         return RulesDocument(spliced(self._text, splices), self.where)
 
     @cached_property
@@ -188,13 +189,13 @@ class RulesDocument:
         lines = [begin, *text.split("\n"), end, ""]
         return RulesDocument(self._text + added + line_break.join(lines), self.where)
 
-    def _start_with_added(self, begin: _Mark, end: _Mark) -> int:
-        """Where a block begins, with the line breaks that its insertion put above."""
+    def _start_with_added(self, begin: _Mark, stop: int) -> int:
+        """Where a block that ends at `stop` begins, with the line breaks that came with it."""
         start = begin.start
         if begin.note == _TOP:
             return start
         start = self._before_break(start, only_empty_line=True)
-        if begin.note == _JOINED and start < begin.start and end.end == len(self._text):
+        if begin.note == _JOINED and start < begin.start and stop == len(self._text):
             start = self._before_break(start, only_empty_line=False)
         return start
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hookctl.documents import MISSING
@@ -61,6 +61,8 @@ def test_the_block_has_the_line_ends_of_the_text(text: str, rules: str) -> None:
 
 
 @given(texts(), RULES, texts(), texts())
+@example("\r", "## Work", "", "\n")  # seen: \r of ours and \n of theirs looked like one line break
+@example("\r# Notes", "## Work", "", "\n")
 def test_what_others_write_around_it_stays(text: str, rules: str, above: str, below: str) -> None:
     above, below = above.removeprefix(BOM), below.removeprefix(BOM)
     bom = BOM * text.startswith(BOM)
