@@ -292,8 +292,8 @@ TABLE = (
     ),
     Code(
         "link_leaves_project", ("error",),
-        "a link leads out of the project, or from hookctl's own folder to files that are not its own, "
-        "where hookctl reads and writes nothing",
+        "a link leads out of the project, or from hookctl's own folder to files that are not its "
+        "own, where hookctl reads and writes nothing",
         "remove the link, or use `--scope user`",
     ),
     Code(
