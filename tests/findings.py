@@ -654,12 +654,6 @@ def settings_leave_the_project(place: Place) -> None:
     Path(".claude").symlink_to(place.root / "out")
 
 
-def link_below_our_folder(place: Place) -> None:
-    place.install("--scope", "project")
-    Path(".hookctl/guard/claude").rename("src")
-    Path(".hookctl/guard/claude").symlink_to("../../src")
-
-
 def clone_without_our_folder(place: Place) -> None:
     place.install("--scope", "project")
     shutil.rmtree(".hookctl")
@@ -1019,7 +1013,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("project_gone", "info", project_gone),
     ("link_leaves_project", "error", ledger_leaves_the_project),
     ("link_leaves_project", "error", settings_leave_the_project),
-    ("link_below_own", "error", link_below_our_folder),
     ("ledger_missing", "error", clone_without_our_folder),
     ("entries_wiped", "error", clone_without_the_settings),
     ("hook_missing", "error", clone_without_the_hook),

@@ -102,7 +102,7 @@ def test_the_engine_opens_nothing_asks_no_clock_and_reads_no_environment() -> No
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
                 assert {n.partition(".")[0] for n in names} <= {
-                    "__future__", "collections", "hookctl", "json", "re", "typing",
+                    "__future__", "collections", "functools", "hookctl", "json", "re", "typing",
                 }  # fmt: skip
             if isinstance(node, ast.Name):
                 assert node.id not in ("open", "print", "input", "exec", "eval", "__import__")

@@ -62,7 +62,7 @@ def test_nothing_is_removed_or_written_through_it(hookctl: Hookctl, lured: Path,
     before = {path.name: path.read_bytes() for path in lured.iterdir() if path.is_file()}
     assert hookctl(*command).code != 0
     assert {path.name: path.read_bytes() for path in lured.iterdir() if path.is_file()} == before
-    assert "link_below_own" in hookctl("doctor", "--json").out
+    assert "ledger_unreadable" in hookctl("doctor", "--json").out
 
 
 def test_a_foreign_configuration_stays(hookctl: Hookctl, isolated: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_foreign_configuration_stays(hookctl: Hookctl, isolated: Path) -> None
     Path(".hookctl/guard").mkdir(parents=True)
     Path(".hookctl/guard/claude").symlink_to("../../src")
     outcome = hookctl("install", *PROJECT)
-    assert (outcome.code, "a link stands below .hookctl" in outcome.err) == (4, True)
+    assert (outcome.code, "a link stands below .hookctl, and what it leads to is not" in outcome.err) == (4, True)
     assert Path("src/config.json").read_text() == '{ "port" : 8080 }'
 
 

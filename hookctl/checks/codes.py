@@ -314,14 +314,9 @@ TABLE = (
     ),
     Code(
         "link_leaves_project", ("error",),
-        "a link leads out of the project, where hookctl reads and writes nothing",
+        "a link leads out of the project, or from hookctl's own folder to files that are not its "
+        "own, where hookctl reads and writes nothing",
         "remove the link, or use `--scope user`",
-    ),
-    Code(
-        "link_below_own", ("error",),
-        "a link stands below `.hookctl` in a project, where hookctl's own files lie; a repository "
-        "could lead our programs into its own sources",
-        "remove the link",
     ),
     Code(
         "interrupted_run", ("error",),

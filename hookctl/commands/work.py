@@ -127,7 +127,7 @@ COMMANDS = {
         "Run an agent, and start it again where it ended against its will while a run goes on.\n\n"
         "\b\nExit code: the agent's, 128 + N for signal N; 0 where STOP or CONCLUDE ended it",
         '  hookctl supervise --for 8h -- claude -p "go on with the plan"\n'
-        "  hookctl run conclude    in another terminal: let it finish, and do not start it again",
+        "  hookctl supervise --max-respawns 2 -- codex exec go-on",
     ),
     "demo": Command(
         _demo,

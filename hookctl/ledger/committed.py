@@ -42,6 +42,7 @@ from hookctl.system.folders import Folders
 
 CONFIG = "config.json"  # of the guard; its values are among the settings in the ledger
 _PACK_NAME = r"[a-z0-9-]+"
+_GUARDS_FILE = r"(hook|wrap)\.py|config\.json|guard_[0-9a-f]+/[a-z_]+\.py"
 _FILE_NAME = r"[A-Za-z0-9._/-]+"
 _DIGEST = r"([0-9a-f]{64})?"
 _MOST_ENTRIES = 500  # of one settings file; a project has a handful
@@ -494,6 +495,8 @@ def _to_pack_record(folders: Folders, target: Target, name: str, pack: Committed
     for file in pack.files:
         if not _is_file_name(file):
             raise ValueError("a pack's file is not in its folder")
+        if name == GUARD and not re.fullmatch(_GUARDS_FILE, file):
+            raise ValueError(f"{file} is no file of the guard")
         require_inside(target.project, os.path.join(folder, file))
     return PackRecord(
         version=pack.version,

@@ -202,10 +202,24 @@ def require_inside(project: str, path: str) -> None:
         hint = "Remove the link, or use --scope user."
         raise HookctlError("link_leaves_project", message, path=path, hint=hint)
     own = f"{top(project)}{OWN}"
-    if path.startswith(f"{own}/") and real != files.real(own) + path.removeprefix(own):
+    is_linked = path.startswith(f"{own}/") and real != files.real(own) + path.removeprefix(own)
+    if is_linked and not _is_ours_alone(own, path):
         # A repository could bring one from our folder of programs to its own sources.
-        message = f"a link stands below {OWN}, to {real}, and hookctl's own files lie there"
-        raise HookctlError("link_below_own", message, path=path, hint="Remove the link.")
+        message = f"a link stands below {OWN}, and what it leads to is not hookctl's alone: {real}"
+        raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link.")
+
+
+def _is_ours_alone(own: str, path: str) -> bool:
+    """Whether what lies behind a link below our folder can be ours: no file of a pack is, and no
+    configuration without the program that reads it.
+    """
+    room, _, rest = path.removeprefix(f"{own}/").partition("/")
+    if room == "packs":
+        return False
+    is_config = room == "guard" and os.path.basename(rest) == "config.json"
+    if not is_config or not os.path.exists(path):
+        return True
+    return os.path.exists(os.path.join(os.path.dirname(path), "hook.py"))
 
 
 def read_inside(project: str, path: str) -> files.Snapshot:

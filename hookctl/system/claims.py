@@ -19,6 +19,7 @@ from hookctl.system.project import session_hash
 
 _NAME = "taken"
 _LONELY = 30 * 60  # seconds without an event, where no process tells
+_DAY = 24 * 3600
 _PATIENCE = 5.0  # seconds
 _PAUSE = 0.02
 
@@ -110,7 +111,8 @@ def find_holder(state: str, owner: str, now: float) -> Holder:
 def _is_gone(claim: Claim, seen: float, now: float) -> bool:
     gone = agent_process.is_gone(claim.process)
     if gone is None or (claim.shared and not gone):
-        return abs(now - seen) > _LONELY  # a time far ahead is no event that has been
+        idle = now - seen
+        return idle > _LONELY or idle < -_DAY  # a time far ahead is no event that has been
     return gone
 
 

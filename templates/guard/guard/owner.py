@@ -12,6 +12,7 @@ from .files import env, open_file, read_line, read_object, save_object
 from .state import Session, lock_claim
 from .values import digest, first_text
 
+DAY_S = 86400
 LONELY_S = 1800  # without an event, where no process is known: then the session counts as gone
 CLAIM = "/taken"
 HEAD = b": hookctl="  # begins every command of ours
@@ -55,7 +56,8 @@ class Holder:
             return not self.session
         gone = is_gone(self.process)
         if gone is None or (self.shared and not gone):
-            return abs(call.now - self.last_event(call, "t")) > LONELY_S  # far ahead: no event
+            idle = call.now - self.last_event(call, "t")
+            return idle > LONELY_S or idle < -DAY_S  # a time far ahead is no event that has been
         return gone
 
     def last_event(self, call, name):

@@ -1,0 +1,163 @@
+"""Recipes and samples of the pages, run as they stand there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import Hookctl, put
+
+ROOT = Path(__file__).parents[1]
+TEAM = ("--host", "claude", "--host", "codex", "--scope", "project")
+MANIFEST = """[pack]
+name = "{name}"
+version = "1"
+
+[files]
+include = ["{name}.sh"]
+
+[[hooks]]
+event = "stop"
+command = "sh {{files}}/{name}.sh"
+"""
+
+
+def blocks(page: str, language: str, heading: str = "") -> list[str]:
+    """The fenced blocks of a language below a heading of a page, or of the whole page."""
+    text = (ROOT / page).read_text()
+    if heading:
+        text = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    found = re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert found, (page, heading)
+    return found
+
+
+def git(*arguments: str) -> None:
+    subprocess.run(["git", *arguments], check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def project(isolated: Path, monkeypatch: pytest.MonkeyPatch, fixed_python: None) -> Path:
+    """An empty repository with two packs in it, and its folder as the working one."""
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, "/dev/null")
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "A")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "a@example.com")
+    top = isolated / "team"
+    for name in ("notify", "audit"):
+        put(top / "hooks" / name / "pack.toml", MANIFEST.format(name=name))
+        put(top / "hooks" / name / f"{name}.sh", "cat >/dev/null\n")
+    monkeypatch.chdir(top)
+    git("init", "-qb", "main")
+    return top
+
+
+def keep_both_sides(record: Path) -> None:
+    """What the page asks a person to do: lines of both sides; of an entry that both have, that of ours."""
+    lines: list[str] = []
+    ours: list[str] | None = None
+    theirs: list[str] = []
+    for line in record.read_text().splitlines():
+        if line.startswith("<<<<<<<"):
+            ours, theirs, side = [], [], "ours"
+        elif ours is None:
+            lines.append(line)
+        elif line.startswith("======="):
+            side = "theirs"
+        elif line.startswith(">>>>>>>"):
+            known = {name_of(each) for each in ours}
+            lines += ours + [each for each in theirs if name_of(each) not in {*known, ""}]
+            ours = None
+        else:
+            (ours if side == "ours" else theirs).append(line)
+    record.write_text("\n".join(lines) + "\n")
+
+
+def name_of(line: str) -> str:
+    """The path and id of an entry's line, or ''."""
+    try:
+        entry = json.loads(line.strip().rstrip(","))
+    except ValueError:
+        return ""
+    return str((entry["path"], entry.get("id"))) if "path" in entry else ""
+
+
+@pytest.mark.parametrize("side", ["--ours", "--theirs"])
+def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
+    project: Path, hookctl: Hookctl, side: str
+) -> None:
+    def branch(pack: str, limit: str) -> None:
+        assert hookctl("install", f"./hooks/{pack}", *TEAM, "--yes").code == 0
+        assert hookctl("install", *TEAM, "--set", f"MAX_STOP_BLOCKS={limit}").code == 0
+        git("add", "-A")
+        git("commit", "-qm", pack)
+
+    assert hookctl("install", *TEAM).code == 0
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    git("checkout", "-qb", "theirs")
+    branch("audit", "7")
+    git("checkout", "-q", "main")
+    branch("notify", "9")
+    merged = subprocess.run(["git", "merge", "theirs"], capture_output=True, text=True, timeout=60)
+    assert merged.returncode == 1
+    for conflicted in (".claude/settings.json", ".codex/hooks.json", ".hookctl/ledger.json"):
+        assert conflicted in merged.stdout
+    keep_both_sides(project / ".hookctl" / "ledger.json")
+    commands = [line.partition("#")[0] for line in blocks("docs/teams.md", "sh", "Merge conflicts")[0].splitlines()]
+    assert len(commands) == 5
+    for command in commands:
+        words = [word.replace("--ours", side) for word in shlex.split(command)]
+        if words[0] == "git":
+            git(*words[1:])
+            continue
+        done = hookctl(*words[1:], agrees=False)
+        assert done.code == 0, (command, done)
+        if words[1] == "status":
+            assert all(done.out.count(f"    {name} ") == 2 for name in ("audit", "guard", "notify")), done.out
+    git("commit", "-qm", "merged")
+    required = [word for name in ("guard", "./hooks/notify", "./hooks/audit") for word in ("--require", name)]
+    done = hookctl("check", *required)
+    assert done.code == 0, done
+    limit = "9" if side == "--ours" else "7"
+    settings = json.loads((project / ".claude" / "settings.json").read_text())
+    config = json.loads((project / ".hookctl" / "guard" / "codex" / "config.json").read_text())
+    assert (settings["env"]["MAX_STOP_BLOCKS"], config["max_stop_blocks"]) == (limit, int(limit))
+
+
+def test_the_sample_of_simulate_is_what_it_prints(isolated: Path, process: Hookctl) -> None:
+    (sample,) = [block for block in blocks("docs/guard.md", "sh") if "hookctl simulate" in block]
+    first, _, rest = sample.partition("$ hookctl ")
+    command, _, printed = rest.partition("\n")
+    put(Path("events.jsonl"), first.partition("\n")[2])
+    assert process(*shlex.split(command)).out == printed
+
+
+def test_the_workflows_of_the_ci_page_are_whole() -> None:
+    github, gitlab, pre_commit = (yaml.safe_load(block) for block in blocks("docs/ci.md", "yaml"))
+    assert set(github) == {"name", True, "jobs"}, "YAML reads on as true"
+    (job,) = github["jobs"].values()
+    assert job["runs-on"]
+    assert [*job["steps"][-1].values()] == ["hookctl check --require guard"]
+    assert "slim" not in gitlab["hooks"]["image"], "pip needs git for an address"
+    (repository,) = pre_commit["repos"]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert [hook["id"] for hook in repository["hooks"]] == [hook["id"] for hook in hooks]
+    assert repository["repo"].startswith("https://")
+    assert repository["rev"]
+
+
+def test_the_first_pack_of_the_page_of_packs_answers_without_an_agent(isolated: Path) -> None:
+    program = blocks("docs/packs.md", "sh", "A small one")[0]
+    put(Path("notify.sh"), program)
+    (command,) = re.findall(r"`(echo '\{\}' \| [^`]*)`", (ROOT / "docs" / "packs.md").read_text())
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+    assert (isolated / "home" / "agents.log").read_text() == "claude is done\n"
