@@ -147,13 +147,13 @@ def _find_managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
     """The settings of whoever manages this machine."""
     for pattern in host.managed_files.get(sys.platform, []):
         for path in sorted(glob.glob(pattern)):
-            yield _read_managed(machine, host, path)
+            yield _read_managed(machine, hosts.managed_layout(host, path), path)
 
 
 def _read_managed(machine: Machine, host: Host, path: str) -> ManagedFile:
     try:
         snapshot, document = machine.read(path, host.format)
-        if not snapshot.data:
+        if not snapshot.data and host.format == "json":
             document = formats.parse(host.format, b"{}", where=path)
         reading.require(host, document)
     except HookctlError as error:

@@ -95,8 +95,8 @@ def wants(
 
 
 def _shared_env(settings: Settings) -> dict[str, str]:
-    """The limit as a variable; the hook reads it in breaker mode only."""
-    if settings.mode != "breaker":
+    """The limit as a variable; the hook reads it in breaker mode only, and never if locked."""
+    if settings.mode != "breaker" or settings.effective.get("locked") is True:
         return {}
     return {LIMIT_KEY: wanted_limit(settings)}
 
