@@ -38,7 +38,7 @@ def unwrap_hooks(draft: Draft) -> None:
     hooks = _wrapped_hooks(draft.host, draft.document)
     for hook in hooks:
         original = wrapping.original_of(str(hook.fields["command"]))
-        path = hook.path[:2]
+        path = _list_path(draft.host, hook.path)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
             kept.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
@@ -133,7 +133,8 @@ class _Wraps:
         if entry:
             reason += "; --force puts ours back"
             self.entries.setdefault(hook.id, entry)
-        line = _line("keep", hook.path[:2], hook.id, "overridden", "overridden", reason)
+        path = _list_path(self.target.host, hook.path)
+        line = _line("keep", path, hook.id, "overridden", "overridden", reason)
         self.kept.append(line)
 
     def follow(self, entry: Entry) -> None:
@@ -193,7 +194,7 @@ class _Wraps:
         command = wrapping.command(original, self.target, self.request.folder, self.request.python)
         written = {"command": command}
         return Entry(
-            path=path[:2],
+            path=_list_path(self.target.host, path),
             kind="element",
             mode="owned",
             before=raw,
@@ -226,6 +227,11 @@ class _Wraps:
             hint="Wrap plain commands only.",
             exit_code=USAGE,
         )
+
+
+def _list_path(host: Host, path: Path) -> Path:
+    """The path of the list that a hook stands in: the one of its event."""
+    return path[: len(host.shape.root) + 1]
 
 
 def _not_proven(host: Host) -> HookctlError:

@@ -421,7 +421,8 @@ def _describe_wraps(entries: list[dict[str, Any]]) -> str:
 def _missing_events(host: Host, pack_record: PackRecord, states: dict[str, str]) -> list[str]:
     """The events that the guard's settings need and that are not registered."""
     missing = []
-    for event in guard.events(settings_from(pack_record.settings), host):
+    wraps = any(wrapping.is_wrap_id(id) for id in states)
+    for event in guard.events(settings_from(pack_record.settings), host, wraps=wraps):
         if states.get(f"guard/{event}") not in ("owned", "overridden"):
             missing.append(event)
     return missing
