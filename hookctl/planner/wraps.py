@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ from hookctl.model import Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
 from hookctl.settings.targets import GUARD, Target
+
+# What a host that expands variables takes for one.
+_VARIABLE = re.compile(r"\$(?:\w|\{)")
 
 
 class WrapRequest(NamedTuple):
@@ -169,9 +173,16 @@ class _Wraps:
         """Where a command stands in hooks that can be wrapped."""
         paths = []
         for path, command in self.foreign:
-            if command == original and not _preventing_field(self.document.get(path), original):
+            if command == original and not self._find_obstacle(path, original):
                 paths.append(path)
         return paths
+
+    def _find_obstacle(self, path: Path, original: str) -> str:
+        """What keeps the hook at a path from being wrapped, or ''."""
+        host = self.target.host
+        if host.registration.expands and _VARIABLE.search(original):
+            return f"variables, which {host.title} fills in and the guard cannot"
+        return _preventing_field(self.document.get(path), original)
 
     def _wrap_command(self, original: str, reason: str) -> None:
         """Put the guard's command in place of a hook's own, everywhere on the event."""
@@ -216,11 +227,10 @@ class _Wraps:
 
     def _not_wrappable(self, original: str) -> HookctlError:
         path = next(path for path, command in self.foreign if command == original)
-        field = _preventing_field(self.document.get(path), original)
         line, column = self.document.position(path)
         return HookctlError(
             "usage",
-            f"this hook cannot be wrapped, because of its {field}",
+            f"this hook cannot be wrapped, because of its {self._find_obstacle(path, original)}",
             path=self.document.where,
             line=line,
             column=column,
@@ -236,9 +246,11 @@ def _list_path(host: Host, path: Path) -> Path:
 
 def _not_proven(host: Host) -> HookctlError:
     message = f"--wrap is not proven for {host.title}, so nothing is wrapped there"
-    hint = (
-        "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
-    )
+    if host.registration.wraps_not:
+        message = f"--wrap does nothing for {host.title}: {host.registration.wraps_not}"
+    hint = "Leave --wrap out; mode guard counts chains without progress in `hookctl log`."
+    if host.dialect.end:
+        hint = "Leave --wrap out; the guard ends chains without progress there by itself."
     return HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
