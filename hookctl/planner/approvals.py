@@ -15,7 +15,7 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex, config_folder, shapes
 from hookctl.hosts.model import Trust
 from hookctl.ledger import store
-from hookctl.masking import OwnText
+from hookctl.masking import OwnText, masked_text
 from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted
 from hookctl.packs.wrapping import is_wrap_id, original_of
 from hookctl.planner.draft import Draft
@@ -82,6 +82,7 @@ class Approvals:
         if ask:
             for hook in others:
                 draft.messages.append(f"{hook.id} is not as {pack} wants it, so it is not approved")
+        draft.messages += _voided_approvals(config, draft, needed)
         if _misses_any(config, needed) or (ask and others):
             draft.messages.append(_operator_step(trust, draft.target))
 
@@ -260,6 +261,20 @@ def _without_new_wraps(
             if path not in ours:
                 kept.pop(path, None)
     return kept
+
+
+def _voided_approvals(config: Draft, draft: Draft, needed: Mapping[Path, str]) -> list[str]:
+    """A line for each wrapped hook that waits for an approval: its old command had its own."""
+    lines = []
+    for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
+        if not is_wrap_id(hook.id):
+            continue
+        path = codex.state_path(draft.target.path, hook.path)
+        if path in needed and codex.approved(config.document, path) != needed[path]:
+            command = masked_text(original_of(str(hook.fields["command"])) or hook.id)
+            title = draft.host.title
+            lines.append(f"{title} does not run {command} until it is approved anew, as wrapped")
+    return lines
 
 
 def _misses_any(config: Draft, needed: Mapping[Path, str]) -> bool:

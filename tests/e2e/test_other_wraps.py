@@ -15,7 +15,7 @@ from .agent import Place, Run
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK
-from .product import LIMIT, decisions, hookctl
+from .product import LIMIT, decisions, hookctl, hookctl_json
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -145,7 +145,37 @@ def test_without_trust_it_says_that_the_hook_waits_for_an_approval(host: Host, f
     host.register(foreign.command)
     hookctl(host.place, "install", "--host", "codex", "--trust")
     done = hookctl(host.place, "install", "--host", "codex", "--wrap", "foreign")
-    assert "--trust" in done.stdout + done.stderr
+    said = " ".join((done.stdout + done.stderr).split())
+    assert "foreign.sh' until it is approved anew, as wrapped" in said
+    assert "--trust" in said
     trusts = [hook.trust for hook in codex.list_hooks(host.client, host.place)]
     assert trusts == ["modified", "trusted"]
 
+
+
+_PROJECT = {
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+    "qwen": ".qwen/settings.json",
+    "droid": ".factory/settings.json",
+}
+
+
+def test_a_project_s_hook_is_wrapped_there(host: Host, foreign: Foreign) -> None:
+    place, scope = host.place, ("--host", host.name, "--scope", "project")
+    (place.project / ".git").mkdir(exist_ok=True)
+    file = place.project / _PROJECT[host.name]
+    file.parent.mkdir()
+    file.write_text(host.file.replace("COMMAND", json.dumps(foreign.command)))
+    before = file.read_bytes()
+    bypass: tuple[str, ...] = ()
+    if host.name == "codex":
+        codex.trust_project(place, place.project)
+        bypass = (codex.BYPASS,)
+    hookctl(place, "install", *scope, "--mode", "off", "--wrap", "foreign")
+    run = host.driver.play(host.client, place, Script(["done"], limit=LIMIT * 4), *host.options, *bypass)
+    assert (run.requests, foreign.count_calls()) == (LIMIT, LIMIT)
+    assert "nothing to do" in hookctl(place, "install", *scope).stdout
+    assert hookctl_json(place, "check")["findings"] == []
+    hookctl(place, "uninstall", *scope)
+    assert file.read_bytes() == before
