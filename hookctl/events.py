@@ -12,7 +12,7 @@ from hookctl import clock
 from hookctl.errors import HookctlError
 from hookctl.system import files
 
-DECISIONS = ("allow", "block", "release", "end", "refuse")
+DECISIONS = ("allow", "block", "release", "end", "counted", "refuse")
 CODES = {  # each with what it says of the moment
     "no_input": "what the host sent cannot be read, or names no session",
     "config_error": "the guard's configuration cannot be read",
@@ -41,6 +41,7 @@ CODES = {  # each with what it says of the moment
     "dispatch_refused": "the same tool call came too often in a short time, so it was not run",
     "allowed": "the guard had nothing against it",
 }
+COUNTED = "another hook forced the agent on without progress; the host cannot end its turn"
 WRAPPED = "wrap"  # the event of a line about a denial of a wrapped hook
 OF_WRAPPED = CODES | {
     "blocked": "the hook that is wrapped denied the stop, and that was passed on",

@@ -71,17 +71,24 @@ def is_shared_command(text: str, id: str, target: Target) -> bool:
 
 
 def wants(
-    settings: Settings, target: Target, pack: Pack, folder: str, limit: str, cap: str = ""
+    settings: Settings,
+    target: Target,
+    pack: Pack,
+    folder: str,
+    limit: str,
+    cap: str = "",
+    *,
+    wraps: bool = False,
 ) -> list[Wanted]:
     """The guard's entries in a host's settings file.
 
     `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
-    a file that ours would override: then ours repeats it.
+    a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
     """
     host = target.host
     wanted = []
     for hook in pack.hooks:
-        if hook.event in events(settings, host):
+        if hook.event in events(settings, host, wraps=wraps):
             wanted.append(_wanted_hook(settings, target, hook, folder, limit))
     if wanted:
         wanted = [*top_wants(host), *wanted]
@@ -119,10 +126,13 @@ def _wanted_hook(
     return Wanted(path, "element", fields, id, command_forms(id, hook.event, host))
 
 
-def events(settings: Settings, host: Host) -> tuple[str, ...]:
-    """The events that these settings need, of those that the host has and the guard can answer."""
+def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str, ...]:
+    """The events that these settings need, of those that the host has and the guard can answer.
+
+    A wrapped hook needs those that tell of prompts and tool calls, whatever the mode.
+    """
     needed = list(settings.events)
-    if "stop" in needed:
+    if "stop" in needed or wraps:
         needed += host.guard.events
     if "pre-tool" in needed and not can_refuse(host):
         needed.remove("pre-tool")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ from hookctl.model import Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
 from hookctl.settings.targets import GUARD, Target
+
+# What a host that expands variables takes for one.
+_VARIABLE = re.compile(r"\$(?:\w|\{)")
 
 
 class WrapRequest(NamedTuple):
@@ -38,7 +42,7 @@ def unwrap_hooks(draft: Draft) -> None:
     hooks = _wrapped_hooks(draft.host, draft.document)
     for hook in hooks:
         original = wrapping.original_of(str(hook.fields["command"]))
-        path = hook.path[:2]
+        path = _list_path(draft.host, hook.path)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
             kept.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
@@ -133,7 +137,8 @@ class _Wraps:
         if entry:
             reason += "; --force puts ours back"
             self.entries.setdefault(hook.id, entry)
-        line = _line("keep", hook.path[:2], hook.id, "overridden", "overridden", reason)
+        path = _list_path(self.target.host, hook.path)
+        line = _line("keep", path, hook.id, "overridden", "overridden", reason)
         self.kept.append(line)
 
     def follow(self, entry: Entry) -> None:
@@ -168,9 +173,16 @@ class _Wraps:
         """Where a command stands in hooks that can be wrapped."""
         paths = []
         for path, command in self.foreign:
-            if command == original and not _preventing_field(self.document.get(path), original):
+            if command == original and not self._find_obstacle(path, original):
                 paths.append(path)
         return paths
+
+    def _find_obstacle(self, path: Path, original: str) -> str:
+        """What keeps the hook at a path from being wrapped, or ''."""
+        host = self.target.host
+        if host.registration.expands and _VARIABLE.search(original):
+            return f"variables, which {host.title} fills in and the guard cannot"
+        return _preventing_field(self.document.get(path), original)
 
     def _wrap_command(self, original: str, reason: str) -> None:
         """Put the guard's command in place of a hook's own, everywhere on the event."""
@@ -193,7 +205,7 @@ class _Wraps:
         command = wrapping.command(original, self.target, self.request.folder, self.request.python)
         written = {"command": command}
         return Entry(
-            path=path[:2],
+            path=_list_path(self.target.host, path),
             kind="element",
             mode="owned",
             before=raw,
@@ -215,11 +227,10 @@ class _Wraps:
 
     def _not_wrappable(self, original: str) -> HookctlError:
         path = next(path for path, command in self.foreign if command == original)
-        field = _preventing_field(self.document.get(path), original)
         line, column = self.document.position(path)
         return HookctlError(
             "usage",
-            f"this hook cannot be wrapped, because of its {field}",
+            f"this hook cannot be wrapped, because of its {self._find_obstacle(path, original)}",
             path=self.document.where,
             line=line,
             column=column,
@@ -228,11 +239,18 @@ class _Wraps:
         )
 
 
+def _list_path(host: Host, path: Path) -> Path:
+    """The path of the list that a hook stands in: the one of its event."""
+    return path[: len(host.shape.root) + 1]
+
+
 def _not_proven(host: Host) -> HookctlError:
     message = f"--wrap is not proven for {host.title}, so nothing is wrapped there"
-    hint = (
-        "Leave --wrap out; the guard ends chains without progress by itself where the host lets it."
-    )
+    if host.registration.wraps_not:
+        message = f"--wrap does nothing for {host.title}: {host.registration.wraps_not}"
+    hint = "Leave --wrap out; mode guard counts chains without progress in `hookctl log`."
+    if host.dialect.end:
+        hint = "Leave --wrap out; the guard ends chains without progress there by itself."
     return HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 

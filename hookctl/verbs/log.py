@@ -145,6 +145,8 @@ def _explain(event: dict[str, Any]) -> str:
     """The reason of a decision, and its counts in brackets."""
     reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
     reason = reasons.get(event.get("code", ""), "")
+    if event.get("decision") == "counted":
+        reason = events.COUNTED
     counts = ", ".join(_counts(event))
     return f"{reason} ({counts})".lstrip() if counts else reason
 

@@ -512,7 +512,7 @@ def test_a_new_prompt_without_a_readable_transcript_is_a_humans(lab: Lab) -> Non
     assert lab.stops("0", prompt_id="q") == "B"
 
 
-@pytest.mark.parametrize(("host", "gone"), [("openhands", "A"), ("claude", "R")])
+@pytest.mark.parametrize(("host", "gone"), [("openhands", "R"), ("claude", "R")])
 def test_where_prompts_come_as_events_the_transcript_tells_none(lab: Lab, host: str, gone: str) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     lab.host = host

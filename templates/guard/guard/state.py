@@ -21,6 +21,8 @@ SESSION = {
     "called": False,  # a required tool was called since the last stop
     "asked": False,  # prompts come as events
     "prompt": "",  # the last one since the last stop; with a trailing blank: not a person's
+    "prompts": 0,  # how many came as events without an id of their turn
+    "latest": "",  # the last of these, in the same form
     "loops": 0,  # how often the host had gone on for a hook
     "trips": 0,
     "soft": 0,  # soft progress since the last hard one
@@ -102,6 +104,15 @@ def open_session(call, suffix=".json"):
     """Path and values of this call's session, locked."""
     path, stored = open_state(call, digest(call.session) + suffix)
     return path, Session(stored)
+
+
+def read_session(call):
+    """The values of this call's session as other events have left them; not locked."""
+    try:
+        stored = read_object(call.folder + "/" + digest(call.session) + ".json")
+    except (OSError, ValueError):
+        stored = {}
+    return Session(stored)
 
 
 def answer_once(call, path, state, decide):

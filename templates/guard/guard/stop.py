@@ -47,7 +47,13 @@ def on_stop(event, host):
         leave_breadcrumb(call, decided.code)
     answer(call, decided.decision, decided.code, decided.blocks, decided.remaining)
     if decided.line:
-        log(call, decided.decision, decided.code, decided.line)
+        log(call, name_decision(call, decided.decision), decided.code, decided.line)
+
+
+def name_decision(call, decision):
+    """What the log says of a decision: a chain that the host cannot end is only counted."""
+    is_unheard = decision == "end" and not (call.host and call.host.end)
+    return "counted" if is_unheard else decision
 
 
 def decide(call):
