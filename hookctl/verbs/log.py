@@ -158,5 +158,9 @@ def _counts(event: dict[str, Any]) -> Iterator[str]:
             yield f"{count} {word}" if count == 1 else f"{count} {word}s"
     if event.get("refusals", 1) != 1:
         yield f"{event['refusals']} calls"
+    if event.get(events.IGNORED) is True:
+        yield "a reminder was ignored"
+    if event.get("error"):
+        yield ": ".join(str(event[field]) for field in ("path", "error") if event.get(field))
     if event.get("progress"):
         yield f"{event['progress']} progress"

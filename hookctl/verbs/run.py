@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from hookctl import clock, errors, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
+from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
@@ -262,6 +263,7 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
         *_describe_age(run_files, work),
         *_describe_armed(run_files, data["active_seconds"]),
         *_describe_chain(data),
+        *_describe_ignored(data["ignored"]),
     ]
     for name, meaning in _MEANINGS.items():
         if name in ages:
@@ -291,12 +293,12 @@ def _describe_age(run_files: RunFiles, work: Work) -> list[str]:
 
 
 def _needs_a_look(run_files: RunFiles) -> bool:
-    """Whether the guard ignores work that a person may count on."""
+    """Whether the guard ignores work that a person may count on, or an agent a reminder."""
     try:
         work_files.parse(files.read(run_files.task).data or b"{}", run_files.task)
     except HookctlError:
         return True
-    return whose_work.find_work(run_files).is_stale
+    return whose_work.find_work(run_files).is_stale or work_files.count_ignored(run_files) > 0
 
 
 def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str]:
@@ -316,6 +318,16 @@ def _describe_chain(data: dict[str, Any]) -> list[str]:
     if data["respawns"]:
         parts.append(f"started again {data['respawns']} times by supervise")
     return [f"blocked    {'; '.join(parts)}"] if parts else []
+
+
+def _describe_ignored(sessions: int) -> list[str]:
+    """That agents stopped without a tool that they were reminded of."""
+    if not sessions:
+        return []
+    return [
+        f"ignored    {amount(sessions, 'session')} stopped without a required tool, in spite of a "
+        "reminder; a prompt there or `hookctl run start` settles it"
+    ]
 
 
 def _data(run_files: RunFiles) -> dict[str, Any]:
@@ -345,6 +357,7 @@ def _data(run_files: RunFiles) -> dict[str, Any]:
         "active_seconds": seconds_left,
         "blocks": blocks,
         "depth": depth,
+        "ignored": work_files.count_ignored(run_files),
         "respawns": supervised.read_respawns(run_files.state),
         "ages": _measure_ages(run_files, task.get("heartbeat")),
     }

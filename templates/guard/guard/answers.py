@@ -41,6 +41,7 @@ WHY = {
     "lock_timeout": "because another process holds its state",
     "state_error": "because its state cannot be saved",
 }
+UNSAVED = "hookctl guard: its state cannot be saved, so it counts and blocks nothing: "
 STOP_LOOP = (
     "hookctl guard: ended a turn that another stop hook forces on without progress. "
     "Send a prompt to go on."
@@ -48,12 +49,18 @@ STOP_LOOP = (
 
 
 def answer(call, decision, code, blocks, remaining):
-    """Answer with a decision, if the host has a form for it."""
-    if decision == "allow" or call.host is None:
+    """Answer with a decision, if the host has a form for it; a person learns of a fault."""
+    host, fault, texts = call.host, describe_fault(call), []
+    if host is None:
         return
-    forms = {"block": call.host.block, "release": call.host.release, "end": call.host.end}
-    if forms[decision]:
-        say(forms[decision], word_answer(call, decision, code, blocks, remaining))
+    form = {"block": host.block, "release": host.release, "end": host.end}.get(decision)
+    if form:
+        texts.append(word_answer(call, decision, code, blocks, remaining))
+    if fault and fault not in "".join(texts):
+        texts.append(UNSAVED + fault)
+    form = form or host.release
+    if form and texts:
+        say(form, " ".join(texts))
 
 
 def say(form, text):
@@ -74,6 +81,8 @@ def word_answer(call, decision, code, blocks, remaining):
     values = list_values(call, blocks, remaining)
     if decision == "release":
         values["why"] = describe_reason(code, blocks)
+        if code == "state_error":
+            values["why"] += " (" + describe_fault(call) + ")"
     if chosen or code == "nudged":
         return fill(text, values)
     return fill_own(call, text, values)
@@ -134,6 +143,11 @@ def has_command():
         if is_file and posix.access(path, posix.X_OK):
             return True
     return False
+
+
+def describe_fault(call):
+    """Why the state cannot be saved: path and error; empty if it can."""
+    return printable(": ".join(filter(None, call.fault.values())))
 
 
 def describe_reason(code, blocks):

@@ -72,7 +72,7 @@ def judge(call, command):
         return Judgement("release", "lock_timeout")
     line, saved = answer_once(call, path, state, lambda: judge_anew(call, state))
     decision, code, number = state.said
-    if decision == "block" and not saved:
+    if not saved:
         decision, code = "release", "state_error"
     return Judgement(decision, code, number, line)
 

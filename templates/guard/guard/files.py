@@ -11,6 +11,7 @@ REGULAR = 0o100000
 FOLDER = 0o040000
 KIND = 0o170000
 STICKY = 0o1000
+INVALID = 22  # an error's number: EINVAL
 
 
 def env(name):
@@ -35,7 +36,7 @@ def open_file(path, flags):
         flags |= posix.O_NOFOLLOW
     fd = posix.open(path, flags | posix.O_NONBLOCK | posix.O_CLOEXEC, 0o600)
     if posix.fstat(fd).st_mode & KIND != REGULAR:
-        raise OSError
+        raise OSError(INVALID, "Not a regular file", path)
     return fd
 
 
@@ -71,17 +72,29 @@ def read_line(path):
         return ""
 
 
+def write_object(path, value):
+    """Write an object to a file; OSError if it was not written completely."""
+    data = dump(value).encode()
+    fd = open_new(path + ".tmp")
+    while data:
+        data = data[posix.write(fd, data) :]
+    posix.rename(path + ".tmp", path)
+
+
 def save_object(path, value):
     """Write an object to a file; False if it was not written completely."""
-    data = dump(value).encode()
     try:
-        fd = open_new(path + ".tmp")
-        if posix.write(fd, data) < len(data):
-            return False
-        posix.rename(path + ".tmp", path)
+        write_object(path, value)
         return True
     except OSError:
         return False
+
+
+def describe_error(error, path=""):
+    """The path that an error is about, and what it says; a fault in the log."""
+    if isinstance(error, OSError) and error.strerror:
+        return {"path": error.filename2 or error.filename or path, "error": error.strerror}
+    return {"path": path, "error": type(error).__name__}
 
 
 def make_folder(path):
@@ -92,7 +105,10 @@ def make_folder(path):
     except FileExistsError:
         pass
     except FileNotFoundError:
-        make_folder(path.rpartition("/")[0])
+        above = path.rpartition("/")[0]
+        if exists(above):
+            raise  # it takes no folder
+        make_folder(above)
         make_folder(path)
 
 

@@ -135,6 +135,14 @@ def needs_reminder(call, state, code):
     return state.host < call.host.cap and state.total < call.ceiling
 
 
+def has_ignored_reminder(state, code):
+    """Did the agent stop again without the tool that it was reminded of?
+
+    STOP is a person's wish, and no fault of the agent's.
+    """
+    return state.said[1:2] == ["nudged"] and not state.terminal and code != "stop"
+
+
 def settle(call, state, decision, code):
     """Change the session's counters as the decision requires."""
     if decision == "block":

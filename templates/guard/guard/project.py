@@ -48,7 +48,10 @@ def is_foreign_home(path):
         return False
     while path and not exists(path):
         path = path.rpartition("/")[0]
-    return posix.stat(path or "/").st_uid != 0
+    try:
+        return posix.stat(path or "/").st_uid != 0
+    except OSError:
+        return False  # a link that leads nowhere, through which nobody writes
 
 
 def find_project(start, home):

@@ -4,11 +4,12 @@ import posix
 
 from .answers import answer
 from .call import Expired, read_call, read_input
-from .files import open_to_replace
+from .files import describe_error, open_to_replace
 from .log import UNCOUNTED, log
 from .owner import take_work
 from .policies import (
     decide_by_mode,
+    has_ignored_reminder,
     is_concluded,
     is_forced_loop,
     is_given_up,
@@ -41,7 +42,8 @@ def on_stop(event, host):
     call = read_call(event, host, read_input)
     try:
         decided = decide(call)
-    except (Exception, Expired):
+    except (Exception, Expired) as error:
+        call.fault = describe_error(error)
         decided = Decision("allow", "state_error")
     if decided.line:
         leave_breadcrumb(call, decided.code)
@@ -69,19 +71,23 @@ def decide(call):
         return Decision("allow", code or "allowed")
     try:
         path, state = open_session(call)
-    except BlockingIOError:
+    except OSError as error:
         wants_block = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
         is_released = wants_block and not code and not concluded
         decision = "release" if is_released else "allow"
-        return Decision(decision, "lock_timeout", 0, remaining)
+        if isinstance(error, BlockingIOError):
+            return Decision(decision, "lock_timeout", 0, remaining)
+        call.fault = describe_error(error)
+        return Decision(decision, "state_error", 0, remaining)
 
     def decide_now():
         return decide_anew(call, state, code, heartbeat, remaining)
 
     line, saved = answer_once(call, path, state, decide_now)
     decision, code, blocks, remaining = state.said
-    if decision == "block" and not saved:
-        decision, code = "allow" if code == "nudged" else "release", "state_error"
+    if not saved and decision != "end":
+        is_released = decision == "release" or code == "blocked"
+        decision, code = "release" if is_released else "allow", "state_error"
     return Decision(decision, code, blocks, remaining, line)
 
 
@@ -100,6 +106,8 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     if decision == "allow" and needs_reminder(call, state, code):
         decision, code = "block", "nudged"
     line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
+    if has_ignored_reminder(state, code):
+        line["ignored"] = True
     settle(call, state, decision, code)
     state.said = [decision, code, blocks, remaining]
     return line

@@ -12,11 +12,11 @@ import os
 import signal
 
 from . import other_hook
-from .answers import say
+from .answers import describe_fault, say
 from .call import CEILING, INPUT_LIMIT, Expired, is_locked, launchers_folder, read_call, read_config
 from .denials import Judgement, is_denial, judge, read_feedback
 from .dialects import Host
-from .files import enter
+from .files import describe_error, enter
 from .log import log
 from .policies import is_disabled
 from .start import report_error
@@ -29,7 +29,7 @@ WHY = {
     "host_cap": "Stop hook denied {times} in a row, and the host overrides that (host cap {cap})",
     "ceiling": "Stop hook denied {times} since the last prompt (limit {ceiling})",
     "lock_timeout": "Stop hook denied, and another process holds the count",
-    "state_error": "Stop hook denied, and the count cannot be saved",
+    "state_error": "Stop hook denied, and the count cannot be saved ({fault})",
 }
 
 
@@ -78,8 +78,9 @@ def is_released(event, host, command, outcome):
         call = read_call(event, host, lambda: (data, parse_payload(data)))  # starts the timer
         call.host = call.host or Host(host, {})
         judgement = judge(call, command)
-    except (Exception, Expired):
-        pass
+    except (Exception, Expired) as error:
+        if call:
+            call.fault = describe_error(error)
     signal.setitimer(signal.ITIMER_REAL, 0)
     # In the form of the host that runs this call: not always the one in the arguments.
     if judgement.decision == "release" and call and call.host and call.host.release:
@@ -98,6 +99,7 @@ def describe_release(call, judgement):
         "limit": call.settings.max_stop_blocks,
         "cap": call.host.cap,
         "ceiling": CEILING,
+        "fault": describe_fault(call),
     }
     return WHY[judgement.code].format(**values)
 
