@@ -158,6 +158,7 @@ class GuardNeeds(NamedTuple):
 
     events: Sequence[str] = ()
     without: Sequence[str] = ()
+    reminds: Sequence[str] = ()
 
 
 class OtherAgent(NamedTuple):

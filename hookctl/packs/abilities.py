@@ -7,7 +7,7 @@ from typing import Any
 
 from hookctl.hosts import Host, read_cap
 from hookctl.packs.choices import Settings
-from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, wanted_limit
+from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, reminds_itself, wanted_limit
 from hookctl.packs.sentence import only_counts
 
 
@@ -26,6 +26,8 @@ def _remarks(host: Host, settings: Settings, cap: str) -> Iterator[str]:
     if not settings.events:
         return
     yield from host.cannot
+    if reminds_itself(host, settings):
+        yield f"preset {settings.preset} leaves the reminder to it; --nudge adds the guard's own"
     if not host.dialect.end and settings.mode == "guard":
         yield f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}"
     yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective, cap)

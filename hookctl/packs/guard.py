@@ -274,6 +274,13 @@ def _cap_to_count(host: Host) -> dict[str, Any]:
     return {name: cap[name] for name in _CAP_KEYS if name in cap}
 
 
+def reminds_itself(host: Host, settings: Settings) -> bool:
+    """Whether the host gives the reminder that the preset, and no person, asks for."""
+    tools = settings.effective.get("required_tools", [])
+    is_of_preset = bool(tools) and "required_tools" not in settings.options
+    return is_of_preset and set(tools) <= set(host.guard.reminds)
+
+
 def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
     """The content of config.json; in breaker mode the limit is in the host's env, if it has one.
 
@@ -281,6 +288,8 @@ def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
     Without a state folder, as at project scope, the hook finds it by itself.
     """
     config = {"mode": settings.mode, **settings.effective}
+    if reminds_itself(host, settings):
+        del config["required_tools"]
     has_variable = bool(host.env_path or host.env_field)
     if settings.mode == "breaker" and has_variable and settings.effective.get("locked") is not True:
         config.pop("max_stop_blocks", None)
