@@ -161,3 +161,14 @@ def test_in_the_file_of_ours_it_is_wrapped_with_the_events_that_tell_of_progress
     }
     assert hookctl("uninstall").code == 0
     assert path.read_bytes() == before
+
+
+def test_status_does_not_promise_a_limit_above_the_host_s_cap(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERMES_ACCEPT_HOOKS", "1")
+    put(isolated / "home/.hermes/config.yaml", HERMES)
+    hookctl("install", "--host", "hermes", *WRAP)
+    assert "counts the denials of 1 wrapped hook up to the host's cap, and does nothing else" in hookctl("status").out
+    hookctl("install", "--host", "hermes", "--set", "max_stop_blocks=2")
+    assert "lets the agent stop at denial 2 of 1 wrapped hook without progress" in hookctl("status").out
