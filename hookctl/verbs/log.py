@@ -156,5 +156,7 @@ def _counts(event: dict[str, Any]) -> Iterator[str]:
         count = event.get(field)
         if count is not None:
             yield f"{count} {word}" if count == 1 else f"{count} {word}s"
+    if event.get("refusals", 1) != 1:
+        yield f"{event['refusals']} calls"
     if event.get("progress"):
         yield f"{event['progress']} progress"

@@ -1,4 +1,7 @@
-"""The log: one line for each stop in events.jsonl, with numbers and hashes only."""
+"""The log: one line for each stop in events.jsonl, with numbers and hashes only.
+
+Refused calls share lines; each says how many it stands for.
+"""
 
 import posix
 
@@ -20,5 +23,7 @@ def log(call, decision, code, line):
     path = folder + "/events.jsonl"
     make_folder(folder)
     if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:
-        posix.rename(path, path + ".1")
+        from .rotation import rotate
+
+        rotate(folder, LOG_LIMIT - len(data))
     posix.write(open_file(path, posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT), data)
