@@ -172,3 +172,12 @@ def test_status_does_not_promise_a_limit_above_the_host_s_cap(
     assert "counts the denials of 1 wrapped hook up to the host's cap, and does nothing else" in hookctl("status").out
     hookctl("install", "--host", "hermes", "--set", "max_stop_blocks=2")
     assert "lets the agent stop at denial 2 of 1 wrapped hook without progress" in hookctl("status").out
+
+
+def test_doctor_names_a_limit_that_helps_below_the_host_s_cap(isolated: Path, hookctl: Hookctl) -> None:
+    script = put(isolated / "on_stop.sh", "#!/bin/sh\n")
+    script.chmod(0o755)
+    put(isolated / "home/.hermes/config.yaml", HERMES.replace("/x/on_stop.sh", str(script)))
+    hookctl("install", "--host", "hermes")
+    said = " ".join(hookctl("doctor", "--host", "hermes").out.split())
+    assert "--wrap TEXT --set max_stop_blocks=2` with a part of its command" in said
