@@ -157,6 +157,7 @@ class GuardNeeds(NamedTuple):
 
     events: Sequence[str] = ()
     without: Sequence[str] = ()
+    reminds_where: str = ""  # a variable: where it is set, the host itself reminds of a tool
 
 
 class OtherAgent(NamedTuple):

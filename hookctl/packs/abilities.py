@@ -7,7 +7,7 @@ from typing import Any
 
 from hookctl.hosts import Host, read_cap
 from hookctl.packs.choices import Settings
-from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, wanted_limit
+from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, leaves_reminders, wanted_limit
 from hookctl.packs.sentence import only_counts
 
 
@@ -43,6 +43,9 @@ def in_the_way(
         yield f"{blocks}, so the guard stops blocking after {most} and not {limit}"
     if options.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
+    if mode != "off" and leaves_reminders(host, options):
+        where = host.guard.reminds_where
+        yield f"it reminds its own workers, where {where} is set, so the guard does not"
     if options.get("guidance") is True and not host.dialect.context:
         yield "a session's start takes no text from a hook, so --guidance does nothing"
 

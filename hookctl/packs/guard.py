@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from hookctl.documents.jsonc import JsonDocument
@@ -141,6 +142,12 @@ def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str,
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
 
 
+def leaves_reminders(host: Host, options: Mapping[str, Any]) -> bool:
+    """Whether the host itself gives the reminders that these options ask for."""
+    where = options.get("required_scope_env")
+    return bool(options.get("required_tools") and where) and where == host.guard.reminds_where
+
+
 def can_refuse(host: Host) -> bool:
     """Whether the guard can refuse a tool call there, and its silence lets the others run."""
     return bool(host.dialect.refuse) and "pre-tool" not in host.guard.without
@@ -262,6 +269,7 @@ def _hook_facts(host: Host) -> dict[str, Any]:
         "cap": _cap_to_count(host),
         "payload": host.payload,
         "denials": host.denials,
+        "reminds_where": host.guard.reminds_where,
     }
     return {name: value for name, value in facts.items() if value}
 

@@ -147,6 +147,10 @@ def _explain(event: dict[str, Any]) -> str:
     reason = reasons.get(event.get("code", ""), "")
     if event.get("decision") == "counted":
         reason = events.COUNTED
+    if event.get(events.IGNORED) is True:
+        reason += "; the reminder before it was ignored"
+    if isinstance(event.get("path"), str):
+        reason += f": {event['path']}: {event.get('error', '')}"
     counts = ", ".join(_counts(event))
     return f"{reason} ({counts})".lstrip() if counts else reason
 

@@ -421,6 +421,8 @@ def _describe_mode(
     obstacles = [f"; {text}" for text in in_the_way(host, mode, limit, settings, cap)]
     if "pre-tool" in missing or not guard.can_refuse(host):
         settings["dispatch_tools"] = []
+    if guard.leaves_reminders(host, settings):
+        settings["required_tools"] = []
     blocks = effective.blocks(host, sources, {})
     text = describe_guard(
         mode,

@@ -18,8 +18,16 @@ def log(call, decision, code, line):
         line, t=int(call.now), host=call.host_name, event=call.event, decision=decision, code=code
     )
     line["session"] = digest(call.session) if call.session else None
-    folder = call.folder if call.named else call.guard
     data = (dump(line) + "\n").encode()
+    folder = call.folder if call.named else call.guard
+    try:
+        append(folder, data)
+    except OSError:  # perhaps there is still room in the folder above
+        append(call.guard, data)
+
+
+def append(folder, data):
+    """Add a line to the log in a folder."""
     path = folder + "/events.jsonl"
     make_folder(folder)
     if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:

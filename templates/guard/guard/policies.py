@@ -128,7 +128,8 @@ def needs_reminder(call, state, code):
         return False
     if not settings.required_tools or state.terminal or state.nudges >= settings.max_nudges:
         return False
-    if settings.required_scope_env and not env(settings.required_scope_env).strip():
+    scope = settings.required_scope_env
+    if scope and (not env(scope).strip() or scope == call.host.reminds_where):
         return False
     if state.open or (settings.honor_stop_hook_active and call.active):
         return False

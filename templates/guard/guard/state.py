@@ -125,14 +125,19 @@ def answer_once(call, path, state, decide):
         line = decide()
         state.stop, state.by = call.key, []
     state.by.append(asked_by)
-    return line, save_session(path, state, call.now)
+    try:
+        save_session(path, state, call.now)
+    except OSError as error:
+        call.failure = error
+        return line, False
+    return line, True
 
 
 def save_session(path, state, now):
-    """Write the session's values; False if they were not written completely."""
+    """Write the session's values; OSError if that fails."""
     state.t = int(now)
     del state.ring[:-RING_LIMIT]
-    return save_object(path, vars(state))
+    save_object(path, vars(state))
 
 
 def sweep(call):

@@ -12,7 +12,7 @@ import os
 import signal
 
 from . import other_hook
-from .answers import say
+from .answers import describe_failure, say
 from .call import CEILING, INPUT_LIMIT, Expired, is_locked, launchers_folder, read_call, read_config
 from .denials import Judgement, is_denial, judge, read_feedback
 from .dialects import Host
@@ -99,14 +99,18 @@ def describe_release(call, judgement):
         "cap": call.host.cap,
         "ceiling": CEILING,
     }
-    return WHY[judgement.code].format(**values)
+    reason = WHY[judgement.code].format(**values)
+    if judgement.code == "state_error" and call.failure:
+        reason += " ({path}: {error})".format(**describe_failure(call))
+    return reason
 
 
 def write_line(call, judgement):
     """Log a judgement."""
     call.event = "wrap"
+    failure = describe_failure(call) if call.failure else {}
     with contextlib.suppress(OSError):
-        log(call, judgement.decision, judgement.code, judgement.line)
+        log(call, judgement.decision, judgement.code, {**judgement.line, **failure})
 
 
 def parse_payload(data):
