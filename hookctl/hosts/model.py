@@ -49,7 +49,6 @@ class HookFormat(NamedTuple):
     fields: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
     top: dict[str, Any] = {}  # noqa: RUF012
     wraps: bool = False
-    wraps_not: str = ""  # why not, if there is more to say than that no client has shown it
     expands: bool = False  # variables in every settings string
 
 
