@@ -6,9 +6,9 @@ import pytest
 
 from hookctl import events
 
-from .test_every_host import session_of
 from .lab import Lab
 from .play import play, rows
+from .test_every_host import session_of
 
 REMIND: dict[str, Any] = {"required_tools": ["close_task"]}
 TWICE = {**REMIND, "max_nudges": 2}
