@@ -56,7 +56,7 @@ class Hookctl:
             return envelope
         except (KeyError, TypeError, ValueError):
             reason = err.strip().rsplit("\n", 1)[-1] or "it printed nothing on stderr"
-            message = "hookctl did not answer in JSON: {0}".format(reason)
+            message = f"hookctl did not answer in JSON: {reason}"
             self._module.fail_json(msg=message, rc=code, stdout=out, stderr=err, command=command)
 
 
@@ -73,7 +73,7 @@ def require_absolute(module, name):
     value = module.params[name]
     is_path = value and (os.sep in value or value.endswith(".toml"))
     if is_path and not os.path.isabs(os.path.expanduser(value)):
-        message = "{0} must be an absolute path on the target: {1}".format(name, value)
+        message = f"{name} must be an absolute path on the target: {value}"
         module.fail_json(msg=message)
 
 
@@ -86,13 +86,15 @@ def failure(envelope):
     if where and first.get("line"):
         where = "{0}:{1}:{2}".format(where, first["line"], first["column"])
     if where:
-        text = "{0}: {1}".format(text, where)
+        text = f"{text}: {where}"
     if first.get("hint"):
-        text = "{0}. Fix: {1}".format(text, first["hint"])
+        text = "{0}. {1}".format(text, first["hint"])
+    if first.get("code") == "other_user":
+        text += " In a playbook that is become_user."
     return {
         "msg": text,
         "code": first.get("code", ""),
-        "path": first.get("path", ""),
+        "file": first.get("path", ""),
         "line": first.get("line", 0),
         "column": first.get("column", 0),
         "errors": errors,

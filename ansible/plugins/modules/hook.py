@@ -208,7 +208,7 @@ code:
   description: The kind of the first error, such as V(unparsable) or V(conflict).
   returned: failure
   type: str
-path:
+file:
   description: The file that the first error is about.
   returned: failure
   type: str
@@ -309,13 +309,13 @@ def wishes(params):
     arguments = []
     for name in VALUES:
         if params[name] is not None:
-            arguments.append("{0}={1}".format(option(name), params[name]))
+            arguments.append(f"{option(name)}={params[name]}")
     for name, value in sorted(params["set"].items()):
-        arguments.append("--set={0}={1}".format(name, text_of(value)))
+        arguments.append(f"--set={name}={text_of(value)}")
     if params["nudge"]:
         arguments.append("--nudge={0}".format(",".join(params["nudge"])))
     for name in ("dispatch", "allow_env"):
-        arguments += ["{0}={1}".format(option(name), value) for value in params[name]]
+        arguments += [f"{option(name)}={value}" for value in params[name]]
     if params["agree"]:
         arguments.append("--yes")
     return arguments + [option(name) for name in FLAGS if params[name]]
