@@ -16,7 +16,7 @@ from hookctl.output import help
 # The headings of `hookctl --help`, and under each its commands, which are in one module.
 GROUPS = {
     "Set up": ("set_up", ("install", "uninstall", "plan", "upgrade", "status")),
-    "Check": ("check", ("doctor", "check", "log", "hosts", "verify", "simulate")),
+    "Check": ("check", ("doctor", "check", "log", "stats", "hosts", "verify", "simulate")),
     "Run": ("work", ("run", "supervise", "demo")),
     "Files": ("files", ("restore", "render")),
     "Shell": ("shell", ("completion",)),

@@ -25,11 +25,12 @@ _OWN_KEY = r"hookctl-[a-z0-9-]{1,64}"  # of a pack's hooks, on a host that group
 _LOOKS = (
     r"-----BEGIN (?=[A-Z0-9 ]{0,60}KEY)[A-Z0-9 ]{0,60}+-----"
     r"(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}+-----|\Z)"
-    r"|(://[^\s/:@'\"]*+:)[^\s/'\"]+(?=@)"
+    r"|(://[^\s/:@'\"]*+:)(?!\d{1,5}/)[^\s'\"]+(?=@)"  # a port is no password
     r"|(\b(?i:bearer)\s++)[\w.~+/=-]{3,}"
     r"|(\b(?i:basic)\s++)(?=[a-z+/]{0,80}[A-Z0-9])[A-Za-z0-9+/_-]{8,}={0,2}"
     r"|(\bhooks\.slack\.com/(?:services|workflows|triggers)/)[\w/+-]{5,}"
     r"|(\bdiscord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/)[\w/-]{5,}"
+    r"|(\bsshpass\s++-p\s*+)(?:'[^']*'|\"[^\"]*\"|[^\s'\"]+)"
     r"|(\s-(?:u|-user)[\s=]++['\"]?[^\s:'\"]++:)[^\s'\"]+"
     r"|(?<![A-Za-z0-9])(?:"
     r"sk-[\w-]{5,}|[rsp]k_(?:live|test)_\w{5,}|whsec_\w{5,}"
@@ -59,6 +60,7 @@ _MARKS = (
     "://",
     "bearer",
     "-u",
+    "sshpass",
     "sk-",
     "k_live_",
     "k_test_",

@@ -129,7 +129,8 @@ def test_a_task_and_the_same_task_again(modules: Modules, settings: Path, isolat
 
 
 def test_a_task_is_the_whole_wish(modules: Modules, isolated: Path) -> None:
-    first = modules.run("hook", host="claude", mode="off", dispatch=["Task:4/60"], set={"latch": False}, nudge=["a", "b"])
+    wishes = {"mode": "off", "dispatch": ["Task:4/60"], "set": {"latch": False}, "nudge": ["a", "b"]}
+    first = modules.run("hook", host="claude", **wishes)
     assert first["changed"]
     path = isolated / "data/guard/claude-user/config.json"
     values = json.loads(path.read_text())
@@ -172,7 +173,8 @@ def test_no_shell_reads_a_word(modules: Modules, isolated: Path) -> None:
 
 
 def test_another_program_in_hookctls_place_is_named(modules: Modules, isolated: Path) -> None:
-    odd = put(isolated / "bin" / "odd", "#!/bin/sh\necho no\necho 'hookctl: error: Python 3.9 is too old' >&2\nexit 1\n")
+    says = "echo no\necho 'hookctl: error: Python 3.9 is too old' >&2\nexit 1\n"
+    odd = put(isolated / "bin" / "odd", f"#!/bin/sh\n{says}")
     odd.chmod(0o755)
     result = modules.run("hook", host="claude", executable=str(odd))
     assert (result["failed"], result["rc"]) == (True, 1)

@@ -60,11 +60,12 @@ def test_an_answer_is_a_denial_by_the_words_of_the_host(word: str, denied: bool)
 
 def test_an_object_that_is_written_in_part_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, path = module("files"), tmp_path / "state.json"
-    assert files.save_object(str(path), {"a": 1})
+    files.save_object(str(path), {"a": 1})
     before = path.read_bytes()
     full = SimpleNamespace(**{**vars(posix), "write": lambda fd, data: 1})
     monkeypatch.setattr(files, "posix", full)
-    assert not files.save_object(str(path), {"a": 2})
+    with pytest.raises(OSError, match=path.name):
+        files.save_object(str(path), {"a": 2})
     assert path.read_bytes() == before
 
 

@@ -26,7 +26,7 @@ from .trees import tree
 COMMANDS = (
     "install", "uninstall", "plan", "upgrade", "status", "doctor", "check", "hosts", "render", "restore", "run",
     "supervise", "demo",
-    "log", "verify", "simulate", "completion",
+    "log", "stats", "verify", "simulate", "completion",
 )  # fmt: skip
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
@@ -570,12 +570,13 @@ CONTRACT = {
     "doctor": {"--host", "--scope", "--project", "--fix", "--strict", "--verbose", "--json"},
     "check": {"--project", "--require", "--json"},
     "hosts": {"--json"},
-    "render": {"--host", "--scope", "--hook-dir", "--python", *GUARDS, "--json"},
+    "render": {"--host", "--scope", "--hook-dir", "--python", "--platform", *GUARDS, "--json"},
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
     "demo": {"--fast", "--json"},
     "supervise": {"--max-respawns", "--for", "--project", "--json"},
     "log": {"--session", "--since", "--code", "--decision", "--project", "--follow", "--json"},
+    "stats": {"--since", "--project", "--prometheus", "--json"},
     "verify": {"--rechecks", "--grace", "--timeout", "--json"},
     "simulate": {*GUARDS, "--host", "--json"},
     "completion": {"--json"},

@@ -221,7 +221,7 @@ def test_install_says_what_a_file_that_it_refuses_costs(place: Place) -> None:
         ("gemini", ["--scope", "project"], "; Gemini CLI has not been told to trust "),
         ("cursor", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
         ("qwen", ["--mode", "keepalive"], "it grants no more than 99 blocks in a row"),
-        ("openhands", ["--mode", "guard"], "mode guard only counts"),
+        ("openhands", ["--mode", "guard"], "no hook can end a turn of OpenHands; `--wrap` limits such a hook"),
     ],
     ids=["copilot", "copilot says why", "below it", "gemini", "codex", "codex waits", "hermes waits", "gemini's folder",
          "cursor", "qwen", "openhands"],

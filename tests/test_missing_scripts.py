@@ -114,10 +114,10 @@ def test_doctor_finds_it_and_is_silent_once_it_is_there(
     here = isolated / "work"
     put(here / ".claude" / "settings.json", stop_hook(command.format(there=here)))
     (finding,) = found(hookctl)
-    assert finding["level"] == "info"
+    assert finding["level"] == "warning"
     for folder in (here, isolated / "home"):
         for name in ("x.py", "x.sh", "x.js"):
-            put(folder / name, f"touch {isolated}/ran\n")
+            put(folder / name, f"touch {isolated}/ran\n").chmod(0o755)
     assert found(hookctl) == []
     assert not (isolated / "ran").exists()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tomllib
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -83,17 +85,96 @@ def test_the_named_folder_and_python_stand_in_a_command_that_works(isolated: Pat
     assert run.stdout == f"-I -S {folder}/hook.py stop --host claude\n"
 
 
-MANAGED = {
-    "claude": "Claude Code reads it from /etc/claude-code/managed-settings.json",
-    "gemini": "Gemini CLI reads it from /etc/gemini-cli/settings.json",
-    "hermes": "Hermes reads it from /etc/hermes/config.yaml",
-    "qwen": "Qwen Code reads it from /etc/qwen-code/settings.json",
-}
+DROP_IN = "managed-settings.d/50-hookctl.json"
+APPLICATIONS = "/Library/Application Support"
+MANAGED = [
+    ("claude", "linux", f"/etc/claude-code/{DROP_IN}", True),
+    ("claude", "macos", f"{APPLICATIONS}/ClaudeCode/{DROP_IN}", True),
+    ("codex", "linux", "/etc/codex/requirements.toml", False),
+    ("codex", "macos", "/etc/codex/requirements.toml", False),
+    ("gemini", "linux", "/etc/gemini-cli/settings.json", False),
+    ("gemini", "macos", f"{APPLICATIONS}/GeminiCli/settings.json", False),
+    ("hermes", "linux", "/etc/hermes/config.yaml", False),
+    ("qwen", "linux", "/etc/qwen-code/settings.json", False),
+    ("qwen", "macos", f"{APPLICATIONS}/QwenCode/settings.json", False),
+]
 
 
-@pytest.mark.parametrize(("host", "said"), MANAGED.items(), ids=str)
-def test_it_says_where_managed_settings_are_read(
-    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, host: str, said: str
+@pytest.mark.parametrize(("host", "platform", "path", "drop_in"), MANAGED, ids=str)
+def test_managed_settings_have_a_path_mode_and_owner(
+    host: str, platform: str, path: str, drop_in: bool, hookctl: Hookctl
+) -> None:
+    done = hookctl("render", "--host", host, "--platform", platform, "--json")
+    assert (done.data["path"], done.data["drop_in"]) == (path, drop_in)
+    assert (done.data["owner"], done.data["mode"]) == ("root", "0644")
+    assert done.data["sha256"] == sha256(done.data["text"].encode()).hexdigest()
+    said = hookctl("render", "--host", host, "--platform", platform).err
+    assert f"put the settings at {path} (owner root, mode 0644)" in said
+    assert ("merge the two" in said) is not drop_in
+
+
+def test_another_pack_has_a_drop_in_of_its_own(hookctl: Hookctl) -> None:
+    pack = str(Path(__file__).parent / "golden" / "pack")
+    page = hookctl("render", pack, "--host", "claude", "--platform", "linux", "--json").data
+    assert page["path"].startswith("/etc/claude-code/managed-settings.d/50-hookctl-")
+
+
+def test_codex_gets_the_layout_of_requirements_toml(hookctl: Hookctl) -> None:
+    text = hookctl("render", "--host", "codex", "--platform", "linux").out
+    [group] = tomllib.loads(text)["hooks"]["Stop"]
+    assert "[ -f /usr/local/lib/hookctl/guard/codex/hook.py ]" in group["hooks"][0]["command"]
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "qwen"])
+def test_every_machine_renders_the_same(
+    host: str, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render = ("render", "--host", host, "--platform", "linux", "--json")
+    here = hookctl(*render).data
+    monkeypatch.setenv("PATH", str(isolated))
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr("sys.executable", str(isolated / "python3"))
+    assert hookctl(*render).data == here
+    assert "/usr/bin/python3 -I -S" in here["text"]
+
+
+def test_managed_files_are_given_with_text_and_digest(hookctl: Hookctl) -> None:
+    files = hookctl("render", "--host", "claude", "--json").data["files"]
+    assert files[-1]["to"].endswith("/config.json")
+    for file in files:
+        assert sha256(file["text"].encode()).hexdigest() == file["sha256"]
+        assert file["mode"] == "0644"
+        if "from" in file:
+            assert Path(file["from"]).read_text() == file["text"]
+
+
+def test_managed_settings_are_locked_unless_told_otherwise(hookctl: Hookctl) -> None:
+    def config(*options: str) -> dict[str, object]:
+        return json.loads(hookctl("render", "--host", "claude", *options, "--json").data["files"][-1]["text"])
+
+    assert config()["locked"] is True
+    assert config("--set", "MAX_STOP_BLOCKS=9")["max_stop_blocks"] == 9
+    assert config("--set", "locked=false")["locked"] is False
+    locked = json.loads(hookctl("render", "--host", "claude", "--set", "MAX_STOP_BLOCKS=9").out)["env"]
+    assert locked == {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "12"}, "a locked guard reads no variable"
+    open_ = json.loads(hookctl("render", "--host", "claude", "--set", "locked=false").out)["env"]
+    assert open_["MAX_STOP_BLOCKS"] == "5"
+
+
+REFUSED = [
+    (("--host", "cursor"), 1, "no managed settings of Cursor on linux", "Hosts with managed settings: claude, codex,"),
+    (("--host", "hermes", "--platform", "macos"), 1, "no managed settings of Hermes on macos", "claude"),
+    (("--host", "claude", "--platform", "windows"), 2, "Windows is not supported yet", "linux, macos"),
+    (("--host", "claude", "--platform", "macs"), 2, "unknown platform 'macs'", "Did you mean macos?"),
+    (("--host", "claude", "--scope", "user", "--platform", "linux"), 2, "--platform is for managed", "Leave it out"),
+]
+
+
+@pytest.mark.parametrize(("options", "code", "message", "hint"), REFUSED, ids=str)
+def test_what_cannot_be_rendered_is_an_error(
+    options: tuple[str, ...], code: int, message: str, hint: str, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")
-    assert f"hookctl: {said}\n" in hookctl("render", "--host", host).err
+    done = hookctl("render", *options)
+    assert done.code == code and done.out == ""
+    assert message in done.err and hint in done.err

@@ -393,6 +393,30 @@ def test_a_pack_brings_rules_of_its_own(isolated: Path, hookctl: Hookctl, uninst
     assert [path.name for path in (isolated / "work").iterdir()] == []
 
 
+def test_a_required_pack_has_the_very_rules_of_its_file(isolated: Path, hookctl: Hookctl) -> None:
+    pack = put(isolated / "notes.toml", NOTES)
+    agents = isolated / "work" / "AGENTS.md"
+    assert hookctl("install", str(pack), "--host", "codex", *PROJECT).code == 0
+    require = ("check", "--require", str(pack))
+    assert hookctl(*require).code == 0
+    written = agents.read_text()
+    agents.write_text(written.replace("please", "nothing"))
+    said = hookctl(*require)
+    assert (said.code, "the rules for the agent differ" in said.out) == (1, True)
+    ledger = isolated / "work" / ".hookctl" / "ledger.json"
+    ledger.write_text(ledger.read_text().replace("please", "nothing"))
+    said = hookctl(*require)
+    assert (said.code, "the rules for the agent differ" in said.out) == (1, True), "forged in record and file together"
+    agents.unlink()
+    assert hookctl(*require).code == 1
+
+
+def test_hosts_shows_the_file_with_instructions(hookctl: Hookctl) -> None:
+    assert "rules     <project>/AGENTS.md (project scope)" in hookctl("hosts", "codex").out
+    [host] = hookctl("hosts", "codex", "--json").data["hosts"]
+    assert host["rules"].keys() == {"user", "project"}
+
+
 def test_rules_stay_away_from_a_host_that_the_pack_has_no_hook_for(isolated: Path, hookctl: Hookctl) -> None:
     pack = put(isolated / "notes.toml", NOTES + HOOK)
     assert hookctl("install", str(pack), "--host", "codex", *PROJECT).code == 0

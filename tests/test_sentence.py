@@ -43,6 +43,13 @@ def test_it_says_what_the_guard_does(mode: str, knobs: dict[str, Any], limit: in
     assert said in sentence(mode, knobs, limit, cap, "Claude Code")
 
 
+@pytest.mark.parametrize(("can_wrap", "end"), [(True, "; `--wrap` limits such a hook"), (False, "")])
+def test_where_no_hook_can_end_a_turn_it_does_not_say_that_one_is_ended(can_wrap: bool, end: str) -> None:
+    said = sentence("guard", {}, 5, 8, "Droid", can_end=False, can_wrap=can_wrap)
+    told = "never blocks by itself, and only counts the stops that other hooks force: no hook can end a turn of Droid"
+    assert said == told + end
+
+
 @pytest.mark.parametrize("name", ["dispatch_max", "dispatch_window_s"])
 def test_what_counts_nothing_is_not_said(name: str) -> None:
     knobs = {"dispatch_tools": ["Task"], name: 0}

@@ -114,7 +114,7 @@ def test_a_guard_that_is_off_still_limits_what_it_wraps(wrapped: Path, hookctl: 
     assert len(handlers(wrapped)) == 2
     assert program().exists() and program("hook.py").exists()
     said = hookctl("status").out
-    assert "does nothing: its mode is off; it limits the denials of 1 wrapped hook\n" in said
+    assert "lets the agent stop at denial 5 of 1 wrapped hook without progress, and does nothing else\n" in said
     assert hookctl(*INSTALL, "--wrap", "").code == 0
     assert not program().parent.exists()
     assert hookctl(*UNINSTALL).code == 0

@@ -564,10 +564,10 @@ TABLE = (
     ),
     Code(
         "script_missing", ("warning", "info"),
-        "a hook runs a script or program that does not exist, as far as the text of its command "
-        "says it; a warning where it is a pack's, or where the host may then refuse every tool "
-        "call or block every stop",
-        "put it back, or remove the hook",
+        "a hook runs a script or program that does not exist, is not executable or has no "
+        "interpreter, as far as the text of its command and its first line say it; a warning on "
+        "the stop event, where it is a pack's, or where the host may then refuse every tool call",
+        "put it back, `chmod +x`, install its interpreter, or remove the hook",
     ),
     Code(
         "agent_in_hook", ("warning",),

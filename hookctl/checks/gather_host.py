@@ -36,6 +36,7 @@ from hookctl.packs import guard
 from hookctl.packs.guard_options import in_effect
 from hookctl.packs.run_files import WORK_HOURS, RunFiles
 from hookctl.packs.whose_work import describe_owner, find_work
+from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, OWN, Target, variant_of_file
@@ -148,13 +149,13 @@ def _find_managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
     """The settings of whoever manages this machine."""
     for pattern in host.managed_files.get(sys.platform, []):
         for path in sorted(glob.glob(pattern)):
-            yield _read_managed(machine, host, path)
+            yield _read_managed(machine, hosts.managed_layout(host, path), path)
 
 
 def _read_managed(machine: Machine, host: Host, path: str) -> ManagedFile:
     try:
         snapshot, document = machine.read(path, host.format)
-        if not snapshot.data:
+        if not snapshot.data and host.format == "json":
             document = formats.parse(host.format, b"{}", where=path)
         reading.require(host, document)
     except HookctlError as error:
@@ -368,7 +369,7 @@ def _has_plugins(layers: tuple[Layer, ...]) -> bool:
 def _find_missing_scripts(
     machine: Machine, layers: tuple[Layer, ...]
 ) -> dict[tuple[str, Path], Script]:
-    """What hooks of others, and of packs, are to run and what is not there."""
+    """What hooks of others, and of packs, are to run, and what is not there or cannot be run."""
     missing = {}
     for layer in layers:
         variables = {"HOME": hosts.home(machine.environ)}
@@ -376,11 +377,13 @@ def _find_missing_scripts(
         if name and layer.source.scope in ("project", "local"):
             variables[name] = machine.folders.cwd  # the folder whose settings these are
         for hook in layer.hooks:
+            command: str | None = hook.command
             if hook.id.startswith(f"{GUARD}/"):
-                continue
-            for script in scripts.find_scripts(hook.command, variables):
-                if probes.is_missing(script.path):
-                    missing[hook.source.path, hook.path] = script
+                command = original_of(hook.command)  # of another tool's hook that it wraps
+            for script in scripts.find_scripts(command or "", variables):
+                broken = probes.broken_script(script, machine.environ)
+                if broken:
+                    missing[hook.source.path, hook.path] = broken
                     break
     return missing
 

@@ -9,6 +9,7 @@ from typing import Any
 from hookctl import clock, events, hosts
 from hookctl.checks import probes
 from hookctl.checks.facts import FoundHook, Layer
+from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
@@ -73,7 +74,8 @@ class Machine:
             variant, path = self.active_file(host, scope, root)
             target = Target(variant, scope, path, root)
             key, record = store.find_record(self.records, target.path)
-            if record or self._has_ours(target):
+            is_declared = scope == "project" and not targets and self._has_hooks(target)
+            if record or is_declared or self._has_ours(target):
                 targets.setdefault(key, target)
         for key, record in self.records.items():
             if record.host == host.name and record.packs:  # else only approvals are in the file
@@ -81,6 +83,17 @@ class Machine:
                 variant = variant_of_file(host, path, self.read)
                 targets.setdefault(key, Target(variant, record.scope, path, record.project))
         return list(targets.values())
+
+    def _has_hooks(self, target: Target) -> bool:
+        """Whether a settings file has any hook, or cannot be read."""
+        if not os.path.lexists(target.path):
+            return False
+        try:
+            document = self.reader.patient_document(target.path, target.host.format)[1]
+        except HookctlError:
+            return True
+        root = {} if document.value is MISSING else document.value
+        return bool(shapes.handlers(target.host.shape, root))
 
     def _has_ours(self, target: Target) -> bool:
         """Whether a hook of ours stands in a settings file, whatever the ledger says."""

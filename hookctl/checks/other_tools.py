@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FoundHook, HostFacts
 from hookctl.checks.running_guards import at_work, ends_chains, mode
+from hookctl.checks.scripts import NOT_EXECUTABLE, NOT_THERE, Script
 from hookctl.hosts import Host, read_cap
 from hookctl.hosts.handlers import can_block, never_runs, rules
 from hookctl.masking import masked_text
+from hookctl.model import WRAP
+from hookctl.packs.choices import DEFAULT_LIMIT
 from hookctl.settings import effective
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
@@ -123,7 +127,7 @@ def _judge_end(
         options = " --mode breaker --set end_foreign_chains=true"
     elif _has_guard(facts):  # its hook was removed, and stays away without --force
         options = " --mode breaker --set end_foreign_chains=true --force"
-    fix = _suggest_fix(facts.host, canonical, options, wrap=bool(hooks), lift=cap <= 0)
+    fix = _suggest_fix(facts.host, canonical, options, cap, wrap=bool(hooks))
     if cap > 0:
         message = f"{blocker}; {reason}"
         message += f", so only {title}'s own cap ends it, after {cap:g} blocks in a row"
@@ -143,15 +147,17 @@ def _can_end(host: Host) -> bool:
     return bool(host.dialect.end)
 
 
-def _suggest_fix(host: Host, canonical: str, options: str, *, wrap: bool, lift: bool) -> str:
+def _suggest_fix(host: Host, canonical: str, options: str, cap: float, *, wrap: bool) -> str:
     """The fix for a chain that nothing ends; `options` are those that an installed guard needs."""
     steps = []
     if canonical == "stop" and _can_end(host):
         steps.append(f"`hookctl install --host {host.name}{options}` ends such chains.")
     if canonical == "stop" and wrap and host.registration.wraps:
-        wrapping = f"`hookctl install --host {host.name} --wrap TEXT` with a part of its command."
+        lower = f" --set max_stop_blocks={cap - 1:g}" if 1 < cap < DEFAULT_LIMIT else ""
+        command = f"hookctl install --host {host.name} --wrap TEXT{lower}"
+        wrapping = f"`{command}` with a part of its command."
         steps.append(f"Or {wrapping}" if steps else f"Limit it: {wrapping}")
-    if lift and host.cap_key:
+    if cap <= 0 and host.cap_key:
         steps.append(f"Set {host.cap_key} to 8.")
     return " ".join(steps) or "Remove the hook, unless it ends by itself."
 
@@ -209,28 +215,39 @@ def _judge_idle(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
 
 
 def judge_scripts(facts: HostFacts) -> Iterator[Finding]:
-    """Hooks of packs whose script or program is not there."""
+    """Hooks of packs, and wrapped ones, whose script or program is not there or cannot be run."""
     for hook in facts.running:
         script = facts.missing_scripts.get((hook.source.path, hook.path))
         if hook.id and script:
-            message = f"{hook.id} runs {masked_text(script.path)}, which is not there"
-            fix = f"Put it back, or `hookctl uninstall {hook.id.partition('/')[0]}`."
+            message = f"{hook.id} runs {masked_text(script.path)}, which {script.problem}"
+            fix = f"{_repair_of(script)}, or `hookctl uninstall {hook.id.partition('/')[0]}`."
+            if hook.id.startswith(WRAP):
+                fix = f"{_repair_of(script)}, or remove the hook that the guard wraps."
             yield facts.find("script_missing", message, fix, hook.source.path, level="warning")
 
 
+def _repair_of(script: Script) -> str:
+    """What makes a script usable again, as the start of a sentence."""
+    if script.problem == NOT_EXECUTABLE:
+        return f"`chmod +x {shlex.quote(script.path)}`"
+    if script.problem == NOT_THERE:
+        return "Put it back"
+    return "Install what its first line names"
+
+
 def _judge_script(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
-    """A script or program that is not there."""
+    """A script or program that is not there or cannot be run."""
     script = facts.missing_scripts.get((hook.source.path, hook.path))
     if not script:
         return
-    message = f"{_format_path(hook)} runs {masked_text(script.path)}, which is not there"
-    level = "info"
+    message = f"{_format_path(hook)} runs {masked_text(script.path)}, which {script.problem}"
+    level = "warning" if hook.event == facts.host.events.get("stop") else "info"
     does = rules(facts.host).get("script_gone", {}).get(hook.event)
     # Hosts take 2 for a denial; one that reads stderr takes whatever is above 1.
     denies = script.status == 2 or (script.status > 1 and facts.host.denials.get("stderr"))
     if does and denies:
         level, message = "warning", f"{message}: {facts.host.title} {does}"
-    fix = "Put it back, or remove the hook."
+    fix = f"{_repair_of(script)}, or remove the hook."
     yield facts.find("script_missing", message, fix, hook.source.path, level=level)
 
 

@@ -59,7 +59,8 @@ def list_left_out(record: Record, host: Host) -> list[str]:
         return []
     recorded = {entry.id for entry in record.entries}
     left_out = []
-    for event in guard.events(settings_from(pack_record.settings), host):
+    wraps = any(id.startswith(WRAP) for id in recorded)
+    for event in guard.events(settings_from(pack_record.settings), host, wraps=wraps):
         is_needed = event == "stop" or pack_record.version == __version__
         if is_needed and f"{GUARD}/{event}" not in recorded:
             left_out.append(f"{GUARD}/{event}")

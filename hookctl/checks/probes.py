@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,6 +18,7 @@ from hookctl.checks.facts import (
     Python,
     Rights,
 )
+from hookctl.checks.scripts import NOT_EXECUTABLE, Program, Script
 from hookctl.documents import Document, formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
@@ -97,6 +99,37 @@ def is_missing(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return False
+
+
+def broken_script(script: Script, environ: Mapping[str, str]) -> Script | None:
+    """The script with what keeps it from being run; None if nothing does, as far as can be seen."""
+    if is_missing(script.path):
+        return script
+    if not isinstance(script, Program) or not os.path.isfile(script.path):
+        return None
+    if not os.access(script.path, os.X_OK):
+        return script._replace(status=script.status and 126, problem=NOT_EXECUTABLE)
+    interpreter_name = _find_interpreter(script.path)
+    if os.path.isabs(interpreter_name):
+        is_there = not is_missing(interpreter_name)
+    else:
+        is_there = shutil.which(interpreter_name, path=environ.get("PATH", "")) is not None
+    if not interpreter_name or is_there:
+        return None
+    return script._replace(problem=f"needs {interpreter_name}, which is not there")
+
+
+def _find_interpreter(path: str) -> str:
+    """What the first line of a script says that it runs with; '' where it says nothing."""
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(256).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    words = line[2:].split() if line.startswith("#!") else []
+    if words and os.path.basename(words[0]) == "env" and not is_missing(words[0]):
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return words[0] if words else ""
 
 
 def configuration(reader: FileReader, folder: str) -> Configuration:

@@ -11,7 +11,7 @@ from hookctl.checks.project import InstalledPack, ProjectFacts, ProjectFile, Req
 from hookctl.model import Wanted
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
-from hookctl.settings.targets import GUARD
+from hookctl.settings.targets import GUARD, rules_target
 
 
 def judge(
@@ -37,6 +37,7 @@ def judge(
         assert pack is not None
         path = installed.file.target.path
         difference = _find_difference(installed, pack, required.digest, wanted[path])
+        difference = difference or _find_other_rules(facts, installed.file, pack)
         if difference:
             message = f"{name} is not installed as in the named file: {difference}"
             command = _install_required(installed.file, required)
@@ -94,6 +95,18 @@ def _find_difference(
         if want.kind == "element" and _has_other_command(installed.file, want):
             return f"the command of {want.id} differs"
     return ""
+
+
+def _find_other_rules(facts: ProjectFacts, file: ProjectFile, pack: Pack) -> str:
+    """What differs in the block of rules that the pack brings for the agent; '' if nothing does."""
+    target = rules_target(file.target)
+    if not pack.rules or target is None:
+        return ""
+    for other in facts.files:
+        if other.target.path == target.path and other.document is not None:
+            text = other.document.get((pack.name,))
+            return "" if text == pack.rules else "the rules for the agent differ"
+    return "the rules for the agent are not there"
 
 
 def _has_other_command(file: ProjectFile, want: Wanted) -> bool:

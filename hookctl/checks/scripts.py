@@ -11,12 +11,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+NOT_THERE = "is not there"
+NOT_EXECUTABLE = "is not executable"
+
 
 class Script(NamedTuple):
     """A script or program by its absolute path, and what becomes of a command without it."""
 
     path: str
     status: int  # of the whole command where it is not there; 0: the host sees another one
+    problem: str = NOT_THERE
+
+
+class Program(Script):
+    """A file that the command starts itself, so that it must be executable."""
 
 
 class _Token(NamedTuple):
@@ -191,9 +199,9 @@ class _Finder(NamedTuple):
             return self._absolute(words[1] if len(words) > 1 else None, 1)
         for pattern, kind in _INTERPRETERS:
             if re.fullmatch(pattern, name):
-                program = self._absolute(words[0], 127)
+                program = self._program(words[0])
                 return [*program, *self._interpreted(words[1:], kind)]
-        return self._absolute(words[0], 127) if "/" in words[0] else []
+        return self._program(words[0]) if "/" in words[0] else []
 
     def _interpreted(self, words: list[str | None], kind: _Interpreter) -> list[Script]:
         """The script that an interpreter is given."""
@@ -205,6 +213,10 @@ class _Finder(NamedTuple):
             return find_scripts(inner, self.variables, is_inner=True)
         rest = _without_options(words, kind.flags, kind.valued)
         return self._absolute(rest[0] if rest else None, kind.status)
+
+    def _program(self, name: str | None) -> list[Script]:
+        """A program by its absolute path."""
+        return [Program(*script) for script in self._absolute(name, 127)]
 
     def _absolute(self, name: str | None, status: int) -> list[Script]:
         """A script by its absolute path; none where its folder is not known."""

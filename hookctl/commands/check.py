@@ -92,6 +92,26 @@ def _log(
     return show("log", lambda f: log(f, wanted), json)
 
 
+def _stats(
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME", help="Only newer decisions, as far back as the log has them: 7d, 2h."
+        ),
+    ] = "",
+    project: Annotated[
+        str, typer.Option(metavar="DIR", help="Only decisions in this project.")
+    ] = "",
+    prometheus: Annotated[
+        bool, typer.Option("--prometheus", help="Print the totals as metrics, for its textfiles.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    from hookctl.verbs.stats import stats
+
+    return show("stats", lambda f: stats(f, since, project, prometheus), json)
+
+
 def _hosts(
     host: Annotated[
         list[str] | None,
@@ -184,6 +204,12 @@ COMMANDS = {
         "Show what the guard decided, and why.",
         "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
         "  hookctl log --decision release --decision end --since 2026-11-21",
+    ),
+    "stats": Command(
+        _stats,
+        "Count what the guard decided: stops, blocks, refused tool calls, ignored reminders.",
+        "  hookctl stats --since 7d\n  hookctl stats --project . --json\n"
+        "  hookctl stats --prometheus > hookctl.tmp && mv hookctl.tmp hookctl.prom",
     ),
     "hosts": Command(
         _hosts,

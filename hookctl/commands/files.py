@@ -73,7 +73,20 @@ def _render(
     ] = "",
     python: Annotated[
         str,
-        typer.Option(metavar="P", help="The Python that runs the guard.", show_default=False),
+        typer.Option(
+            metavar="P",
+            help="The Python that runs the guard; in managed settings /usr/bin/python3.",
+            show_default=False,
+        ),
+    ] = "",
+    platform: Annotated[
+        str,
+        typer.Option(
+            metavar="OS",
+            help="Managed settings for linux or macos.  [default: this machine's]",
+            show_default=False,
+            autocompletion=completed_by("platform"),
+        ),
     ] = "",
     mode: options.Mode = "",
     preset: options.Preset = "",
@@ -89,7 +102,11 @@ def _render(
     content = load(pack)
     chosen = choose_hosts("render", [require_one_host(host or [], scope)], "user", json)[0]
     request = Request(
-        scope, hook_dir, python, guard_settings(mode, preset, assign, nudge, nudge_env, dispatch)
+        scope,
+        hook_dir,
+        python,
+        platform,
+        guard_settings(mode, preset, assign, nudge, nudge_env, dispatch),
     )
     return show("render", lambda f: render(f, content, chosen, request), json)
 
@@ -105,8 +122,8 @@ COMMANDS = {
     "render": Command(
         _render,
         "Print the settings text alone, for managed settings, MDM or Nix; nothing is written.",
-        "  hookctl render --host claude --hook-dir /usr/local/lib/hookctl/claude\n"
-        "  hookctl render --host claude --scope user --python /usr/bin/python3\n"
-        "  hookctl render --host claude --set MAX_STOP_BLOCKS=8 --set latch=false",
+        "  hookctl render --host claude --set MAX_STOP_BLOCKS=8\n"
+        "  hookctl render --host codex --platform macos --json\n"
+        "  hookctl render --host claude --scope user --python /usr/bin/python3",
     ),
 }

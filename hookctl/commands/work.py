@@ -43,7 +43,11 @@ def _run(
         ),
     ] = "",
     check: Annotated[
-        bool, typer.Option("--check", help="For status: exit code 1 where the guard ignores work.")
+        bool,
+        typer.Option(
+            "--check",
+            help="For status: exit code 1 where work is stale, or a reminder was ignored.",
+        ),
     ] = False,
     timeout: Annotated[
         str,

@@ -237,6 +237,14 @@ def variants(host: Host) -> list[tuple[str, Host]]:
     return layouts
 
 
+def managed_layout(host: Host, path: str) -> Host:
+    """The layout of a managed settings file: the one whose format has the file's ending."""
+    for layout in (host, *(variant for _, variant in variants(host))):
+        if path.endswith(f".{layout.format}"):
+            return layout
+    return host
+
+
 def other_layouts(host: Host) -> list[Host]:
     """The variants of a host whose hooks stand elsewhere in the very same file."""
     if not host.has_variants:

@@ -49,6 +49,7 @@ class HookFormat(NamedTuple):
     fields: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
     top: dict[str, Any] = {}  # noqa: RUF012
     wraps: bool = False
+    expands: bool = False  # variables in every settings string
 
 
 class Environment(NamedTuple):
@@ -156,6 +157,7 @@ class GuardNeeds(NamedTuple):
 
     events: Sequence[str] = ()
     without: Sequence[str] = ()
+    reminds_where: str = ""  # a variable: where it is set, the host itself reminds of a tool
 
 
 class OtherAgent(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from hookctl.documents.jsonc import JsonDocument
@@ -71,17 +72,24 @@ def is_shared_command(text: str, id: str, target: Target) -> bool:
 
 
 def wants(
-    settings: Settings, target: Target, pack: Pack, folder: str, limit: str, cap: str = ""
+    settings: Settings,
+    target: Target,
+    pack: Pack,
+    folder: str,
+    limit: str,
+    cap: str = "",
+    *,
+    wraps: bool = False,
 ) -> list[Wanted]:
     """The guard's entries in a host's settings file.
 
     `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
-    a file that ours would override: then ours repeats it.
+    a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
     """
     host = target.host
     wanted = []
     for hook in pack.hooks:
-        if hook.event in events(settings, host):
+        if hook.event in events(settings, host, wraps=wraps):
             wanted.append(_wanted_hook(settings, target, hook, folder, limit))
     if wanted:
         wanted = [*top_wants(host), *wanted]
@@ -95,8 +103,8 @@ def wants(
 
 
 def _shared_env(settings: Settings) -> dict[str, str]:
-    """The limit as a variable; the hook reads it in breaker mode only."""
-    if settings.mode != "breaker":
+    """The limit as a variable; the hook reads it in breaker mode only, and never if locked."""
+    if settings.mode != "breaker" or settings.effective.get("locked") is True:
         return {}
     return {LIMIT_KEY: wanted_limit(settings)}
 
@@ -119,16 +127,25 @@ def _wanted_hook(
     return Wanted(path, "element", fields, id, command_forms(id, hook.event, host))
 
 
-def events(settings: Settings, host: Host) -> tuple[str, ...]:
-    """The events that these settings need, of those that the host has and the guard can answer."""
+def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str, ...]:
+    """The events that these settings need, of those that the host has and the guard can answer.
+
+    A wrapped hook needs those that tell of prompts and tool calls, whatever the mode.
+    """
     needed = list(settings.events)
-    if "stop" in needed:
+    if "stop" in needed or wraps:
         needed += host.guard.events
     if "pre-tool" in needed and not can_refuse(host):
         needed.remove("pre-tool")
     if "session-start" in needed and not host.dialect.context:
         needed.remove("session-start")
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
+
+
+def leaves_reminders(host: Host, options: Mapping[str, Any]) -> bool:
+    """Whether the host itself gives the reminders that these options ask for."""
+    where = options.get("required_scope_env")
+    return bool(options.get("required_tools") and where) and where == host.guard.reminds_where
 
 
 def can_refuse(host: Host) -> bool:
@@ -252,6 +269,7 @@ def _hook_facts(host: Host) -> dict[str, Any]:
         "cap": _cap_to_count(host),
         "payload": host.payload,
         "denials": host.denials,
+        "reminds_where": host.guard.reminds_where,
     }
     return {name: value for name, value in facts.items() if value}
 

@@ -7,12 +7,24 @@ from typing import Any
 from hookctl.packs.guard import ARMED_CEILING, CEILING
 
 
-def sentence(mode: str, options: dict[str, Any], limit: int, cap: float, host: str) -> str:
+def sentence(
+    mode: str,
+    options: dict[str, Any],
+    limit: int,
+    cap: float,
+    host: str,
+    *,
+    can_end: bool = True,
+    can_wrap: bool = False,
+) -> str:
     """The guard's action on a stop and on a tool call.
 
-    `limit` and `cap` count blocks, 0 or less for no end; `host` is a title.
+    `limit` and `cap` count blocks, 0 or less for no end; `host` is a title. `can_end`: its hooks
+    can end a turn; `can_wrap`: `--wrap` would help.
     """
     parts = [_STOPS[mode](options, limit, cap, host)]
+    if mode == "guard" and not can_end:
+        parts = [only_counts(host, can_wrap=can_wrap)]
     if mode != "off" and options.get("required_tools"):
         parts.append(_nudge(mode, options))
     if mode in ("breaker", "keepalive") and options.get("guidance") is True:
@@ -65,6 +77,25 @@ def _guard(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
     if limit > 0:
         end = f"after {_count(limit, 'stop')} without progress"
     return f"never blocks by itself, and ends a chain of stops that other hooks force {end}"
+
+
+def only_counts(host: str, *, can_wrap: bool) -> str:
+    """What mode guard does where a hook cannot end a turn."""
+    text = (
+        "never blocks by itself, and only counts the stops that other hooks force: "
+        f"no hook can end a turn of {host}"
+    )
+    return f"{text}; `--wrap` limits such a hook" if can_wrap else text
+
+
+def wraps_only(count: int, limit: int, cap: float) -> str:
+    """What the guard does in mode off with wrapped hooks."""
+    hooks = _count(count, "wrapped hook")
+    if limit <= 0 or 0 < cap < limit:
+        return f"counts the denials of {hooks} up to the host's cap, and does nothing else"
+    return (
+        f"lets the agent stop at denial {limit} of {hooks} without progress, and does nothing else"
+    )
 
 
 def _off(options: dict[str, Any], limit: int, cap: float, host: str) -> str:

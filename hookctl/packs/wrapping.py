@@ -9,10 +9,12 @@ wrapping one. Because of `exec`, a host that ends the shell ends the hook.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import shlex
 
+from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head
 from hookctl.model import WRAP
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh
@@ -53,11 +55,17 @@ def is_shared_command(text: str, target: Target) -> bool:
     return text == command(original, target, folder, "")
 
 
+@functools.cache
+def _project_forms() -> str:
+    """A pattern for the project's folder as hosts have it in a command."""
+    forms = {load(name).environment.in_command for name in names()}
+    return "(?:" + "|".join(re.escape(form) for form in sorted(forms) if form) + ")"
+
+
 def original_of(text: str) -> str | None:
     """The original command inside a wrapping one, with any paths; None if it is none of ours."""
-    file = (
-        rf'\[ -f (?P<file>{_WORD}|"\$\w+"/{OWN}/{GUARD}/[a-z]+/{PROGRAM}) \] && \[ -r (?P=file) \]'
-    )
+    shared = rf"{_project_forms()}/{OWN}/{GUARD}/[a-z]+/{PROGRAM}"
+    file = rf"\[ -f (?P<file>{_WORD}|{shared}) \] && \[ -r (?P=file) \]"
     on_path = "command -v python3 >/dev/null 2>&1; then exec python3"
     python = rf"(?:\[ -x (?P<python>{_WORD}) \]; then exec (?P=python)|{on_path})"
     call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(_ALONE)}; fi'

@@ -15,8 +15,9 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex, config_folder, shapes
 from hookctl.hosts.model import Trust
 from hookctl.ledger import store
-from hookctl.masking import OwnText
+from hookctl.masking import OwnText, masked_text
 from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted
+from hookctl.packs.wrapping import is_wrap_id, original_of
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings import approval
@@ -73,12 +74,15 @@ class Approvals:
         needed, others = _needed_approvals(draft, pack)
         if not _may_approve(draft.target):
             _withdraw(config, draft, pack)  # what an earlier version approved
-        elif ask or (is_renewed and _keeps_up(config, draft, pack)):
+        elif ask:
             _approve(config, draft, pack, needed)
+        elif is_renewed and _keeps_up(config, draft, pack):
+            _approve(config, draft, pack, _without_new_wraps(config, draft, pack, needed))
         if ask:
             for hook in others:
                 text = f"{hook.id} is not as {pack} wants it, so it is not approved"
                 draft.tell("entry_edited", text)
+        draft.tell("not_approved", *_voided_approvals(config, draft, needed))
         if _misses_any(config, needed) or (ask and others):
             draft.tell("not_approved", _operator_step(trust, draft.target))
 
@@ -103,6 +107,7 @@ class Approvals:
         config = self._open_config_of(draft, must=False)
         if config and _may_approve(draft.target) and _keeps_up(config, draft, pack):
             needed, _ = _needed_approvals(draft, pack)
+            needed = _without_new_wraps(config, draft, pack, needed)
             if needed:
                 _approve(config, draft, pack, needed)
 
@@ -184,7 +189,8 @@ def _require_own_programs(draft: Draft, pack: str, environ: Mapping[str, str]) -
     paths = [draft.packs[pack].folder]
     for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
         if hook.pack == pack:
-            paths += _paths_in(str(hook.fields["command"]))
+            command = str(hook.fields["command"])
+            paths += _paths_in(command) + _paths_in(original_of(command) or "")
     for path in filter(None, paths):
         root = project.search(path, environ) if os.path.isabs(path) else path
         if not os.path.isabs(path) or project.has_mark(root):
@@ -238,6 +244,37 @@ def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[Ho
         else:
             edited.append(hook)
     return dict(codex.approvals(shape, draft.target.path, root, as_wanted)), edited
+
+
+def _without_new_wraps(
+    config: Draft, draft: Draft, pack: str, needed: dict[Path, str]
+) -> dict[Path, str]:
+    """The approvals without those of other tools' hooks that nobody has asked us to approve.
+
+    Whoever approved the guard has not approved a hook that it came to wrap since.
+    """
+    ours = {entry.path[:-1] for entry in _owned_approvals(config.record, draft, pack)}
+    kept = dict(needed)
+    for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
+        if is_wrap_id(hook.id):
+            path = codex.state_path(draft.target.path, hook.path)
+            if path not in ours:
+                kept.pop(path, None)
+    return kept
+
+
+def _voided_approvals(config: Draft, draft: Draft, needed: Mapping[Path, str]) -> list[str]:
+    """A line for each wrapped hook that waits for an approval: its old command had its own."""
+    lines = []
+    for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
+        if not is_wrap_id(hook.id):
+            continue
+        path = codex.state_path(draft.target.path, hook.path)
+        if path in needed and codex.approved(config.document, path) != needed[path]:
+            command = masked_text(original_of(str(hook.fields["command"])) or hook.id)
+            title = draft.host.title
+            lines.append(f"{title} does not run {command} until it is approved anew, as wrapped")
+    return lines
 
 
 def _misses_any(config: Draft, needed: Mapping[Path, str]) -> bool:

@@ -112,7 +112,9 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
         config = merge_config(path, written, wanted_config, draft.host, force=choice.force)
         files = guard_programs(config, wrapper=wraps_any)
         values = json.loads(config.data)
-        wants = _guard_wants(draft, visible, pack, folder, settings, values, force=choice.force)
+        wants = _guard_wants(
+            draft, visible, pack, folder, settings, values, force=choice.force, wraps=wraps_any
+        )
     recorded = _recorded_settings(settings, wanted_config)
     if choice.settings.rules or (_has_rules(known) and not choice.reset):
         recorded["rules"] = True
@@ -178,17 +180,18 @@ def _guard_wants(
     config: Mapping[str, Any],
     *,
     force: bool,
+    wraps: bool,
 ) -> list[Wanted]:
     """The guard's wants; the host's cap follows the limit that will be in effect in this file."""
     cap, wanted_limit = _operators_cap(draft), guard.wanted_limit(settings)
-    wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, cap)
+    wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, cap, wraps=wraps)
     if draft.host.env_path:
         limit = _limit_in_settings(draft, visible, wants, force=force)
     else:
         limit = _limit_in_config(config)
     if limit == wanted_limit:
         return wants
-    return guard.wants(settings, draft.target, pack, folder, limit, cap)
+    return guard.wants(settings, draft.target, pack, folder, limit, cap, wraps=wraps)
 
 
 def _limit_in_settings(

@@ -16,6 +16,7 @@ from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.model import Pack
 from hookctl.packs.wants import has_hooks
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.content import Choice, Content, guard_content, pack_content
 from hookctl.planner.draft import Draft, make_draft, plan_file
@@ -184,7 +185,10 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     if pack.name != GUARD and (not target.shared or _was_written_here(draft)):
         update_other_packs(draft, pack.name)
     others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]
-    draft.commands = _wanted_commands(target, content.wants) | written_hooks(target, others)
+    wrapped = [entry for entry in draft.pack_entries() if is_wrap_id(entry.id)]
+    draft.commands = _wanted_commands(target, content.wants) | written_hooks(
+        target, [*others, *wrapped]
+    )
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
 

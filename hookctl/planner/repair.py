@@ -141,7 +141,9 @@ def _has_only_the_guard(draft: Draft) -> bool:
             return False
     settings = settings_from(known.settings)
     limit = guard.wanted_limit(settings)
-    wants = guard.wants(settings, draft.target, packs.load(GUARD), known.folder, limit)
+    wraps = bool(_wrapped_originals(draft))
+    pack = packs.load(GUARD)
+    wants = guard.wants(settings, draft.target, pack, known.folder, limit, wraps=wraps)
     wanted = [(want.path, want.value) for want in wants]
     for entry in draft.pack_entries():
         if entry.kind == "container" or is_wrap_id(entry.id):
@@ -164,7 +166,8 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
         return "", {}
     python, _ = draft.sources.python()
     folder, pack = guard_record.folder, packs.load(GUARD)
-    wants = guard.wants(settings.with_python(python), draft.target, pack, folder, "")
+    settings = settings.with_python(python)
+    wants = guard.wants(settings, draft.target, pack, folder, "", wraps=bool(originals))
     commands = {want.id: want.value["command"] for want in wants if want.id}
     for id, original in originals.items():
         if original is not None:

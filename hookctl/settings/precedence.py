@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, load, reading, variants
+from hookctl.hosts import Host, load, managed_layout, reading, variants
 from hookctl.hosts.shapes import event_maps
 from hookctl.model import Path
 from hookctl.settings.targets import Read, active_file, all_files, read_settings, variant_of_file
@@ -65,7 +65,7 @@ def _find_files(
     if scope == "user":
         return _with_neighbours(folders, variant_of_file(host, user, read), user, scope, "", read)
     if scope == "managed":
-        return [(host, path) for path in _managed_files(host)]
+        return [(managed_layout(host, path), path) for path in _managed_files(host)]
     if scope not in host.scopes:
         return []
     variant, path = active_file(host, scope, folders.environ, start, read)

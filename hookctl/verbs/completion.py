@@ -37,6 +37,7 @@ def values(name: str) -> Sequence[str]:
     from hookctl import events, hosts, packs
     from hookctl.packs.choices import MODES
     from hookctl.packs.presets import PRESETS
+    from hookctl.settings import managed
     from hookctl.settings.targets import SCOPES
 
     return {
@@ -47,6 +48,7 @@ def values(name: str) -> Sequence[str]:
         "hosts": (*hosts.names(), "all"),
         "mode": MODES,
         "pack": packs.names(),
+        "platform": tuple(managed.PLATFORMS),
         "preset": (*PRESETS, "none"),
         "rendered scope": (*SCOPES, "managed"),
         "scope": SCOPES,

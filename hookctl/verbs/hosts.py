@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,6 +47,8 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "comments": host.comments,
         "files": _settings_paths(host, folders),
         "also": _other_paths(host, folders),
+        "managed": host.managed_files.get(sys.platform, []),
+        "rules": _rules_paths(host, folders),
         "scopes_supported": [*host.scopes],
         "events": events,
         "cap": host.cap or None,
@@ -69,6 +72,15 @@ def _settings_paths(host: Host, folders: Folders) -> dict[str, str]:
     paths = {}
     for scope in host.scopes:
         paths[scope] = known.settings_path(host, scope, folders.environ, _PROJECT)
+    return paths
+
+
+def _rules_paths(host: Host, folders: Folders) -> dict[str, str]:
+    """The file with instructions for the agent of each scope."""
+    paths = {}
+    for scope, pattern in host.rules.items():
+        config = known.config_folder(host, folders.environ)
+        paths[scope] = pattern.format(config=config, project=_PROJECT)
     return paths
 
 
@@ -109,6 +121,10 @@ def _describe(facts: dict[str, Any]) -> list[Line]:
         rows.append((scope, f"{tilde(facts['files'][scope])} ({format_name})"))
     for path in facts["also"]:
         rows.append(("or", f"{tilde(path)}, where hooks count from there"))
+    for path in facts["managed"]:
+        rows.append(("managed", path))
+    for scope, path in facts["rules"].items():
+        rows.append(("rules", f"{tilde(path)} ({scope} scope)"))
     rows.append(("detected", tilde(facts["detected"]) or "no"))
     rows.append(("host cap", _describe_cap(facts["cap"])))
     rows.append(("session", _describe_session(facts["session"])))

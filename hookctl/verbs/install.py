@@ -147,13 +147,27 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
     if settings.events and not _hosts_with_hooks(plan, GUARD):
         text = "the guard does not run: none of its hooks is registered"
         return [Line(text, WARN), fix("add --force, or see what `hookctl doctor` says")]
+    if not settings.events and record and any(is_wrap_id(entry.id) for entry in record.entries):
+        text = "The guard limits the denials of the hooks that it wraps, and does nothing else."
+        return [Line(text), *_next(plan, targets, ["doctor"])]
     if not settings.events:
         command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
     steps = ["doctor"]
     if settings.mode in _FIRST_STEPS:
         steps.append(_FIRST_STEPS[settings.mode])
-    return [Line(f"The guard {_DOES[settings.mode]}."), *_next(plan, targets, steps)]
+    return [
+        Line(f"The guard {_describe_mode(settings.mode, targets)}."),
+        *_next(plan, targets, steps),
+    ]
+
+
+def _describe_mode(mode: str, targets: list[Target]) -> str:
+    """What the guard does in a mode, where every one of these hosts lets it."""
+    titles = [target.host.title for target in targets if not target.host.dialect.end]
+    if mode == "guard" and titles:
+        return f"never blocks by itself, and only counts on {', '.join(titles)}: see the message"
+    return _DOES[mode]
 
 
 def _describe_installed(plan: Plan, pack: Pack) -> str:

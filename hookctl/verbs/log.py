@@ -145,6 +145,12 @@ def _explain(event: dict[str, Any]) -> str:
     """The reason of a decision, and its counts in brackets."""
     reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
     reason = reasons.get(event.get("code", ""), "")
+    if event.get("decision") == "counted":
+        reason = events.COUNTED
+    if event.get(events.IGNORED) is True:
+        reason += "; the reminder before it was ignored"
+    if isinstance(event.get("path"), str):
+        reason += f": {event['path']}: {event.get('error', '')}"
     counts = ", ".join(_counts(event))
     return f"{reason} ({counts})".lstrip() if counts else reason
 
@@ -154,5 +160,7 @@ def _counts(event: dict[str, Any]) -> Iterator[str]:
         count = event.get(field)
         if count is not None:
             yield f"{count} {word}" if count == 1 else f"{count} {word}s"
+    if event.get("refusals", 1) != 1:
+        yield f"{event['refusals']} calls"
     if event.get("progress"):
         yield f"{event['progress']} progress"

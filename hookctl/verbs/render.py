@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import sys
 from typing import NamedTuple
 
-from hookctl import engine
-from hookctl import hosts as known
+from hookctl import engine, hosts
 from hookctl.documents import formats
 from hookctl.errors import usage_error
-from hookctl.hosts import Host, shapes
+from hookctl.hosts import Host, reading, shapes
 from hookctl.model import Current, Hooks, Result, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import Request as Chosen
@@ -22,12 +21,15 @@ from hookctl.packs.wants import wants as pack_wants
 from hookctl.planner.guard_files import new_config
 from hookctl.planner.install import check_request
 from hookctl.planner.runtime_files import CONFIG
+from hookctl.settings import managed
+from hookctl.settings.managed import ManagedFile
 from hookctl.settings.targets import GUARD, SCOPES, Target, in_sh, pack_folder, require_scope
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders, asset
 
 # For all users of a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"
+_SHARED_PYTHON = "/usr/bin/python3"
 
 
 class Request(NamedTuple):
@@ -36,6 +38,7 @@ class Request(NamedTuple):
     scope: str
     hook_dir: str = ""
     python: str = ""
+    platform: str = ""
     settings: Chosen = Chosen()
 
 
@@ -44,7 +47,7 @@ def require_one_host(names: list[str], scope: str) -> str:
     if len(names) == 1 and names[0] != "all":
         return names[0]
     _require_known_scope(scope)
-    able = [name for name in known.names() if known.load(name).has_files(scope)]
+    able = [name for name in hosts.names() if hosts.load(name).has_files(scope)]
     hint = f"Name it with --host; those that have {scope} settings are: {', '.join(able)}."
     raise usage_error("which host? render prints the text of one", hint)
 
@@ -57,9 +60,8 @@ def _require_known_scope(scope: str) -> None:
 
 def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
     """The text that an install into an empty settings file of this scope would write."""
-    _require_known_scope(request.scope)
-    if request.scope != "managed":
-        require_scope(host, request.scope)
+    place = _find_place(folders, pack, host, request)
+    host = hosts.managed_layout(host, place.path) if request.scope == "managed" else host
     target = Target(host, request.scope, "", "/" if request.scope == "project" else "")
     folder = _choose_folder(folders, target, pack, request)
     if request.python and not os.path.isabs(request.python):
@@ -69,11 +71,34 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     wants, notes = _list_wants(folders, target, pack, folder, settings)
     decision = engine.install((), Current({}, {}, Hooks()), pack.name, pack.version, wants)
     document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
+    reading.require(host, document)
     text = document.data.decode()
     copies, copy_notes = _list_copies(pack, target, folder, settings)
-    notes = [*notes, _name_settings_file(folders, host, request.scope), *copy_notes]
-    data = {"text": text, "settings": document.value, "files": copies}
+    notes = [*notes, _say_place(host, request.scope, place), *copy_notes]
+    data = {
+        "text": text,
+        "settings": document.value,
+        "path": place.path,
+        "drop_in": place.is_drop_in,
+        "owner": managed.OWNER if request.scope == "managed" else "",
+        "mode": managed.MODE,
+        "sha256": _digest(document.data),
+        "files": copies,
+    }
     return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
+
+
+def _find_place(folders: Folders, pack: Pack, host: Host, request: Request) -> ManagedFile:
+    """The settings file that the text is for; it refuses a scope that the host does not have."""
+    _require_known_scope(request.scope)
+    if request.scope == "managed":
+        return managed.find(host, managed.require_platform(request.platform), pack.name)
+    if request.platform:
+        hint = "Leave it out: the other scopes' files are those of this machine."
+        raise usage_error("--platform is for managed settings", hint)
+    require_scope(host, request.scope)
+    path = hosts.settings_path(host, request.scope, folders.environ, "<project>")
+    return ManagedFile(path, False)
 
 
 def _choose_folder(folders: Folders, target: Target, pack: Pack, request: Request) -> str:
@@ -95,7 +120,11 @@ def _choose_folder(folders: Folders, target: Target, pack: Pack, request: Reques
 def _choose_settings(pack: Pack, target: Target, request: Request) -> Settings:
     """The chosen settings of the guard, checked as install checks them."""
     check_request(pack, request.settings)
-    settings = choose(Settings(python=request.python), request.settings)
+    current = Settings(python=request.python)
+    if target.scope == "managed":
+        python = request.python or _SHARED_PYTHON  # not this machine's: it is for every one
+        current = Settings(options={"locked": True} if pack.name == GUARD else {}, python=python)
+    settings = choose(current, request.settings)
     if not settings.events:
         hint = "Leave it out; where the guard is registered already, remove that."
         raise usage_error("--mode off registers nothing, so there is no text", hint)
@@ -133,13 +162,32 @@ def _list_copies(
         notes.append(f"put {source} at {_shorten(target, copy)}")
     copies = []
     for copy, source in sources.items():
-        copies.append({"from": source, "to": _shorten(target, copy)})
+        copies.append({"from": source, **_describe_file(_shorten(target, copy), source)})
     if pack.name == GUARD:
         config = _make_config(settings, target.host)
         path = _shorten(target, os.path.join(folder, CONFIG))
         notes.append(f"put this at {path}: {json.dumps(json.loads(config), ensure_ascii=False)}")
-        copies.append({"text": config, "to": path})
+        copies.append({"to": path, "text": config, **_describe(config.encode(), False)})
     return copies, notes
+
+
+def _describe_file(copy: str, source: str) -> dict[str, str]:
+    """Where a file goes, and its content; as text, if it is one."""
+    with open(source, "rb") as stream:
+        data = stream.read()
+    described = {"to": copy, **_describe(data, os.access(source, os.X_OK))}
+    try:
+        return {**described, "text": data.decode()}
+    except UnicodeDecodeError:
+        return described
+
+
+def _describe(data: bytes, is_program: bool) -> dict[str, str]:
+    return {"mode": "0755" if is_program else managed.MODE, "sha256": _digest(data)}
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _make_config(settings: Settings, host: Host) -> str:
@@ -162,17 +210,14 @@ def _fold_package(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
     return folded
 
 
-def _name_settings_file(folders: Folders, host: Host, scope: str) -> str:
+def _say_place(host: Host, scope: str, place: ManagedFile) -> str:
+    """The sentence about the file that the text is for."""
     if scope != "managed":
-        path = known.settings_path(host, scope, folders.environ, "<project>")
-        return f"{host.title} reads it from {path}"
-    paths = host.managed_files.get(sys.platform, [])
-    if paths:
-        return f"{host.title} reads it from {paths[0]}"
-    return (
-        f"hookctl knows of no managed settings of {host.title} on this system, "
-        "so nothing may read it"
-    )
+        return f"{host.title} reads it from {place.path}"
+    said = f"put the settings at {place.path} (owner {managed.OWNER}, mode {managed.MODE})"
+    if place.is_drop_in:
+        return said
+    return f"{said}; if that file has other settings, merge the two"
 
 
 def _find_source(pack: Pack, name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from hookctl import clock, errors, report
+from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
 from hookctl.packs import run_files as work_files
@@ -263,6 +263,8 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
         *_describe_armed(run_files, data["active_seconds"]),
         *_describe_chain(data),
     ]
+    if data["ignored"]:
+        lines.append("ignored    the last stop came although the guard had reminded of a tool")
     for name, meaning in _MEANINGS.items():
         if name in ages:
             lines.append(f"{name:10} since {ages[name]}: {meaning}")
@@ -291,12 +293,20 @@ def _describe_age(run_files: RunFiles, work: Work) -> list[str]:
 
 
 def _needs_a_look(run_files: RunFiles) -> bool:
-    """Whether the guard ignores work that a person may count on."""
+    """Whether the guard ignores work that a person may count on, or the agent its reminder."""
+    if _has_ignored_reminder(run_files):
+        return True
     try:
         work_files.parse(files.read(run_files.task).data or b"{}", run_files.task)
     except HookctlError:
         return True
     return whose_work.find_work(run_files).is_stale
+
+
+def _has_ignored_reminder(run_files: RunFiles) -> bool:
+    """Whether the last stop in this project was one in spite of a reminder."""
+    stops = [line for line in events.read_folder(run_files.state) if line.get("event") == "stop"]
+    return bool(stops) and stops[-1].get(events.IGNORED) is True
 
 
 def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str]:
@@ -339,6 +349,7 @@ def _data(run_files: RunFiles) -> dict[str, Any]:
         "owner_seen_seconds": _age_of(run_files, holder.seen) if is_held else None,
         "work_age_seconds": _age_of(run_files, work.touched) if work.remaining else None,
         "stale": work.is_stale,
+        "ignored": _has_ignored_reminder(run_files),
         "stop": os.path.lexists(os.path.join(run_files.folder, "STOP")),
         "conclude": os.path.lexists(os.path.join(run_files.folder, "CONCLUDE")),
         "active_until": end if is_active else None,

@@ -24,6 +24,7 @@ from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
+_REFUSED = "dispatch_refused"
 _TELL_AFTER = 1.0  # seconds until progress is shown
 _HINT = (
     'A line is as {"event": "stop", "stop_hook_active": true, "run": {"remaining": 2}}; '
@@ -161,6 +162,9 @@ def _play(stage: Stage, script: list[Event]) -> Iterator[dict[str, Any]]:
         stage.arrange(event.run)
         if event.event:
             answer, log_line = stage.ask(event)
+            if event.event == "pre-tool" and log_line.get("code", _REFUSED) == _REFUSED:
+                # Refused calls share lines of the log: only the answer says which they are.
+                log_line = {"decision": "refuse", "code": _REFUSED} if answer else {}
             yield _describe_decision(event, answer, log_line)
         if time.monotonic() - begin > _TELL_AFTER and number % 50 == 0:
             report.progress(f"{number} of {len(script)} events")

@@ -27,6 +27,7 @@ from hookctl.packs.model import NEWER, UNKNOWN, Origin
 from hookctl.packs.released import find_origin
 from hookctl.packs.run_files import find as find_run_files
 from hookctl.packs.sentence import sentence as describe_guard
+from hookctl.packs.sentence import wraps_only
 from hookctl.planner.run import pending_first
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
@@ -239,7 +240,6 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
         facts["program"] = origin.kind if origin else None
         facts["guard"] = _describe_foreign_program(origin) or (
             _describe_guard(folders, host, path, record, document, states, sources)
-            + _describe_wraps(facts["entries"])
             + _describe_distrust(folders, host, record)
         )
     return facts
@@ -389,28 +389,51 @@ def _describe_guard(
     reason = _find_idle_reason(host, pack_record, document, states, variables, switched_off)
     if not reason and f"{GUARD}/stop" in unapproved:
         reason = f"{host.title} waits for an approval ({host.trust.step(record.scope)})"
+    wraps = [id for id, state in states.items() if wrapping.is_wrap_id(id) and state == "owned"]
+    if wraps and not settings_from(pack_record.settings).events and not switched_off:
+        if unapproved & set(wraps):
+            step = host.trust.step(record.scope)
+            return f"does nothing: {host.title} waits for an approval ({step})"
+        limit = _limit_in_effect(pack_record, variables)
+        return wraps_only(len(wraps), limit, effective.blocks(host, sources, {}))
     if reason:
         return f"does nothing: {reason}"
     missing = _missing_events(host, pack_record, states)
-    return _describe_mode(host, pack_record, sources, missing) + _describe_gaps(
-        host, pack_record, missing, unapproved
-    )
+    text = _describe_mode(host, pack_record, sources, missing, has_wraps=bool(wraps))
+    text += _describe_wraps(len(wraps))
+    return text + _describe_gaps(host, pack_record, missing, unapproved)
 
 
 def _describe_mode(
-    host: Host, pack_record: PackRecord, sources: list[Source], missing: list[str]
+    host: Host,
+    pack_record: PackRecord,
+    sources: list[Source],
+    missing: list[str],
+    *,
+    has_wraps: bool,
 ) -> str:
     """What the guard does on a stop and on a tool call, and what limits it."""
     variables = effective.variables(sources)
     settings = settings_in_effect(guard.current_configuration(pack_record), variables)
-    limit = guard.limit_of(variables.get(LIMIT_KEY, ""), settings.get("max_stop_blocks"))
+    limit = _limit_in_effect(pack_record, variables)
     mode = "off" if "stop" in missing else guard.mode_of(settings, variables)
     cap = effective.cap(host, sources, {}).text
     obstacles = [f"; {text}" for text in in_the_way(host, mode, limit, settings, cap)]
     if "pre-tool" in missing or not guard.can_refuse(host):
         settings["dispatch_tools"] = []
+    if guard.leaves_reminders(host, settings):
+        settings["required_tools"] = []
     blocks = effective.blocks(host, sources, {})
-    return describe_guard(mode, settings, limit, blocks, host.title) + "".join(obstacles)
+    text = describe_guard(
+        mode,
+        settings,
+        limit,
+        blocks,
+        host.title,
+        can_end=bool(host.dialect.end),
+        can_wrap=host.registration.wraps and not has_wraps,
+    )
+    return text + "".join(obstacles)
 
 
 def _describe_gaps(
@@ -429,9 +452,14 @@ def _describe_gaps(
     return text
 
 
-def _describe_wraps(entries: list[dict[str, Any]]) -> str:
+def _limit_in_effect(pack_record: PackRecord, variables: dict[str, str]) -> int:
+    """The limit that the hook uses."""
+    settings = settings_in_effect(guard.current_configuration(pack_record), variables)
+    return guard.limit_of(variables.get(LIMIT_KEY, ""), settings.get("max_stop_blocks"))
+
+
+def _describe_wraps(count: int) -> str:
     """How many hooks of other tools the guard wraps."""
-    count = sum(entry["state"] == "owned" for entry in entries if entry["wraps"])
     if not count:
         return ""
     hooks = "hook" if count == 1 else "hooks"
@@ -441,7 +469,8 @@ def _describe_wraps(entries: list[dict[str, Any]]) -> str:
 def _missing_events(host: Host, pack_record: PackRecord, states: dict[str, str]) -> list[str]:
     """The events that the guard's settings need and that are not registered."""
     missing = []
-    for event in guard.events(settings_from(pack_record.settings), host):
+    wraps = any(wrapping.is_wrap_id(id) for id in states)
+    for event in guard.events(settings_from(pack_record.settings), host, wraps=wraps):
         if states.get(f"guard/{event}") not in ("owned", "overridden"):
             missing.append(event)
     return missing

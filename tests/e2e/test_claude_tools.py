@@ -8,7 +8,7 @@ from .claude import Place, Run, bash, play, subagent
 from .clients import Client
 from .dialects import Call
 from .model_server import Script
-from .product import LIMIT, codes, data_folder, decisions, hookctl, leave_work, state_folder, until_logged
+from .product import LIMIT, codes, data_folder, decisions, hookctl, hookctl_json, leave_work, state_folder, until_logged
 
 pytestmark = pytest.mark.e2e
 OWN_FOLDERS = True  # so every scope keeps its state in the same folder
@@ -117,7 +117,8 @@ def test_the_31st_identical_call_in_five_minutes_is_refused(claude: Client, plac
         f"PreToolUse:Bash hook error: {REFUSAL} Change the request or finish."
     }
     assert notes(place) == ["once"] * 30 + ["other"]
-    assert [(entry["decision"], entry["code"]) for entry in decisions(place)] == [("refuse", "dispatch_refused")] * 3
+    assert [(entry["decision"], entry["refusals"]) for entry in decisions(place)] == [("refuse", 1)]
+    assert hookctl_json(place, "stats")["trips"] == 3
     # The client starts the hook for this tool only, and it never says more than it has to.
     assert {hook["hook_name"] for hook in run.hooks("PreToolUse")} == {"PreToolUse:Bash"}
     assert [bool(hook["stdout"]) for hook in run.hooks("PreToolUse")] == [False] * 30 + [True] * 3 + [False]
@@ -138,7 +139,8 @@ def test_a_subagent_s_calls_are_counted_with_the_agent_s_own(claude: Client, pla
     replies = [NOTE, subagent("MARKER"), NOTE, "done"]
     play(claude, place, Script(replies, sub_marker="MARKER", sub_replies=[NOTE, NOTE, "looked"]))
     assert len(notes(place)) == 2
-    assert codes(place) == ["dispatch_refused"] * 2 + ["no_work"]
+    assert codes(place) == ["dispatch_refused", "no_work"]
+    assert hookctl_json(place, "stats")["trips"] == 2
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ REFUSALS: dict[str, dict[str, Any]] = {
     "droid": NESTED,
     "hermes": {"decision": "block", "reason": ...},
 }
-TALKATIVE = ("claude", "codex", "gemini", "qwen")  # show a message when the agent is let go
+TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands")  # show or record why the agent may stop
 
 
 @dataclass
@@ -174,7 +174,8 @@ class Session:
         answer = json.loads(said)
         if same_form(answer, BLOCKS[self.host]):
             return "B"
-        assert self.host in TALKATIVE and same_form(answer, {"systemMessage": ...}), said
+        form = {"decision": "allow", "reason": ...} if self.host == "openhands" else {"systemMessage": ...}
+        assert self.host in TALKATIVE and same_form(answer, form), said
         return "R"
 
 

@@ -196,13 +196,49 @@ def test_nothing_is_written_where_nothing_is_gated(lab: Lab) -> None:
     assert not list(lab.state.glob("**/events.jsonl*"))
 
 
-def test_the_log_has_one_line_a_refusal_and_none_for_the_rest(lab: Lab) -> None:
+def test_the_first_refusal_of_a_window_has_a_line_and_allowed_calls_have_none(lab: Lab) -> None:
     lab.config(**DIS)
     lab.environment["HOOKCTL_NOW"] = "1763755200"
     lab.attempts("a", 5)
     about = {"t": 1763755200, "host": "claude", "session": name_of("S1"), "event": "pre-tool"}
     uncounted = {"blocks": None, "attempts": None, "progress": None}
-    assert lab.log() == [{**about, "decision": "refuse", "code": "dispatch_refused", **uncounted}] * 2
+    refused = {"decision": "refuse", "code": "dispatch_refused", "refusals": 1}
+    assert lab.log() == [{**about, **refused, **uncounted}]
+
+
+def refusals(lab: Lab) -> list[int]:
+    """How many refused calls each line of the log stands for."""
+    return [line["refusals"] for line in lab.log() if line["code"] == "dispatch_refused"]
+
+
+def test_a_hundred_refusals_share_a_line_and_the_rest_comes_when_the_window_is_over(lab: Lab) -> None:
+    lab.config(**{**DIS, "dispatch_max": 1, "dispatch_window_s": 10})
+    lab.environment["HOOKCTL_NOW"] = "100"
+    lab.attempts("a", 2)
+    assert refusals(lab) == [1]
+    stored = json.loads((lab.folder / "dispatch.json").read_text())
+    (lab.folder / "dispatch.json").write_text(json.dumps({**stored, "trips": 99}))
+    lab.attempts("a", 1)
+    assert refusals(lab) == [1], "99 of them are not told yet"
+    lab.attempts("a", 1)
+    assert refusals(lab) == [1, 100]
+    lab.attempts("a", 3)
+    lab.environment["HOOKCTL_NOW"] = "110"
+    lab.attempts("b", 1)
+    assert refusals(lab) == [1, 100, 3], "the window of `a` is over"
+    lab.attempts("b", 1)
+    assert (refusals(lab), counts(lab)["trips"], counts(lab)["told"]) == ([1, 100, 3, 1], 105, 105)
+
+
+def test_refusals_that_an_older_hook_logged_one_by_one_are_not_told_again(lab: Lab) -> None:
+    lab.config(**{**DIS, "dispatch_max": 1})
+    lab.environment["HOOKCTL_NOW"] = "100"
+    lab.attempts("a", 2)
+    stored = json.loads((lab.folder / "dispatch.json").read_text())
+    del stored["told"]
+    (lab.folder / "dispatch.json").write_text(json.dumps({**stored, "trips": 40}))
+    lab.attempts("b", 2)
+    assert refusals(lab) == [1, 1]
 
 
 def test_a_thousand_live_keys_are_bounded_and_counted(lab: Lab) -> None:

@@ -512,7 +512,7 @@ def test_a_new_prompt_without_a_readable_transcript_is_a_humans(lab: Lab) -> Non
     assert lab.stops("0", prompt_id="q") == "B"
 
 
-@pytest.mark.parametrize(("host", "gone"), [("openhands", "A"), ("claude", "R")])
+@pytest.mark.parametrize(("host", "gone"), [("openhands", "R"), ("claude", "R")])
 def test_where_prompts_come_as_events_the_transcript_tells_none(lab: Lab, host: str, gone: str) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     lab.host = host
@@ -936,11 +936,13 @@ def test_a_session_that_cannot_be_replaced_never_blocks(lab: Lab) -> None:
     path.unlink()
     path.mkdir()
     assert lab.stops("11") == "RR"
-    assert "its state cannot be saved; work remains (2)" in lab.call("stop")
+    said = lab.call("stop")
+    assert f"its state cannot be saved ({path}: Is a directory); work remains (2)" in said
     lab.task(remaining=0)
     assert lab.stops("0") == "A"
     assert lab.codes().pop() == "no_work"
     assert lab.codes()[1:-1] == ["state_error"] * 3
+    assert (lab.log()[1]["path"], lab.log()[1]["error"]) == (str(path), "Is a directory")
 
 
 def test_a_full_disk_never_blocks(lab: Lab) -> None:
@@ -998,9 +1000,16 @@ def test_a_spoilt_state_folder_lets_go(lab: Lab, where: str, how: str) -> None:
         path.mkdir()
     else:
         path.write_text("a file")
-    assert lab.stop() == ("B" if where == "events" else "A")
-    if where == "lock":
-        assert lab.codes() == ["state_error"]
+    assert lab.stop() == ("B" if where == "events" else "R"), "said to a person"
+    logged = [json.loads(line) for log in lab.state.glob("guard/**/events.jsonl") if log.is_file()
+              for line in log.read_text().splitlines()]  # fmt: skip
+    if where == "events":
+        assert [line["code"] for line in logged] == ["blocked"]
+    elif where in ("lock", "project"):
+        assert [line["code"] for line in logged] == ["state_error"]
+        assert logged[0]["error"] and str(path) in logged[0]["path"]
+    else:
+        assert logged == [], "nowhere to write it"
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("unshare"), reason="root may write everywhere")

@@ -71,7 +71,7 @@ SCENARIOS: list[Row] = [
     ("C13 fresh stops do not count by default", {"max_stop_blocks": 2}, "work 2; 0101=BBRA[open]"),
     ("C14 a host that says false", {"max_stop_blocks": 3}, "work 2; 0000=BBBR"),
     ("C14 a host that says true", {"max_stop_blocks": 3}, "work 2; 1111=BBBR"),
-    ("C16 no flag", {"max_stop_blocks": 3}, "host openhands; work 2; ----=BBBA[tripped]"),
+    ("C16 no flag", {"max_stop_blocks": 3}, "host openhands; work 2; ----=BBBR[tripped]"),
     ("C17 no latch", SEED0, "work 2; 0111110=BBBBBRB"),
     ("C17 no latch, active", {"latch": False, "max_stop_blocks": 1}, "work 2; 0111=BRBR"),
     ("C19 progress closes the latch", {}, "work 2 a; 011111=BBBBBR; work 2 b; 0=B"),

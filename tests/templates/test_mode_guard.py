@@ -74,7 +74,7 @@ def test_a_host_that_cannot_end_a_turn_hears_nothing_and_the_log_does(lab: Lab, 
     lab.config(**TWO)
     lab.host = host
     assert [lab.call("stop", stop_hook_active=active) for active in (False, True)] == ["", ""]
-    assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("end", "stop_loop")]
+    assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("counted", "stop_loop")]
 
 
 def test_nothing_of_the_project_or_the_payload_is_said(lab: Lab) -> None:

@@ -98,7 +98,7 @@ def test_refusals_turn_the_log_over_too(lab: Lab) -> None:
     lab.attempts("a", 2)
     log = lab.folder / "events.jsonl"
     log.write_bytes(b"x" * 256 * 1024)
-    lab.attempt("a")
+    lab.attempts("b", 2)
     assert log.stat().st_size < 1000
     assert log.with_name("events.jsonl.1").stat().st_size == 256 * 1024
 

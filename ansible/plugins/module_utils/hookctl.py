@@ -81,14 +81,14 @@ def failure(envelope):
     """What a module reports where hookctl failed: the first error in words, and all of them."""
     errors = envelope["errors"]
     first = errors[0] if errors else {}
-    text = first.get("message") or "hookctl ended with {0}".format(envelope["exit_code"])
+    text = first.get("message") or f"hookctl ended with {envelope['exit_code']}"
     where = first.get("path", "")
     if where and first.get("line"):
-        where = "{0}:{1}:{2}".format(where, first["line"], first["column"])
+        where = f"{where}:{first['line']}:{first['column']}"
     if where:
         text = f"{text}: {where}"
     if first.get("hint"):
-        text = "{0}. {1}".format(text, first["hint"])
+        text = f"{text}. {first['hint']}"
     if first.get("code") == "other_user":
         text += " In a playbook that is become_user."
     return {

@@ -10,7 +10,8 @@ module: hook
 short_description: Put a pack's hooks and settings into a coding agent's settings file
 description:
   - Runs C(hookctl install) or C(hookctl uninstall) on the target. Every other byte of the settings file stays as it is.
-  - A task is the whole wish. Options of the guard that the task leaves out have their defaults, whatever an earlier task said.
+  - A task is the whole wish. Options of the guard that the task leaves out have their defaults,
+    whatever an earlier task said.
   - What somebody on the target changed by hand stays, and is named in RV(kept), unless O(force=true).
   - The files are those of the user that the task runs as. Use C(become_user) for another user.
     A run as root in another user's home is refused.
@@ -118,7 +119,7 @@ options:
     type: path
     default: hookctl
 notes:
-  - Hookctl finds everything through C(HOME) and the agents' own variables (C(CLAUDE_CONFIG_DIR), C(CODEX_HOME), and so on),
+  - Hookctl finds everything through C(HOME) and the agents' own variables, such as C(CLAUDE_CONFIG_DIR),
     which can be set in the task's C(environment).
   - Files that an earlier run left unfinished are completed first. That counts as a change.
 seealso:
@@ -313,7 +314,8 @@ def wishes(params):
     for name, value in sorted(params["set"].items()):
         arguments.append(f"--set={name}={text_of(value)}")
     if params["nudge"]:
-        arguments.append("--nudge={0}".format(",".join(params["nudge"])))
+        tools = ",".join(params["nudge"])
+        arguments.append(f"--nudge={tools}")
     for name in ("dispatch", "allow_env"):
         arguments += [f"{option(name)}={value}" for value in params[name]]
     if params["agree"]:

@@ -73,7 +73,7 @@ def word_answer(call, decision, code, blocks, remaining):
     text = settings.nudge_reason if code == "nudged" else chosen or own
     values = list_values(call, blocks, remaining)
     if decision == "release":
-        values["why"] = describe_reason(code, blocks)
+        values["why"] = describe_reason(call, code, blocks)
     if chosen or code == "nudged":
         return fill(text, values)
     return fill_own(call, text, values)
@@ -136,6 +136,16 @@ def has_command():
     return False
 
 
-def describe_reason(code, blocks):
+def describe_reason(call, code, blocks):
     """Why the guard lets the agent stop, in words."""
-    return WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks")
+    text = WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks")
+    if code == "state_error" and call.failure:
+        text += " ({path}: {error})".format(**describe_failure(call))
+    return text
+
+
+def describe_failure(call):
+    """Where and why the state cannot be saved."""
+    error = call.failure
+    path = error.filename if type(error.filename) is str else call.folder
+    return {"path": printable(path), "error": error.strerror or repr(error)}

@@ -1,13 +1,19 @@
 """The denials of a wrapped hook: how to recognize one, and how many to pass on."""
 
+import contextlib
+
 from .call import CEILING
 from .log import UNCOUNTED
 from .policies import apply_limits, settle
 from .progress import observe, read_task
-from .state import answer_once, open_session
-from .values import digest, parse
+from .state import answer_once, open_session, read_session
+from .values import digest, first_text, parse
 
 DENIED = 2  # the exit status that blocks on most hosts
+# Where an answer has its words for the agent, and how many of them a person is shown.
+FEEDBACK = ("additionalContext", "reason", "message", "followup_message", "stopReason")
+FEEDBACK_BYTES = 4096
+FEEDBACK_LENGTH = 500  # characters
 
 
 def is_denial(marks, outcome):
@@ -37,6 +43,18 @@ def is_denial(marks, outcome):
     return answer.get("decision") in ("deny", "block") or bool(answer.get("followup_message"))
 
 
+def read_feedback(outcome):
+    """What a denial says to the agent, on one line without control characters; cut at a length."""
+    words = outcome.err.strip() or outcome.out.strip()
+    text = words[:FEEDBACK_BYTES].decode("utf-8", "replace")
+    with contextlib.suppress(ValueError):
+        answer = parse(outcome.out.strip() or outcome.err.strip(), "replace")
+        text = first_text(answer, *FEEDBACK) or text
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    line = " ".join(shown.split())
+    return line if len(line) <= FEEDBACK_LENGTH else line[: FEEDBACK_LENGTH - 3] + "..."
+
+
 class Judgement:
     """Whether to pass a denial on, why, its number, and its log line (None: already logged)."""
 
@@ -52,6 +70,9 @@ def judge(call, command):
         path, state = open_session(call, "." + digest(command) + ".json")
     except BlockingIOError:
         return Judgement("release", "lock_timeout")
+    except OSError as error:
+        call.failure = error
+        return Judgement("release", "state_error")
     line, saved = answer_once(call, path, state, lambda: judge_anew(call, state))
     decision, code, number = state.said
     if decision == "block" and not saved:
@@ -59,12 +80,28 @@ def judge(call, command):
     return Judgement(decision, code, number, line)
 
 
+def take_events(call, state):
+    """Take over what the host's events have told of prompts and tool calls since the last denial.
+
+    Without such events the transcript tells of them.
+    """
+    told = read_session(call)
+    if told.ledger:
+        state.ran = state.ran or told.acts != state.acts
+        state.acts, state.ledger = told.acts, True
+    if told.asked:
+        state.asked = True
+    if told.prompts != state.prompts:
+        state.prompts, state.prompt = told.prompts, told.latest
+
+
 def judge_anew(call, state):
     """Count this denial and judge it in `state.said`; the line for the log."""
+    take_events(call, state)
     progress = observe(call, state, *read_task(call))
     tripped = 0 < call.settings.max_stop_blocks <= state.blocks + 1
     decision, code, number = apply_limits(call, state, tripped, CEILING)
-    if code == "tripped":
+    if decision == "release":
         number += 1  # this denial, which is not passed on
     line = {
         "blocks": state.blocks + (decision == "block"),

@@ -11,6 +11,7 @@ from .values import digest, dump
 
 MOST_KEYS = 16 * KIB  # whatever dispatch_max_keys says
 FILE_LIMIT = 64 * MOST_KEYS  # dispatch.json
+EVERY = 100  # refused calls that one line of the log stands for, at most
 
 
 def on_dispatch(event, host):
@@ -19,9 +20,11 @@ def on_dispatch(event, host):
     name, arguments = event_call(call.payload)
     if not is_counted(call, name, arguments) or is_disabled(call.locked):
         return
-    if is_refused(call, digest(dump([name, arguments]))):
+    refused, refusals = count_call(call, digest(dump([name, arguments])))
+    if refused:
         say(call.host.refuse, call.settings.dispatch_reason)
-        log(call, "refuse", "dispatch_refused", UNCOUNTED)
+    if refusals:
+        log(call, "refuse", "dispatch_refused", dict(UNCOUNTED, refusals=refusals))
 
 
 def is_counted(call, name, arguments):
@@ -40,15 +43,18 @@ def is_counted(call, name, arguments):
     return bool(call.session) or settings.dispatch_scope == "project"
 
 
-def is_refused(call, key):
-    """Is this call one too many? A window allows dispatch_max identical calls from the first on.
+def count_call(call, key):
+    """Is this call one too many, and of how many refused calls is the log to tell now?
 
-    A call that several registrations ask about is counted once, as a stop is.
+    A window allows dispatch_max identical calls from the first on. A call that several
+    registrations ask about is counted once, as a stop is. The log tells of a window's first
+    refusal, then of every hundred, and of the rest when a window is over.
     """
     own = digest(call.session) + ".calls" if call.settings.dispatch_scope == "session" else ""
     path, stored = open_state(call, own or "dispatch.json", FILE_LIMIT)
     call.now = read_clock(call.locked)  # another process may have begun a window while we waited
-    windows = read_windows(stored)
+    known = read_windows(stored)
+    windows = {name: known[name] for name in known if not is_over(known[name][0], call)}
     start, count = windows.get(key, (call.now, 0))
     if not is_open(start, call):
         start, count = call.now, 0
@@ -56,10 +62,22 @@ def is_refused(call, key):
     if not counted_before:
         count += 1
     refused = count > call.settings.dispatch_max
+    trips = read_count(stored, "trips", 0)
+    told = read_count(stored, "told", trips)
+    if refused and not counted_before:
+        trips += 1
+    is_first = count == call.settings.dispatch_max + 1
+    is_due = is_first or len(windows) < len(known) or trips - told >= EVERY
+    refusals = max(trips - told, 0) if is_due else 0
     windows = make_room({**windows, key: [start, count]}, key, call)
-    trips = stored["trips"] if type(stored.get("trips")) is int else 0
-    state = {"w": windows, "trips": trips + refused, "asked": asked}
-    return save_object(path, state) and refused
+    state = {"w": windows, "trips": trips, "told": told + refusals, "asked": asked}
+    save_object(path, state)  # if that fails, the call runs
+    return refused, refusals
+
+
+def read_count(stored, name, default):
+    """A stored number."""
+    return stored[name] if type(stored.get(name)) is int else default
 
 
 def note_registration(call, stored):
@@ -88,8 +106,13 @@ def is_open(start, call):
     return 0 <= call.now - start < call.settings.dispatch_window_s
 
 
+def is_over(start, call):
+    """Is a window that began then over? One that begins later is neither: a clock was set back."""
+    return call.now - start >= call.settings.dispatch_window_s
+
+
 def make_room(windows, key, call):
-    """Drop surplus windows: those that are over first, then the oldest."""
+    """Drop surplus windows: those that are not open first, then the oldest."""
     room = min(max(call.settings.dispatch_max_keys, 1), MOST_KEYS) - 1
     others = [name for name in windows if name != key]
     if len(others) > room:

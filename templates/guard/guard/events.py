@@ -2,8 +2,9 @@
 
 from .answers import word_answer
 from .call import read_call, read_input
+from .files import exists
 from .owner import touch_work
-from .policies import reason_to_ignore
+from .policies import reason_to_ignore, reason_to_skip
 from .progress import begin_turn, is_blocked
 from .state import Session, open_session, save_session
 from .tools import count_call, event_call, is_required
@@ -16,25 +17,26 @@ def on_prompt(event, host):
     call = read_call(event, host, read_input)
     text = first_text(call.payload, "prompt", "message")
     turn = first_text(call.payload, "prompt_id", "turn_id")
-    if reason_to_ignore(call) or not (text or turn):
+    if is_unneeded(call) or not (text or turn):
         return
     path, state = open_session(call)
     human = not is_wake_up(dump({"prompt": text}).encode())
     if is_blocked(state) and word_answer(call, *state.said) in text:
         pass  # our own text
     elif not turn:
-        state.prompt = digest(text) + ("" if human else " ")
+        state.prompt = state.latest = digest(text) + ("" if human else " ")
+        state.prompts += 1
     elif not call.host.turn_of_each_call or digest(turn) != state.turn:
         begin_turn(state, digest(turn), human)
     state.asked = True
-    touch_work(call, state)
+    keep_work(call, state)
     save_session(path, state, call.now)
 
 
 def on_tool(event, host):
     """Count a tool call that has run; a new turn's id begins that turn."""
     call = read_call(event, host, read_input)
-    if reason_to_ignore(call):
+    if is_unneeded(call):
         return
     path, state = open_session(call)
     turn = first_text(call.payload, "prompt_id", "turn_id")
@@ -46,5 +48,18 @@ def on_tool(event, host):
     if is_required(call.settings, name):
         state.terminal = state.called = True
     state.ran = state.ledger = True
-    touch_work(call, state)
+    keep_work(call, state)
     save_session(path, state, call.now)
+
+
+def is_unneeded(call):
+    """Does nothing here count this event? A wrapped hook does, in mode off and in a child too."""
+    if reason_to_skip(call) or call.subagent:
+        return True
+    return bool(reason_to_ignore(call)) and not exists(call.beside + "/wrap.py")
+
+
+def keep_work(call, state):
+    """Note that the session is at work, if the guard looks after it."""
+    if not reason_to_ignore(call):
+        touch_work(call, state)

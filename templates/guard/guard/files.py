@@ -11,6 +11,8 @@ REGULAR = 0o100000
 FOLDER = 0o040000
 KIND = 0o170000
 STICKY = 0o1000
+NO_SPACE = 28  # the number of this error on Linux and macOS
+INVALID = 22
 
 
 def env(name):
@@ -35,7 +37,7 @@ def open_file(path, flags):
         flags |= posix.O_NOFOLLOW
     fd = posix.open(path, flags | posix.O_NONBLOCK | posix.O_CLOEXEC, 0o600)
     if posix.fstat(fd).st_mode & KIND != REGULAR:
-        raise OSError
+        raise OSError(INVALID, "Not a regular file", path)
     return fd
 
 
@@ -72,16 +74,15 @@ def read_line(path):
 
 
 def save_object(path, value):
-    """Write an object to a file; False if it was not written completely."""
+    """Write an object to a file; OSError with the path if it cannot be written completely."""
     data = dump(value).encode()
     try:
         fd = open_new(path + ".tmp")
         if posix.write(fd, data) < len(data):
-            return False
+            raise OSError(NO_SPACE, "No space left on device")
         posix.rename(path + ".tmp", path)
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
 
 
 def make_folder(path):

@@ -1,4 +1,7 @@
-"""The log: one line for each stop in events.jsonl, with numbers and hashes only."""
+"""The log: one line for each stop in events.jsonl, with numbers and hashes only.
+
+Refused calls share lines; each says how many it stands for.
+"""
 
 import posix
 
@@ -15,10 +18,20 @@ def log(call, decision, code, line):
         line, t=int(call.now), host=call.host_name, event=call.event, decision=decision, code=code
     )
     line["session"] = digest(call.session) if call.session else None
-    folder = call.folder if call.named else call.guard
     data = (dump(line) + "\n").encode()
+    folder = call.folder if call.named else call.guard
+    try:
+        append(folder, data)
+    except OSError:  # perhaps there is still room in the folder above
+        append(call.guard, data)
+
+
+def append(folder, data):
+    """Add a line to the log in a folder."""
     path = folder + "/events.jsonl"
     make_folder(folder)
     if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:
-        posix.rename(path, path + ".1")
+        from .rotation import rotate
+
+        rotate(folder, LOG_LIMIT - len(data))
     posix.write(open_file(path, posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT), data)

@@ -128,7 +128,12 @@ def take_work(call):
         "t": int(call.now),
         "declined": holder.declined,
     }
-    return "" if save_object(call.project_folder + CLAIM, claim) else "state_error"
+    try:
+        save_object(call.project_folder + CLAIM, claim)
+    except OSError as error:
+        call.failure = error
+        return "state_error"
+    return ""
 
 
 def has_moved(call, holder):

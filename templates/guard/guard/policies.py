@@ -12,14 +12,20 @@ def is_disabled(locked):
     return not locked and is_true(env("HOOKCTL_DISABLE"))
 
 
-def reason_to_ignore(call):
-    """Why the hook ignores this call, or None."""
+def reason_to_skip(call):
+    """Why no part of the hook can use this call, or None."""
     if is_disabled(call.locked):
         return "off"
     if not call.readable or not call.session:
         return "no_input"
-    if call.host is None:
-        return "config_error"
+    return "config_error" if call.host is None else None
+
+
+def reason_to_ignore(call):
+    """Why the hook ignores this call, or None."""
+    code = reason_to_skip(call)
+    if code:
+        return code
     if call.settings.mode == "off":
         return "off"
     if not call.locked and any(is_true(env(name)) for name in call.settings.child_env):
@@ -122,7 +128,8 @@ def needs_reminder(call, state, code):
         return False
     if not settings.required_tools or state.terminal or state.nudges >= settings.max_nudges:
         return False
-    if settings.required_scope_env and not env(settings.required_scope_env).strip():
+    scope = settings.required_scope_env
+    if scope and (not env(scope).strip() or scope == call.host.reminds_where):
         return False
     if state.open or (settings.honor_stop_hook_active and call.active):
         return False

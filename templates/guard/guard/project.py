@@ -48,7 +48,10 @@ def is_foreign_home(path):
         return False
     while path and not exists(path):
         path = path.rpartition("/")[0]
-    return posix.stat(path or "/").st_uid != 0
+    try:
+        return posix.stat(path or "/").st_uid != 0
+    except OSError:  # a link that leads nowhere
+        return posix.lstat(path).st_uid != 0
 
 
 def find_project(start, home):

@@ -21,6 +21,8 @@ SESSION = {
     "called": False,  # a required tool was called since the last stop
     "asked": False,  # prompts come as events
     "prompt": "",  # the last one since the last stop; with a trailing blank: not a person's
+    "prompts": 0,  # how many came as events without an id of their turn
+    "latest": "",  # the last of these, in the same form
     "loops": 0,  # how often the host had gone on for a hook
     "trips": 0,
     "soft": 0,  # soft progress since the last hard one
@@ -104,6 +106,15 @@ def open_session(call, suffix=".json"):
     return path, Session(stored)
 
 
+def read_session(call):
+    """The values of this call's session as other events have left them; not locked."""
+    try:
+        stored = read_object(call.folder + "/" + digest(call.session) + ".json")
+    except (OSError, ValueError):
+        stored = {}
+    return Session(stored)
+
+
 def answer_once(call, path, state, decide):
     """Decide a stop in `state.said`, unless another registration of ours has decided it.
 
@@ -114,14 +125,19 @@ def answer_once(call, path, state, decide):
         line = decide()
         state.stop, state.by = call.key, []
     state.by.append(asked_by)
-    return line, save_session(path, state, call.now)
+    try:
+        save_session(path, state, call.now)
+    except OSError as error:
+        call.failure = error
+        return line, False
+    return line, True
 
 
 def save_session(path, state, now):
-    """Write the session's values; False if they were not written completely."""
+    """Write the session's values; OSError if that fails."""
     state.t = int(now)
     del state.ring[:-RING_LIMIT]
-    return save_object(path, vars(state))
+    save_object(path, vars(state))
 
 
 def sweep(call):

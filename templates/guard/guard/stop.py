@@ -2,7 +2,7 @@
 
 import posix
 
-from .answers import answer
+from .answers import answer, describe_failure
 from .call import Expired, read_call, read_input
 from .files import open_to_replace
 from .log import UNCOUNTED, log
@@ -47,7 +47,14 @@ def on_stop(event, host):
         leave_breadcrumb(call, decided.code)
     answer(call, decided.decision, decided.code, decided.blocks, decided.remaining)
     if decided.line:
-        log(call, decided.decision, decided.code, decided.line)
+        line = dict(decided.line, **describe_failure(call)) if call.failure else decided.line
+        log(call, name_decision(call, decided.decision), decided.code, line)
+
+
+def name_decision(call, decision):
+    """What the log says of a decision: a chain that the host cannot end is only counted."""
+    is_unheard = decision == "end" and not (call.host and call.host.end)
+    return "counted" if is_unheard else decision
 
 
 def decide(call):
@@ -63,11 +70,14 @@ def decide(call):
         return Decision("allow", code or "allowed")
     try:
         path, state = open_session(call)
-    except BlockingIOError:
+    except OSError as error:
         wants_block = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
         is_released = wants_block and not code and not concluded
         decision = "release" if is_released else "allow"
-        return Decision(decision, "lock_timeout", 0, remaining)
+        if type(error) is BlockingIOError:
+            return Decision(decision, "lock_timeout", 0, remaining)
+        call.failure = error
+        return Decision(decision, "state_error", 0, remaining)
 
     def decide_now():
         return decide_anew(call, state, code, heartbeat, remaining)
@@ -81,6 +91,7 @@ def decide(call):
 
 def decide_anew(call, state, gate_code, heartbeat, remaining):
     """Update the session and decide this stop in `state.said`; the line for the log."""
+    was_reminded = state.said[1:2] == ["nudged"]
     progress = observe(call, state, heartbeat, remaining)
     decision, code, blocks = "allow", gate_code, 0
     if not gate_code:
@@ -94,6 +105,9 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     if decision == "allow" and needs_reminder(call, state, code):
         decision, code = "block", "nudged"
     line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
+    # A prompt, or STOP, means that a person wants something else.
+    if was_reminded and state.nudges and not state.terminal and gate_code != "stop":
+        line["ignored"] = True
     settle(call, state, decision, code)
     state.said = [decision, code, blocks, remaining]
     return line

@@ -12,9 +12,9 @@ import os
 import signal
 
 from . import other_hook
-from .answers import say
-from .call import INPUT_LIMIT, Expired, is_locked, launchers_folder, read_call, read_config
-from .denials import Judgement, is_denial, judge
+from .answers import describe_failure, say
+from .call import CEILING, INPUT_LIMIT, Expired, is_locked, launchers_folder, read_call, read_config
+from .denials import Judgement, is_denial, judge, read_feedback
 from .dialects import Host
 from .files import enter
 from .log import log
@@ -22,16 +22,14 @@ from .policies import is_disabled
 from .start import report_error
 from .values import parse
 
-LET_GO = "hookctl guard: let go of the agent %s. Send a prompt to go on."
+RELEASED = "hookctl guard: let the agent stop. %s. Last feedback: %s"
 WHY = {
-    "no_input": "although the hook that it wraps denied the stop: the session is not known",
-    "tripped": "at denial %s of the hook that it wraps, without progress",
-    "host_cap": "after %s denials of the hook that it wraps, "
-    "since the host would override the next one",
-    "ceiling": "after %s denials of the hook that it wraps, since the last prompt",
-    "lock_timeout": "although the hook that it wraps denied the stop: "
-    "another process holds the count",
-    "state_error": "although the hook that it wraps denied the stop: the count cannot be saved",
+    "no_input": "Stop hook denied, and the session is not known",
+    "tripped": "Stop hook denied {times} without progress (limit {limit})",
+    "host_cap": "Stop hook denied {times} in a row, and the host overrides that (host cap {cap})",
+    "ceiling": "Stop hook denied {times} since the last prompt (limit {ceiling})",
+    "lock_timeout": "Stop hook denied, and another process holds the count",
+    "state_error": "Stop hook denied, and the count cannot be saved",
 }
 
 
@@ -57,7 +55,7 @@ def run_other(event, host, command):
         other_hook.become(command)
     outcome = other_hook.run(command)
     denied = is_denial(read_denial_marks(host), outcome)
-    if denied and is_released(event, host, command, outcome.data):
+    if denied and is_released(event, host, command, outcome):
         return 0
     other_hook.write(1, outcome.out)
     other_hook.write(2, outcome.err)
@@ -72,8 +70,9 @@ def read_denial_marks(host):
     return marks if type(marks) is dict else {}
 
 
-def is_released(event, host, command, data):
+def is_released(event, host, command, outcome):
     """May the agent stop in spite of a denial? Says so, if the host has a form for it."""
+    data = outcome.data
     call, judgement = None, Judgement("release", "state_error")
     try:
         call = read_call(event, host, lambda: (data, parse_payload(data)))  # starts the timer
@@ -84,17 +83,34 @@ def is_released(event, host, command, data):
     signal.setitimer(signal.ITIMER_REAL, 0)
     # In the form of the host that runs this call: not always the one in the arguments.
     if judgement.decision == "release" and call and call.host and call.host.release:
-        say(call.host.release, LET_GO % WHY[judgement.code].replace("%s", str(judgement.number)))
+        reason = describe_release(call, judgement)
+        say(call.host.release, RELEASED % (reason, read_feedback(outcome) or "none"))
     if call and judgement.line:
         write_line(call, judgement)
     return judgement.decision != "block"
 
 
+def describe_release(call, judgement):
+    """Why the agent may stop although the other hook denied it, with count and limit."""
+    number = judgement.number
+    values = {
+        "times": "once" if number == 1 else str(number) + " times",
+        "limit": call.settings.max_stop_blocks,
+        "cap": call.host.cap,
+        "ceiling": CEILING,
+    }
+    reason = WHY[judgement.code].format(**values)
+    if judgement.code == "state_error" and call.failure:
+        reason += " ({path}: {error})".format(**describe_failure(call))
+    return reason
+
+
 def write_line(call, judgement):
     """Log a judgement."""
     call.event = "wrap"
+    failure = describe_failure(call) if call.failure else {}
     with contextlib.suppress(OSError):
-        log(call, judgement.decision, judgement.code, judgement.line)
+        log(call, judgement.decision, judgement.code, {**judgement.line, **failure})
 
 
 def parse_payload(data):

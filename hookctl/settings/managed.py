@@ -1,0 +1,52 @@
+"""Where the settings lie that an administrator writes for all users of a machine."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from hookctl.errors import FAILED, HookctlError, nearest, usage_error
+from hookctl.hosts import Host, load, names
+
+PLATFORMS = {"linux": "linux", "macos": "darwin"}  # our word: Python's
+OWNER, MODE = "root", "0644"
+_NAME = "50-hookctl"
+
+
+class ManagedFile(NamedTuple):
+    """The file for one host's managed settings."""
+
+    path: str
+    is_drop_in: bool  # a file beside others; if not, an administrator merges it into the only one
+
+
+def require_platform(name: str) -> str:
+    """A known platform; without a name it is that of this machine."""
+    if not name:
+        return "macos" if sys.platform == "darwin" else "linux"
+    if name == "windows":
+        message = "Windows is not supported yet: no form of the hook's command is proven there"
+        raise usage_error(message, f"Platforms: {', '.join(PLATFORMS)}.")
+    if name not in PLATFORMS:
+        hint = f"{nearest(name, list(PLATFORMS))}Platforms: {', '.join(PLATFORMS)}."
+        raise usage_error(f"unknown platform {name!r}", hint)
+    return name
+
+
+def find(host: Host, platform: str, pack: str) -> ManagedFile:
+    """The file for a pack; no_managed_scope (exit code 1) where hookctl knows of none."""
+    patterns = host.managed_files.get(PLATFORMS[platform], [])
+    if not patterns:
+        raise _no_managed_scope(host, platform)
+    for pattern in patterns:
+        if "*" in pattern:
+            name = _NAME if pack == "guard" else f"{_NAME}-{pack}"
+            return ManagedFile(pattern.replace("*", name), True)
+    return ManagedFile(patterns[0], False)
+
+
+def _no_managed_scope(host: Host, platform: str) -> HookctlError:
+    able = [name for name in names() if load(name).managed_files.get(PLATFORMS[platform])]
+    message = f"hookctl knows of no managed settings of {host.title} on {platform}"
+    hint = f"Install at user or project scope. Hosts with managed settings: {', '.join(able)}."
+    return HookctlError("no_managed_scope", message, hint=hint, exit_code=FAILED)

@@ -1,0 +1,185 @@
+"""hookctl stats: how often the guard decided what, also for a monitoring system."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from hookctl import clock, events
+from hookctl.errors import HookctlError, usage_error
+from hookctl.events import Kind
+from hookctl.model import Line, Result
+from hookctl.output.lines import amount, labelled
+from hookctl.output.table import table
+from hookctl.output.words import tilde
+from hookctl.system import project
+from hookctl.system.folders import Folders
+
+_STOPS = ("stop", events.WRAPPED)
+_REFUSED = "dispatch_refused"
+_DECISIONS = {"allow": "allowed", "block": "blocked", "release": "released", "end": "ended"}
+_DECISIONS["counted"] = "not ended"
+_METRICS = {
+    "decisions": "Decisions of the guard on stops and wrapped hooks, by reason.",
+    "trips": "Tool calls that the guard refused because they came too often.",
+    "ignored": "Reminders to call a tool after which the agent ended without that call.",
+}
+
+
+class Tally(NamedTuple):
+    """How often the guard decided in one way in one project."""
+
+    project: str  # its hash
+    kind: Kind
+    number: int
+
+
+def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool = False) -> Result:
+    """The counts in every project, or in the named one; with a time those of the log alone."""
+    if since and prometheus:
+        hint = "Leave --since out: a monitoring system makes rates and spans of totals."
+        raise usage_error("--prometheus prints totals, which begin at the beginning", hint)
+    tallies = sorted(_count(folders, since, named))
+    data = _summarize(tallies)
+    if prometheus:
+        return Result(data, tuple(_export(tallies)))
+    if not tallies:
+        suffix = " in that time" if since else " yet"
+        return Result(data, (f"the guard has decided nothing{suffix}",))
+    return Result(data, tuple(_show(folders, data, tallies)))
+
+
+def _count(folders: Folders, since: str, named: str) -> list[Tally]:
+    """The counts by project and kind."""
+    only = ""
+    if named:
+        only = os.path.basename(project.state_folder(folders.state, project.named(named)))
+    if since:
+        earliest = clock.moment(since, clock.now(folders.environ))
+        found = events.count_since(folders.state, earliest)
+    else:
+        found = events.count_all(folders.state)
+    tallies = []
+    for (name, kind), count in found.items():
+        if only in ("", name):
+            tallies.append(Tally(name, kind, count))
+    return tallies
+
+
+def _summarize(tallies: list[Tally]) -> dict[str, Any]:
+    """The counts of all of them, in all, by host and by project."""
+    hosts = sorted({tally.kind.host for tally in tallies if tally.kind.host})
+    projects = sorted({tally.project for tally in tallies})
+    by_host = {host: _add_up(t for t in tallies if t.kind.host == host) for host in hosts}
+    by_project = {name: _add_up(t for t in tallies if t.project == name) for name in projects}
+    return {**_add_up(tallies), "hosts": by_host, "projects": by_project}
+
+
+def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
+    decisions: dict[str, Counter[str]] = {word: Counter() for word in _DECISIONS}
+    codes: Counter[str] = Counter()
+    trips = ignored = 0
+    for _, kind, count in tallies:
+        if kind.code == events.IGNORED:
+            ignored += count
+        elif kind.code == _REFUSED:
+            trips += count
+        else:
+            codes[kind.code] += count
+            if kind.event in _STOPS and kind.decision in decisions:
+                decisions[kind.decision][kind.code] += count
+    return {
+        "stops": sum(sum(reasons.values()) for reasons in decisions.values()),
+        "decisions": {word: dict(sorted(reasons.items())) for word, reasons in decisions.items()},
+        "trips": trips,
+        "nudges": codes["nudged"],
+        "ignored": ignored,
+        "state_errors": codes["state_error"] + codes["lock_timeout"],
+    }
+
+
+def _show(folders: Folders, data: Mapping[str, Any], tallies: list[Tally]) -> Iterator[str | Line]:
+    """The sums, then a row for each host and project where there are several."""
+    yield from labelled(_rows(data), indent=0)
+    if len(data["hosts"]) > 1:
+        yield ""
+        yield from table(_table("HOST", data["hosts"].items()))
+    if len(data["projects"]) > 1:
+        names = _known_projects(folders)
+        pages = [(names.get(name, name), page) for name, page in data["projects"].items()]
+        yield ""
+        yield from table(_table("PROJECT", pages))
+
+
+def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "stops", str(data["stops"])
+    for word, label in _DECISIONS.items():
+        reasons = data["decisions"][word]
+        if reasons:
+            by_count = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+            listed = ", ".join(f"{code} {count}" for code, count in by_count)
+            yield f"  {label}", f"{sum(reasons.values())}: {listed}"
+    yield "refused", amount(data["trips"], "tool call")
+    nudges = amount(data["nudges"], "reminder")
+    yield "reminded", f"{nudges}, {data['ignored']} ignored"
+    if data["state_errors"]:
+        yield "not saved", f"{data['state_errors']}: the guard's state could not be written"
+
+
+def _table(title: str, pages: Iterable[tuple[str, Mapping[str, Any]]]) -> list[list[str]]:
+    rows = [[title, "STOPS", "BLOCKED", "RELEASED", "ENDED", "REFUSED", "IGNORED"]]
+    for name, page in pages:
+        sums = [sum(page["decisions"][word].values()) for word in ("block", "release", "end")]
+        rows.append([name, *map(str, (page["stops"], *sums, page["trips"], page["ignored"]))])
+    return rows
+
+
+def _known_projects(folders: Folders) -> dict[str, str]:
+    """The paths of projects that hookctl knows, by the hash in the log."""
+    from hookctl.ledger import store
+
+    known = {project.search(folders.cwd, folders.environ)}
+    with contextlib.suppress(HookctlError):  # the numbers need no record
+        known |= {record.project for record in store.load(folders.ledger).values()} - {""}
+    names = {}
+    for path in known:
+        names[os.path.basename(project.state_folder(folders.state, path))] = tilde(path)
+    return names
+
+
+def _export(tallies: list[Tally]) -> Iterator[str]:
+    """The text format of Prometheus, for the textfile folder of its node exporter."""
+    samples: dict[str, Counter[str]] = {name: Counter() for name in _METRICS}
+    for tally in tallies:
+        name, labels = _sample(tally)
+        samples[name][labels] += tally.number
+    for name, description in _METRICS.items():
+        metric = f"hookctl_{name}_total"
+        yield f"# HELP {metric} {description}"
+        yield f"# TYPE {metric} counter"
+        for labels, count in sorted(samples[name].items()):
+            yield f"{metric}{{{labels}}} {count}"
+
+
+def _sample(tally: Tally) -> tuple[str, str]:
+    """The metric that counts, and its labels."""
+    kind = tally.kind
+    labels = {"project": tally.project}
+    if kind.code == _REFUSED:
+        return "trips", _format_labels(labels)
+    labels["host"] = kind.host
+    if kind.code == events.IGNORED:
+        return "ignored", _format_labels(labels)
+    labels |= {"event": kind.event, "decision": kind.decision, "code": kind.code}
+    return "decisions", _format_labels(labels)
+
+
+def _format_labels(labels: Mapping[str, str]) -> str:
+    formatted = []
+    for name, value in labels.items():
+        escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+        formatted.append(f'{name}="{escaped}"')
+    return ",".join(formatted)

@@ -1,0 +1,84 @@
+"""A new file for a log that is full, and totals of the lines that go with the oldest file.
+
+Lines stand in events.jsonl, then in events.jsonl.1, then only in the counts of totals.json.
+"""
+
+import contextlib
+import fcntl
+import posix
+
+from .files import KIB, open_file, read_object, save_object
+from .values import parse
+
+MOST = 1024 * KIB  # that is read of an old file, or of the totals
+KINDS = ("host", "event", "decision", "code")
+
+
+def rotate(folder, room):
+    """Move the log away if it is longer than `room` bytes; only one process does at a time."""
+    path = folder + "/events.jsonl"
+    fd = open_file(path, posix.O_RDWR)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        status = posix.fstat(fd)
+        if status.st_ino == posix.lstat(path).st_ino and status.st_size > room:
+            keep_totals(folder)
+            posix.rename(path, path + ".1")
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    finally:
+        posix.close(fd)
+
+
+def keep_totals(folder):
+    """Add the lines of the oldest file to the totals, once, even if we are killed right after."""
+    try:
+        fd = open_file(folder + "/events.jsonl.1", posix.O_RDONLY)
+    except (OSError, ValueError):
+        return
+    status = posix.fstat(fd)
+    file = f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
+    data = posix.read(fd, MOST)
+    posix.close(fd)
+    totals = read_totals(folder)
+    if totals["file"] != file:
+        counts = totals["counts"]
+        for line in data.splitlines():
+            add_line(counts, line)
+        with contextlib.suppress(OSError):  # the log must not grow for that
+            save_object(folder + "/totals.json", {"file": file, "counts": counts})
+
+
+def read_totals(folder):
+    """The counts by host, event, decision and code, and the file that was added last."""
+    try:
+        stored = read_object(folder + "/totals.json", MOST)
+    except (OSError, ValueError):
+        stored = {}
+    counts = {}
+    if type(stored.get("counts")) is dict:
+        for name, count in stored["counts"].items():
+            if type(count) is int and count > 0:
+                counts[name] = count
+    return {"file": stored.get("file"), "counts": counts}
+
+
+def add_line(counts, data):
+    """Count a line of the log; a refusal stands for several calls."""
+    try:
+        line = parse(data)
+    except ValueError:
+        return
+    kinds = [line.get(kind) for kind in KINDS]
+    if any(type(kind) is not str or not kind or " " in kind for kind in kinds):
+        return
+    number = line.get("refusals", 1)
+    if type(number) is int and number > 0:
+        add(counts, " ".join(kinds), number)
+    if line.get("ignored") is True:
+        add(counts, kinds[0] + " " + kinds[1] + " ignored", 1)
+
+
+def add(counts, name, number):
+    """Count more of one kind."""
+    counts[name] = counts.get(name, 0) + number

@@ -1,0 +1,104 @@
+"""Rendered managed settings in front of the real clients, with nothing in any user's or project's own settings.
+
+They read fixed files below /etc: each client gets a copy of /etc in a mount namespace of its own.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import claude, codex, gemini, qwen
+from .agent import Place, Run
+from .clients import REQUIRED, Client
+from .model_server import Script
+from .product import KEPT, LIMIT, codes, hookctl_json, leave_work
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+BIND = 'mount --bind "$0" /etc && exec "$@"'
+REPLIES = [f"reply {number}" for number in range(1, 12)]
+# Driver, options and environment; the drivers name a file that is not there, so that no machine's own disturbs.
+HOSTS: dict[str, tuple[Any, tuple[str, ...], dict[str, str]]] = {
+    "claude": (claude, (), {}),
+    "codex": (codex, (), {}),
+    "gemini": (gemini, (), {**gemini.TRUST, "GEMINI_CLI_SYSTEM_SETTINGS_PATH": "/etc/gemini-cli/settings.json"}),
+    "qwen": (qwen, (qwen.YOLO,), {"QWEN_CODE_SYSTEM_SETTINGS_PATH": "/etc/qwen-code/settings.json"}),
+}
+
+
+def require_namespaces() -> None:
+    done = subprocess.run(["unshare", "-m", "true"], capture_output=True, text=True)
+    if done.returncode and REQUIRED:
+        pytest.fail(f"no mount namespace: {done.stderr}")
+    if done.returncode:
+        pytest.skip("this user cannot have a mount namespace")
+
+
+def render(place: Place, host: str, *options: str) -> dict[str, Any]:
+    """Render, and put the hook where the rendered command looks for it."""
+    folder = place.root / "managed"
+    where = ("--hook-dir", str(folder), "--platform", "linux")
+    page = hookctl_json(place, "render", "--host", host, "--scope", "managed", *where, *options)
+    for file in page["files"]:
+        path = Path(file["to"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file["text"])
+        path.chmod(int(file["mode"], 8))
+    return page
+
+
+def with_etc(client: Client, place: Place, page: dict[str, Any]) -> Client:
+    """The client in a namespace of its own, where /etc has the rendered file."""
+    require_namespaces()
+    etc = place.root / "etc"
+    shutil.copytree("/etc", etc, symlinks=True)
+    path = etc / Path(page["path"]).relative_to("/etc")
+    path.parent.mkdir(parents=True)
+    path.write_text(page["text"])
+    return client._replace(runtime=("unshare", "-m", "sh", "-c", BIND, str(etc), *client.runtime))
+
+
+def assert_ended_at_the_limit(run: Run, place: Place) -> None:
+    assert run.requests == LIMIT + 1, run.errors
+    assert codes(place) == KEPT
+    assert not place.settings.exists() or "hookctl" not in place.settings.read_text()
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_the_guard_of_a_managed_file_ends_at_its_limit(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    driver, options, environment = HOSTS[name]
+    place = driver.Place.make(tmp_path / "place", own_folders=True)
+    page = render(place, name)
+    client = with_etc(request.getfixturevalue(name), place, page)
+    leave_work(place)
+    run = driver.play(client, place, Script(REPLIES), *options, environment=environment)
+    assert_ended_at_the_limit(run, place)
+    assert not os.path.exists(page["path"])
+
+
+def test_codex_calls_the_hook_managed(codex: Client, tmp_path: Path) -> None:
+    from .codex import Place, list_hooks
+
+    place = Place.make(tmp_path / "place", own_folders=True)
+    client = with_etc(codex, place, render(place, "codex"))
+    assert [hook.trust for hook in list_hooks(client, place)] == ["managed"]
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_no_client_starts_with_a_broken_managed_file(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    driver, options, environment = HOSTS[name]
+    place = driver.Place.make(tmp_path / "place", own_folders=True)
+    page = render(place, name)
+    cut = {**page, "text": page["text"].rstrip()[:-3] + " [["}
+    client = with_etc(request.getfixturevalue(name), place, cut)
+    run = driver.play(client, place, Script(REPLIES), *options, environment=environment)
+    assert run.code != 0 and run.requests == 0
+    assert page["path"] in run.errors
