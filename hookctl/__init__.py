@@ -1,3 +1,12 @@
 """hookctl: lifecycle hooks and environment settings in coding agents' own settings files."""
 
+import sys
+
 __version__ = "0.2.0"
+
+# This file alone runs on every Python there is, so it is the one to say so.
+if sys.version_info < (3, 11):  # noqa: UP036
+    sys.exit(
+        "hookctl: error: Python %d.%d is too old, hookctl needs 3.11 or newer: %s"  # noqa: UP031
+        % (sys.version_info[0], sys.version_info[1], sys.executable)
+    )

@@ -49,7 +49,8 @@ OF_WRAPPED = CODES | {
     "tripped": "the hook that is wrapped denied as often as the limit allows, and nothing moved",
 }
 IGNORED = "ignored"  # a line with this key tells of a reminder that came to nothing
-_TEXTS = ("host", "event", "decision", "code")
+_KIND = ("host", "event", "decision", "code")
+_TEXTS = (*_KIND, "path", "error")
 _TOP = "guard"  # the folder above those of the projects
 _TOTALS = "totals.json"
 _TRIPS = ("dispatch.json", "*.calls")
@@ -72,6 +73,14 @@ def read(state: str) -> list[dict[str, Any]]:
     events = []
     for path in _paths(state):
         events += _read_file(path)
+    return sorted(events, key=lambda event: event["t"])
+
+
+def read_folder(folder: str) -> list[dict[str, Any]]:
+    """The same of one project, by its state folder."""
+    events = []
+    for name in ("events.jsonl.1", "events.jsonl"):
+        events += _read_file(os.path.join(folder, name))
     return sorted(events, key=lambda event: event["t"])
 
 
@@ -120,7 +129,7 @@ def count_all(state: str) -> Counts:
 
 def _add(counts: Counts, event: dict[str, Any]) -> None:
     """Count a line; that of refusals stands for several calls."""
-    host, name, decision, code = (str(event.get(field, "")) for field in _TEXTS)
+    host, name, decision, code = (str(event.get(field, "")) for field in _KIND)
     project = event["project"] if event["project"] != _TOP else ""
     number = event.get("refusals", 1)
     if type(number) is int and number > 0:

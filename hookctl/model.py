@@ -7,6 +7,7 @@ Path = tuple[str | int, ...]
 HEAD = ": hookctl="  # how the command of every hook of ours begins
 # The start of the id of another tool's hook that we wrap; only its command is ours.
 WRAP = "guard/wrap-"
+INTERRUPTED = "interrupted_run"  # the code of messages on what an interrupted run left to do
 LIMIT = 16 * 1024 * 1024  # bytes of a file; no settings file seen was larger than 0.1 MB
 
 
@@ -240,11 +241,22 @@ class Line(NamedTuple):
     sign: str = ""  # + added, - removed, ~ changed, = left alone
 
 
+class Message(NamedTuple):
+    """A warning or a note on what a command does; no error."""
+
+    text: str
+    code: str
+    level: str = "warning"  # warning | info
+    host: str = ""
+    path: str = ""  # of the settings file
+
+
 class Result(NamedTuple):
     """What a verb returns: data for machines, text for people, messages for stderr."""
 
     data: dict[str, Any]
     text: tuple[str | Line, ...] = ()  # plain text is shown as it is, a Line is fitted
-    messages: tuple[str, ...] = ()
+    messages: tuple[str | Message, ...] = ()
     errors: tuple[dict[str, object], ...] = ()
     exit_code: int = 0
+    hints: tuple[Message, ...] = ()  # what the text says too: messages for machines only

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from hookctl.errors import FAILED
 from hookctl.masking import by_look, veiled
-from hookctl.model import Line, Result
+from hookctl.model import INTERRUPTED, Line, Message, Result
 from hookctl.output import terminal
 
 ENVELOPE = 1
@@ -19,10 +19,16 @@ _VERBATIM = ("render", "completion")  # their result is a file, which is of no u
 _CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 
 
+# What was said while the command ran; the envelope has it too.
+_said: list[Message] = []
+
+
 def show(command: str, result: Result, *, as_json: bool) -> None:
     """Print a result: messages and errors on stderr, the text or the envelope on stdout."""
-    for line in result.messages:
-        say(line)
+    for message in result.messages:
+        _print(message.text if isinstance(message, Message) else message)
+    result = result._replace(messages=(*_said, *result.messages))
+    _said.clear()
     if as_json:
         _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
@@ -30,7 +36,7 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
     if lines:
         _write(sys.stdout, "".join(lines))
     for error in result.errors:
-        say(error_text(error))
+        _print(error_text(error))
 
 
 def _shown(line: str | Line, *, is_verbatim: bool) -> str:
@@ -43,8 +49,15 @@ def _shown(line: str | Line, *, is_verbatim: bool) -> str:
     return terminal.render(safe, sys.stdout)
 
 
-def say(line: str) -> None:
-    """One message for the person at the terminal, on stderr."""
+def say(message: str | Message) -> None:
+    """One message for the person at the terminal, on stderr, before the result is there."""
+    if isinstance(message, Message):
+        _said.append(message)
+        message = message.text
+    _print(message)
+
+
+def _print(line: str) -> None:
     columns = terminal.width(sys.stderr)
     first, *others = by_look(line).split("\n")
     lines = [terminal.wrap(plain(first), columns, 2, start="hookctl: ")]
@@ -95,8 +108,36 @@ def envelope(command: str, result: Result) -> dict[str, Any]:
         "command": by_look(command),
         "status": "error" if has_failed else "ok",
         "exit_code": result.exit_code,
-        "data": result.data if command in _VERBATIM else veiled(result.data),
+        "data": _data(command, result),
         "errors": veiled(result.errors),
+    }
+
+
+def _data(command: str, result: Result) -> dict[str, Any]:
+    """The data of a result, with its messages where there are any or the command writes."""
+    data = dict(result.data if command in _VERBATIM else veiled(result.data))
+    messages = [*result.messages, *result.hints]
+    if messages or "actions" in data:
+        data["messages"] = [_message_data(message) for message in messages]
+    says_changed = "changed" in data or not result.data
+    if says_changed and any(message.code == INTERRUPTED for message in _said_in(messages)):
+        data["changed"] = True  # completing that run changes files, too
+    return data
+
+
+def _said_in(messages: list[str | Message]) -> list[Message]:
+    return [message for message in messages if isinstance(message, Message)]
+
+
+def _message_data(message: str | Message) -> dict[str, str]:
+    if not isinstance(message, Message):
+        message = Message(message, "note")
+    return {
+        "code": message.code,
+        "level": message.level,
+        "host": message.host,
+        "path": message.path,
+        "message": by_look(message.text),
     }
 
 

@@ -19,7 +19,9 @@ Every command takes `--json` and then prints one object ([schemas/result.schema.
 `log --follow --json` prints one a line. `--dry-run` writes nothing at all. What looks like a secret, by its name
 (`*_API_KEY`, `*TOKEN*`, ...) or by itself (`sk-...`, `Bearer ...`, a private key), is masked wherever it is shown; only
 `render`, and a pack before you agree to it, are shown whole. `--json` carries no values of your settings but those that
-hookctl puts in or takes out. Colours and symbols are for terminals: `NO_COLOR` and pipes get words.
+hookctl puts in or takes out; with `--diff` it has the unified diff, and so the lines around a change. What people read
+on stderr stands in `data.messages` too, with a code and a level. Colours and symbols are for terminals: `NO_COLOR` and
+pipes get words.
 
 | exit code | meaning |
 | --- | --- |

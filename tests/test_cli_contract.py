@@ -543,7 +543,11 @@ def test_warnings_are_messages_with_and_without_json(hookctl: Hookctl, monkeypat
     for flags in ((), ("--json",)):
         outcome = hookctl("plan", *CLAUDE, *flags)
         assert outcome.err == "hookctl: an odd Python\n"
-        assert "odd" not in outcome.out
+        if flags:
+            (warning,) = [message for message in outcome.data["messages"] if message["level"] == "warning"]
+            assert (warning["code"], warning["message"]) == ("interpreter", "an odd Python")
+        else:
+            assert "odd" not in outcome.out
 
 
 # Help.

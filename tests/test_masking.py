@@ -512,7 +512,7 @@ def test_everything_that_is_printed_is_looked_at(capsys: pytest.CaptureFixture[s
     assert (text.count("***"), err.count("***")) == (2, 1 + 3)
     report.show("status", result, as_json=True)
     out, more = capsys.readouterr()
-    assert (out.count("***"), more.count("***")) == (4, 1)
+    assert (out.count("***"), more.count("***")) == (5, 1)
     assert secret not in text + err + out + more
     assert (json.loads(out)["data"]["file"], json.loads(out)["errors"][0]["path"]) == (place, place)
 

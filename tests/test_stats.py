@@ -135,3 +135,27 @@ def test_a_simulation_tells_each_refused_call(isolated: Path, hookctl: Hookctl) 
     done = hookctl("simulate", "e.jsonl", "--dispatch", "Task:1/300", "--json")
     said = [decision["decision"] for decision in done.data["decisions"]]
     assert said == ["allow", "refuse", "refuse", "refuse", "allow", "refuse"]
+
+
+def test_status_check_tells_of_a_reminder_that_was_ignored(logged: Path, hookctl: Hookctl) -> None:
+    assert hookctl("run", "status", "--check").code == 0
+    with (logged / "events.jsonl").open("a") as file:
+        file.write(json.dumps(line("no_work", ignored=True, t=T + 5)) + "\n")
+    done = hookctl("run", "status", "--check")
+    assert (done.code, "the last stop came although the guard had reminded" in done.out) == (1, True)
+    assert hookctl("run", "status", "--check", "--json").data["ignored"] is True
+    assert "the reminder before it was ignored" in hookctl("log").out
+    with (logged / "events.jsonl").open("a") as file:
+        file.write(json.dumps(line("no_work", t=T + 6)) + "\n")
+    assert hookctl("run", "status", "--check").code == 0
+
+
+def test_hermes_is_said_to_remind_its_own_workers(hookctl: Hookctl) -> None:
+    done = hookctl("install", "--host", "hermes", "--preset", "hermes")
+    said = " ".join((done.out + done.err).split())
+    assert "Hermes: it reminds its own workers, where HERMES_KANBAN_TASK is set, so the guard does not" in said
+    assert "asks its hooks only at the end of a turn whose file tools changed a file" in said
+    shown = " ".join(hookctl("status").out.split())
+    assert "reminds the agent" not in shown
+    done = hookctl("install", "--host", "hermes", "--nudge", "close", "--nudge-env", "MINE")
+    assert "it reminds its own workers" not in done.out + done.err

@@ -41,6 +41,7 @@ from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, OWN, Target, variant_of_file
 from hookctl.system import project
+from hookctl.system.package_data import read_data
 
 _SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
 _FOLDER = "\0folder"  # stands for any folder in the path of a settings file
@@ -394,5 +395,5 @@ def _list_agents(machine: Machine) -> frozenset[str]:
 
 def _load_systems() -> tuple[dict[str, Any], ...]:
     """The tools that keep an agent going, and how their hooks are told."""
-    with open(os.path.join(os.path.dirname(__file__), "continuations.toml"), "rb") as stream:
-        return tuple(tomllib.load(stream)["systems"])
+    text = read_data("checks", "continuations.toml").decode()
+    return tuple(tomllib.loads(text)["systems"])

@@ -17,6 +17,7 @@ from hookctl.hosts import Host, read_cap
 from hookctl.hosts.handlers import can_block, never_runs, rules
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
+from hookctl.packs.choices import DEFAULT_LIMIT
 from hookctl.settings import effective
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
@@ -126,7 +127,7 @@ def _judge_end(
         options = " --mode breaker --set end_foreign_chains=true"
     elif _has_guard(facts):  # its hook was removed, and stays away without --force
         options = " --mode breaker --set end_foreign_chains=true --force"
-    fix = _suggest_fix(facts.host, canonical, options, wrap=bool(hooks), lift=cap <= 0)
+    fix = _suggest_fix(facts.host, canonical, options, cap, wrap=bool(hooks))
     if cap > 0:
         message = f"{blocker}; {reason}"
         message += f", so only {title}'s own cap ends it, after {cap:g} blocks in a row"
@@ -146,15 +147,17 @@ def _can_end(host: Host) -> bool:
     return bool(host.dialect.end)
 
 
-def _suggest_fix(host: Host, canonical: str, options: str, *, wrap: bool, lift: bool) -> str:
+def _suggest_fix(host: Host, canonical: str, options: str, cap: float, *, wrap: bool) -> str:
     """The fix for a chain that nothing ends; `options` are those that an installed guard needs."""
     steps = []
     if canonical == "stop" and _can_end(host):
         steps.append(f"`hookctl install --host {host.name}{options}` ends such chains.")
     if canonical == "stop" and wrap and host.registration.wraps:
-        wrapping = f"`hookctl install --host {host.name} --wrap TEXT` with a part of its command."
+        lower = f" --set max_stop_blocks={cap - 1:g}" if 1 < cap < DEFAULT_LIMIT else ""
+        command = f"hookctl install --host {host.name} --wrap TEXT{lower}"
+        wrapping = f"`{command}` with a part of its command."
         steps.append(f"Or {wrapping}" if steps else f"Limit it: {wrapping}")
-    if lift and host.cap_key:
+    if cap <= 0 and host.cap_key:
         steps.append(f"Set {host.cap_key} to 8.")
     return " ".join(steps) or "Remove the hook, unless it ends by itself."
 

@@ -183,6 +183,10 @@ AcceptChanged = Annotated[
 Dry = Annotated[
     bool, typer.Option("--dry-run", help="Show the changes as plan does, and write nothing.")
 ]
+Diff = Annotated[
+    bool,
+    typer.Option("--diff", help="Show the unified diff, with hookctl's own files in it."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 Project = Annotated[
     str,

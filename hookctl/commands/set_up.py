@@ -47,6 +47,7 @@ def _install(
     allow_env: options.AllowEnv = None,
     accept_changed: options.AcceptChanged = False,
     dry_run: options.Dry = False,
+    diff: options.Diff = False,
     json: options.Json = False,
     project: options.Project = "",
 ) -> int:
@@ -67,7 +68,13 @@ def _install(
             targets = find_targets(folders, hosts, scope, project)
             permission = permission_for(content, yes, accept_changed, json)
             return install(
-                folders, content, targets, choice, dry_run=dry_run, permission=permission
+                folders,
+                content,
+                targets,
+                choice,
+                dry_run=dry_run,
+                diff=diff,
+                permission=permission,
             )
 
     return show("install", verb, json, writes=not dry_run)
@@ -95,6 +102,7 @@ def _plan(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")
     ] = (False),
+    diff: options.Diff = False,
     json: options.Json = False,
     project: options.Project = "",
 ) -> int:
@@ -113,7 +121,7 @@ def _plan(
     def verb(folders: Folders) -> Result:
         with pending_first(folders, say, dry_run=True):
             targets = find_targets(folders, hosts, scope, project)
-            result = install(folders, content, targets, choice, dry_run=True)
+            result = install(folders, content, targets, choice, dry_run=True, diff=diff)
         if exit_code and result.data["files"] and not result.errors:
             return result._replace(exit_code=PENDING)
         return result
@@ -144,6 +152,7 @@ def _upgrade(
     yes: options.Yes = False,
     accept_changed: options.AcceptChanged = False,
     dry_run: options.Dry = False,
+    diff: options.Diff = False,
     json: options.Json = False,
 ) -> int:
     from hookctl.planner.run import pending_first
@@ -159,7 +168,8 @@ def _upgrade(
         place = in_project(folders, project)
         root = find(place.cwd, place.environ) if project else ""
         with pending_first(place, say, dry_run=dry_run):
-            return upgrade(place, Request(pack, dry_run, hosts, scope, root), permission)
+            request = Request(pack, dry_run, hosts, scope, root, diff)
+            return upgrade(place, request, permission)
 
     return show("upgrade", verb, json, writes=not dry_run)
 
@@ -189,6 +199,7 @@ def _uninstall(
         bool, typer.Option("--yes", "-y", help="Do not ask with --all; --json needs it.")
     ] = False,
     dry_run: options.Dry = False,
+    diff: options.Diff = False,
     json: options.Json = False,
 ) -> int:
     from hookctl import hosts as known
@@ -214,7 +225,7 @@ def _uninstall(
     def verb(folders: Folders) -> Result:
         with pending_first(folders, say, dry_run=dry_run):
             targets = find_targets(folders, hosts, scope or "user", project, recorded=True)
-            return uninstall(folders, request, targets, dry_run=dry_run)
+            return uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
 
     return show("uninstall", verb, json, writes=not dry_run)
 

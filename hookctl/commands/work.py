@@ -46,7 +46,7 @@ def _run(
         bool,
         typer.Option(
             "--check",
-            help="For status: exit code 1 where the guard ignores work, or an agent a reminder.",
+            help="For status: exit code 1 where work is stale, or a reminder was ignored.",
         ),
     ] = False,
     timeout: Annotated[

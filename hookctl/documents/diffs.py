@@ -39,11 +39,27 @@ def unified(file: FilePlan) -> str:
     old_lines = _diff_lines(redacted(old_text, shown).removeprefix("\ufeff"))
     new_lines = _diff_lines(redacted(new_text, shown).removeprefix("\ufeff"))
     hunks = list(_hunks(old_lines, new_lines))
-    if not hunks:
-        return ""
-    old_name = "/dev/null" if file.old is None else file.path
-    new_name = "/dev/null" if file.after is None else file.path
-    return "".join([f"--- {old_name}\n", f"+++ {new_name}\n", *hunks])
+    return "".join([*_heading(file.path, file.old, file.after), *hunks]) if hunks else ""
+
+
+def file_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
+    """The lines of the unified diff of a file of hookctl's or of a pack's own, masked."""
+    from hookctl.documents.redaction import redacted
+
+    try:
+        old_lines = _diff_lines(redacted((old or b"").decode("utf-8")))
+        new_lines = _diff_lines(redacted((new or b"").decode("utf-8")))
+    except UnicodeDecodeError:
+        return [f"({path} is no text, so it is not shown)"]
+    text = "".join([*_heading(path, old, new), *_hunks(old_lines, new_lines)])
+    return [by_look(line) for line in text.split("\n")[:-1]]
+
+
+def _heading(path: str, old: bytes | None, new: bytes | None) -> list[str]:
+    """The two lines at the top of a unified diff."""
+    old_name = "/dev/null" if old is None else path
+    new_name = "/dev/null" if new is None else path
+    return [f"--- {old_name}\n", f"+++ {new_name}\n"]
 
 
 def shown_lines(file: FilePlan) -> list[str]:

@@ -15,7 +15,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.scan import decode
 from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
-from hookctl.system.folders import asset
+from hookctl.system.package_data import read_data
 
 # The settings stand between these two lines, in every version.
 _START = "\nconst settings =\n"
@@ -136,8 +136,7 @@ class PluginDocument:
 
 
 def _template() -> str:
-    with open(asset("templates", "opencode", "plugin.js"), encoding="utf-8") as stream:
-        return stream.read()
+    return read_data("templates", "opencode", "plugin.js").decode()
 
 
 def _split(text: str) -> tuple[str, str, str]:

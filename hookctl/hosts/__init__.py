@@ -32,6 +32,8 @@ from hookctl.hosts.model import (
 )
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
+from hookctl.system.folders import asset
+from hookctl.system.package_data import list_data, read_data
 
 SCOPES = ("user", "project", "local")
 EVENTS = (
@@ -46,7 +48,7 @@ EVENTS = (
     "session-end",
 )
 
-_FOLDER = os.path.dirname(__file__)
+_FOLDER = "hosts"  # in the package
 _HUGE = 1e300  # the hook takes no larger number either
 
 
@@ -126,12 +128,17 @@ class Host(NamedTuple):
 
 def names() -> list[str]:
     """Every known host, in alphabetical order."""
-    return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".toml"))
+    return [name[:-5] for name in list_data(_FOLDER, ending=".toml")]
 
 
 def path_of(name: str) -> str:
     """The path of a host's file."""
-    return os.path.join(_FOLDER, f"{name}.toml")
+    return asset(_FOLDER, f"{name}.toml")
+
+
+def read_table(name: str) -> bytes:
+    """The text of a host's file."""
+    return read_data(_FOLDER, f"{name}.toml")
 
 
 def load(name: str) -> Host:
@@ -142,9 +149,7 @@ def load(name: str) -> Host:
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
     import tomllib
 
-    with open(path_of(name), "rb") as stream:
-        data = tomllib.load(stream)
-    return _host(data, "")
+    return _host(tomllib.loads(read_table(name).decode()), "")
 
 
 def _host(data: dict[str, Any], variant: str) -> Host:

@@ -7,21 +7,20 @@ from collections.abc import Iterator
 
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import names, path_of
-from hookctl.system.folders import asset
+from hookctl.hosts import names, path_of, read_table
+from hookctl.system.package_data import read_data
 
 
 def faults() -> Iterator[HookctlError]:
     """The first fault of each host's file that is not valid TOML or does not match the schema."""
     import jsonschema
 
-    with open(asset("schemas", "host.schema.json"), encoding="utf-8") as stream:
-        validator = jsonschema.Draft202012Validator(json.load(stream))
+    schema = json.loads(read_data("schemas", "host.schema.json"))
+    validator = jsonschema.Draft202012Validator(schema)
     for name in names():
         path = path_of(name)
         try:
-            with open(path, "rb") as stream:
-                value = formats.parse("toml", stream.read(), where=path).value
+            value = formats.parse("toml", read_table(name), where=path).value
         except HookctlError as error:
             yield error
             continue

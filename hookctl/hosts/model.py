@@ -49,7 +49,6 @@ class HookFormat(NamedTuple):
     fields: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
     top: dict[str, Any] = {}  # noqa: RUF012
     wraps: bool = False
-    wraps_not: str = ""  # why not, if there is more to say than that no client has shown it
     expands: bool = False  # variables in every settings string
 
 
@@ -158,7 +157,7 @@ class GuardNeeds(NamedTuple):
 
     events: Sequence[str] = ()
     without: Sequence[str] = ()
-    reminds: Sequence[str] = ()
+    reminds_where: str = ""  # a variable: where it is set, the host itself reminds of a tool
 
 
 class OtherAgent(NamedTuple):

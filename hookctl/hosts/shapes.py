@@ -154,7 +154,7 @@ def elements(shape: Shape, root: Any) -> tuple[HookEntry, ...]:
     """Our hooks in a file, wherever they were moved and whatever was edited."""
     hooks = []
     for path, handler, group in _handlers(shape, root):
-        command = _unwrap_sh(shape, handler.get("command"))
+        command = without_sh(shape, handler.get("command"))
         match = _HEAD.match(command) if isinstance(command, str) else None
         if match:
             fields = {**handler, "command": command}
@@ -164,7 +164,7 @@ def elements(shape: Shape, root: Any) -> tuple[HookEntry, ...]:
     return tuple(hooks)
 
 
-def _unwrap_sh(shape: Shape, command: Any) -> Any:
+def without_sh(shape: Shape, command: Any) -> Any:
     """The sh command inside `sh -c`, on a host without a shell."""
     if shape.shell or not isinstance(command, str):
         return command
@@ -177,7 +177,7 @@ def _unwrap_sh(shape: Shape, command: Any) -> Any:
     return command
 
 
-def _as_written(shape: Shape, fields: dict[str, Any]) -> dict[str, Any]:
+def as_written(shape: Shape, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields as the host's file has them."""
     if shape.shell or not isinstance(fields.get("command"), str):
         return fields
@@ -227,7 +227,7 @@ def _is_empty(document: Document, path: Path) -> bool:
 
 def _entry(shape: Shape, edit: AddHook) -> dict[str, Any]:
     """The value to append to an event's list for a new hook."""
-    fields = _as_written(shape, edit.fields)
+    fields = as_written(shape, edit.fields)
     if shape.is_flat(event_of(shape, edit.path)):
         return fields
     group = {}
@@ -242,7 +242,7 @@ def _edit_element(shape: Shape, document: Document, edit: EditHook) -> Document:
     is_grouped = not shape.is_flat(event_of(shape, path))
     # The matcher of a shared group belongs to the person's hooks too.
     is_shared = is_grouped and len(document.get(path[:-1])) > 1
-    for name, value in _as_written(shape, edit.fields).items():
+    for name, value in as_written(shape, edit.fields).items():
         field_path = (*path, name)
         if name == "matcher" and is_shared:
             continue

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookctl.masking import masked
-from hookctl.model import Action, Line, Path, Record
+from hookctl.model import Action, Line, Message, Path, Record
 from hookctl.output.lines import OK, SKIP, WARN, amount
 from hookctl.output.words import tilde
 from hookctl.packs.wrapping import is_wrap_id
@@ -41,31 +41,56 @@ _INTENDED = {"+": "create", "~": "replace", "-": "remove"}
 _LONGEST = 60  # characters of a value
 
 
-def plan_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
-    """A plan as data for the result envelope."""
+def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any]:
+    """A plan as data for the result envelope, on request with the unified diff of all of it."""
     actions: list[dict[str, Any]] = []
     kept: list[dict[str, Any]] = []
     for file in plan.files:
         actions += [_action_data(file, action) for action in _actions(file)]
         kept += [_action_data(file, action) for action in file.decision.kept]
-    return {
+    data: dict[str, Any] = {
         "actions": actions,
         "kept": kept,
         "files": [_file_data(file) for file in plan.files if file.old != file.after],
         "dry_run": dry_run,
+        "changed": not plan.empty,
     }
+    if diff:
+        from hookctl.output.patches import patch
+
+        data["diff"] = patch(plan)
+    return data
 
 
-def plan_text(plan: Plan, *, dry_run: bool, done: Iterable[Text]) -> list[Text]:
-    """A plan for people: a line for each action and kept value; on a dry run a unified diff."""
+def plan_text(plan: Plan, *, dry_run: bool, done: Iterable[Text], diff: bool = False) -> list[Text]:
+    """A plan for people: a line for each action and kept value; on a dry run a unified diff.
+
+    `diff` shows it in any case, and with hookctl's own files in it.
+    """
     if dry_run:
-        return _dry_lines(plan)
-    lines: list[Text] = []
+        return _dry_lines(plan, diff=diff)
+    lines = _whole_diff(plan) if diff else []
     for file in plan.files:
         lines += _file_lines(file, is_alone=len(plan.files) == 1)
     if plan.empty:
         return [*lines, "nothing to do"]
     return [*lines, *done]
+
+
+def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
+    """What people read below a plan, its outcome and the next steps, as messages for machines."""
+    messages: list[Message] = []
+    for line in lines:
+        text = line.text if isinstance(line, Line) else line
+        is_indented = line.indent if isinstance(line, Line) else line.startswith(" ")
+        if text.startswith("fix: "):
+            messages[-1] = messages[-1]._replace(text=f"{messages[-1].text}; {text}")
+        elif isinstance(line, Line) and line.mark == WARN:
+            messages.append(Message(text, "guard_off"))
+        elif text != "Next:":
+            code = "next_step" if is_indented else "outcome"
+            messages.append(Message(text.strip(), code, "info"))
+    return tuple(messages)
 
 
 def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
@@ -83,12 +108,19 @@ def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
     return [Line(f"{title}: nothing to do", SKIP, path=tilde(file.path))]
 
 
-def _dry_lines(plan: Plan) -> list[Text]:
+def _whole_diff(plan: Plan) -> list[Text]:
+    from hookctl.output.patches import patch_lines
+
+    return [*patch_lines(plan)]
+
+
+def _dry_lines(plan: Plan, *, diff: bool) -> list[Text]:
     from hookctl.documents.diffs import shown_lines
 
-    lines: list[Text] = []
+    lines = _whole_diff(plan) if diff else []
     for file in plan.files:
-        lines += shown_lines(file)
+        if not diff:
+            lines += shown_lines(file)
         # Without signs: behind a diff, `patch` would take them for lines of it.
         lines += [_as_intended(line) for line in _program_lines(file)]
         lines += [line._replace(sign="", indent=0) for line in _kept_lines(file)]

@@ -9,13 +9,12 @@ import os
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.packs.model import Pack, PackHook
-
-_FOLDER = os.path.dirname(__file__)
+from hookctl.system.package_data import list_data, read_data
 
 
 def names() -> list[str]:
     """The built-in packs."""
-    return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".toml"))
+    return [name[:-5] for name in list_data("packs", ending=".toml")]
 
 
 def is_path(name: str) -> bool:
@@ -54,8 +53,7 @@ def _built_in(name: str) -> Pack:
     """A built-in pack; its commands are not in its file, since they depend on its settings."""
     import tomllib
 
-    with open(os.path.join(_FOLDER, f"{name}.toml"), "rb") as stream:
-        data = tomllib.load(stream)
+    data = tomllib.loads(read_data("packs", f"{name}.toml").decode())
     hooks = tuple(
         PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from hookctl.hosts import Host, read_cap
 from hookctl.packs.choices import Settings
-from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, reminds_itself, wanted_limit
+from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, leaves_reminders, wanted_limit
 from hookctl.packs.sentence import only_counts
 
 
@@ -26,8 +26,6 @@ def _remarks(host: Host, settings: Settings, cap: str) -> Iterator[str]:
     if not settings.events:
         return
     yield from host.cannot
-    if reminds_itself(host, settings):
-        yield f"preset {settings.preset} leaves the reminder to it; --nudge adds the guard's own"
     if not host.dialect.end and settings.mode == "guard":
         yield f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}"
     yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective, cap)
@@ -45,6 +43,9 @@ def in_the_way(
         yield f"{blocks}, so the guard stops blocking after {most} and not {limit}"
     if options.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
+    if mode != "off" and leaves_reminders(host, options):
+        where = host.guard.reminds_where
+        yield f"it reminds its own workers, where {where} is set, so the guard does not"
     if options.get("guidance") is True and not host.dialect.context:
         yield "a session's start takes no text from a hook, so --guidance does nothing"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from hookctl.documents.jsonc import JsonDocument
@@ -141,6 +142,12 @@ def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str,
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
 
 
+def leaves_reminders(host: Host, options: Mapping[str, Any]) -> bool:
+    """Whether the host itself gives the reminders that these options ask for."""
+    where = options.get("required_scope_env")
+    return bool(options.get("required_tools") and where) and where == host.guard.reminds_where
+
+
 def can_refuse(host: Host) -> bool:
     """Whether the guard can refuse a tool call there, and its silence lets the others run."""
     return bool(host.dialect.refuse) and "pre-tool" not in host.guard.without
@@ -262,6 +269,7 @@ def _hook_facts(host: Host) -> dict[str, Any]:
         "cap": _cap_to_count(host),
         "payload": host.payload,
         "denials": host.denials,
+        "reminds_where": host.guard.reminds_where,
     }
     return {name: value for name, value in facts.items() if value}
 
@@ -274,13 +282,6 @@ def _cap_to_count(host: Host) -> dict[str, Any]:
     return {name: cap[name] for name in _CAP_KEYS if name in cap}
 
 
-def reminds_itself(host: Host, settings: Settings) -> bool:
-    """Whether the host gives the reminder that the preset, and no person, asks for."""
-    tools = settings.effective.get("required_tools", [])
-    is_of_preset = bool(tools) and "required_tools" not in settings.options
-    return is_of_preset and set(tools) <= set(host.guard.reminds)
-
-
 def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
     """The content of config.json; in breaker mode the limit is in the host's env, if it has one.
 
@@ -288,8 +289,6 @@ def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
     Without a state folder, as at project scope, the hook finds it by itself.
     """
     config = {"mode": settings.mode, **settings.effective}
-    if reminds_itself(host, settings):
-        del config["required_tools"]
     has_variable = bool(host.env_path or host.env_field)
     if settings.mode == "breaker" and has_variable and settings.effective.get("locked") is not True:
         config.pop("max_stop_blocks", None)

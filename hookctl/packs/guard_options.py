@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookctl.settings.words import WORDS
-from hookctl.system.folders import asset
+from hookctl.system.package_data import read_data
 
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
 _OF_THE_FILE = ("show_env",)  # no variable gives it
@@ -18,8 +18,7 @@ _TYPES = {"integer": int, "boolean": bool, "array": list, "string": str}
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of every option, by the option's name."""
-    with open(asset("schemas", "guard-config.schema.json"), encoding="utf-8") as stream:
-        properties = json.load(stream)["properties"]
+    properties = json.loads(read_data("schemas", "guard-config.schema.json"))["properties"]
     return {name: rule for name, rule in properties.items() if name not in _NO_OPTIONS}
 
 

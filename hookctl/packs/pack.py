@@ -18,7 +18,7 @@ from hookctl.packs.mistakes import find_mistakes
 from hookctl.packs.model import EnvClaim, Pack, PackHook, Part
 from hookctl.packs.wants import Unreadable, slots
 from hookctl.system import files
-from hookctl.system.folders import asset
+from hookctl.system.package_data import read_data
 
 if TYPE_CHECKING:
     from hookctl.documents.toml import TomlDocument
@@ -311,8 +311,7 @@ def _check_structure(source: _Source, data: dict[str, Any]) -> None:
     """Check the schema; of several errors the first in the file is raised."""
     import jsonschema
 
-    with open(asset("schemas", "pack.schema.json"), encoding="utf-8") as stream:
-        schema = json.load(stream)
+    schema = json.loads(read_data("schemas", "pack.schema.json"))
     base = jsonschema.Draft202012Validator
     integer = base.TYPE_CHECKER.redefine(
         "integer", lambda checker, value: type(value) is int

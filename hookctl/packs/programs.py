@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import re
 from typing import NamedTuple
 
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.system.folders import asset
+from hookctl.system.package_data import list_data, read_data
 
 HOOK = "hook.py"
 _PACKAGE = "guard"  # its folder in the templates
@@ -34,11 +33,10 @@ class Programs(NamedTuple):
 @functools.cache
 def load_programs(*, wrapper: bool) -> Programs:
     """The programs of this version; `wrapper` adds the one that runs another tool's hook."""
-    folder = asset("templates", "guard")
-    modules = _modules(folder)
+    modules = _modules()
     package = name_package(modules)
-    launchers = {WRAPPER: _read(folder, WRAPPER)} if wrapper else {}
-    launchers[HOOK] = _set_package_name(_read(folder, HOOK), package)
+    launchers = {WRAPPER: _read(WRAPPER)} if wrapper else {}
+    launchers[HOOK] = _set_package_name(_read(HOOK), package)
     return Programs({f"{package}/{name}": data for name, data in modules.items()}, launchers)
 
 
@@ -55,18 +53,16 @@ def is_package(name: str) -> bool:
 
 def template_files() -> list[str]:
     """The hook and its package in the templates; they run there too."""
-    names = _module_names(asset("templates", "guard"))
+    names = _module_names()
     return [HOOK, *(f"{_PACKAGE}/{name}" for name in names)]
 
 
-def _modules(folder: str) -> dict[str, bytes]:
-    return {name: _read(folder, _PACKAGE, name) for name in _module_names(folder)}
+def _modules() -> dict[str, bytes]:
+    return {name: _read(_PACKAGE, name) for name in _module_names()}
 
 
-def _module_names(folder: str) -> list[str]:
-    return sorted(
-        name for name in os.listdir(os.path.join(folder, _PACKAGE)) if name.endswith(".py")
-    )
+def _module_names() -> list[str]:
+    return list_data("templates", "guard", _PACKAGE, ending=".py")
 
 
 def name_package(sources: dict[str, bytes]) -> str:
@@ -83,6 +79,5 @@ def _set_package_name(launcher: bytes, package: str) -> bytes:
     return before + (_NAMED % package).encode() + behind
 
 
-def _read(*path: str) -> bytes:
-    with open(os.path.join(*path), "rb") as stream:
-        return stream.read()
+def _read(*names: str) -> bytes:
+    return read_data("templates", "guard", *names)

@@ -30,6 +30,7 @@ from hookctl.packs.model import (
 from hookctl.packs.programs import HOOK, is_package, load_programs, name_package
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import files
+from hookctl.system.package_data import read_data
 
 TABLE = os.path.join(os.path.dirname(__file__), "released.json")
 _PACKAGE = re.compile(rb'^PACKAGE = "([^"\n]+)"', re.MULTILINE)
@@ -118,8 +119,7 @@ def digests_of_this_version() -> dict[str, str]:
 
 def table() -> dict[str, dict[str, str]]:
     """The digests of every release, by version: of the hook with its package, and of wrap.py."""
-    with open(TABLE, encoding="ascii") as stream:
-        return dict(json.load(stream))
+    return dict(json.loads(read_data("packs", "released.json")))
 
 
 def _find_version(name: str, digest: str) -> str:

@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
@@ -331,49 +331,21 @@ def begin(run_files: RunFiles, end: float) -> None:
 def read_chain(run_files: RunFiles) -> tuple[int, int]:
     """Of the session that stopped last: its blocks since the last prompt, and those in a row."""
     newest, values = 0, {}
-    for session in _read_sessions(run_files):
-        if _number(session, "t") >= newest:
-            newest, values = _number(session, "t"), session
-    return _number(values, "total"), _number(values, "host")
-
-
-def count_ignored(run_files: RunFiles) -> int:
-    """How many sessions stopped without a tool that they were reminded of, and nobody saw to it.
-
-    A prompt there, or the tool's call, sees to it; `run start` does for all, and so do 12 hours.
-    """
-    since = run_files.now - WORK_HOURS * 3600
-    with contextlib.suppress(OSError):
-        begun = os.stat(os.path.join(run_files.state, "ACTIVE")).st_mtime
-        if since < begun <= run_files.now:
-            since = begun
-    count = 0
-    for session in _read_sessions(run_files):
-        count += _has_ignored_reminder(session) and _number(session, "t") >= since
-    return count
-
-
-def _has_ignored_reminder(session: dict[str, Any]) -> bool:
-    """Whether a stop came after a reminder, and no required tool was called."""
-    said = session.get("said")
-    if session.get("terminal") is True or not isinstance(said, list) or len(said) < 2:
-        return False
-    reminders = _number(session, "nudges")
-    return reminders > 1 or (reminders == 1 and said[1] not in ("nudged", "stop"))
-
-
-def _read_sessions(run_files: RunFiles) -> Iterator[dict[str, Any]]:
-    """What the hook keeps of each session of the project; unreadable files are skipped."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(run_files.state):
             if not re.fullmatch(r"[0-9a-f]{16}\.json", entry.name):
                 continue
-            with contextlib.suppress(HookctlError, ValueError, RecursionError):
-                session = json.loads(files.read(entry.path).data or b"{}")
-                if isinstance(session, dict):
-                    yield session
+            session = _read_session(entry.path)
+            if session.get("t", 0) >= newest:
+                newest, values = session.get("t", 0), session
+    return values.get("total", 0), values.get("host", 0)
 
 
-def _number(session: dict[str, Any], name: str) -> int:
-    value = session.get(name)
-    return value if type(value) is int else 0
+def _read_session(path: str) -> dict[str, int]:
+    """The numbers that the hook keeps of a session; none where it cannot be read."""
+    try:
+        value = json.loads(files.read(path).data or b"{}")
+    except (HookctlError, ValueError, RecursionError):
+        return {}
+    fields = value.items() if isinstance(value, dict) else ()
+    return {name: number for name, number in fields if type(number) is int}

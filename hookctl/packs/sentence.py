@@ -88,10 +88,10 @@ def only_counts(host: str, *, can_wrap: bool) -> str:
     return f"{text}; `--wrap` limits such a hook" if can_wrap else text
 
 
-def wraps_only(count: int, limit: int) -> str:
+def wraps_only(count: int, limit: int, cap: float) -> str:
     """What the guard does in mode off with wrapped hooks."""
     hooks = _count(count, "wrapped hook")
-    if limit <= 0:
+    if limit <= 0 or 0 < cap < limit:
         return f"counts the denials of {hooks} up to the host's cap, and does nothing else"
     return (
         f"lets the agent stop at denial {limit} of {hooks} without progress, and does nothing else"

@@ -53,13 +53,12 @@ class Approvals:
         if not trust.covers(draft.target.scope):
             if ask:
                 title = draft.host.title
-                draft.messages.append(
-                    f"{title} asks for no approval of hooks here, so --trust does nothing"
-                )
+                text = f"{title} asks for no approval of hooks here, so --trust does nothing"
+                draft.tell("trust_not_needed", text, level="info")
         elif trust.config:
             self._approve_in_config(draft, pack, trust, ask=ask)
         elif ask or self._waits_for_host(draft):
-            draft.messages.append(_operator_step(trust, draft.target))
+            draft.tell("not_approved", _operator_step(trust, draft.target))
 
     def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
@@ -70,7 +69,7 @@ class Approvals:
             self._take_back(draft, pack)
         config = self._open_config_of(draft, must=ask)
         if config is None:
-            draft.messages.append(_operator_step(trust, draft.target))
+            draft.tell("not_approved", _operator_step(trust, draft.target))
             return
         needed, others = _needed_approvals(draft, pack)
         if not _may_approve(draft.target):
@@ -81,10 +80,11 @@ class Approvals:
             _approve(config, draft, pack, _without_new_wraps(config, draft, pack, needed))
         if ask:
             for hook in others:
-                draft.messages.append(f"{hook.id} is not as {pack} wants it, so it is not approved")
-        draft.messages += _voided_approvals(config, draft, needed)
+                text = f"{hook.id} is not as {pack} wants it, so it is not approved"
+                draft.tell("entry_edited", text)
+        draft.tell("not_approved", *_voided_approvals(config, draft, needed))
         if _misses_any(config, needed) or (ask and others):
-            draft.messages.append(_operator_step(trust, draft.target))
+            draft.tell("not_approved", _operator_step(trust, draft.target))
 
     def _take_back(self, draft: Draft, pack: str) -> None:
         """Take our approvals of a pack out again, and show what it ran and what it runs now.
@@ -98,7 +98,7 @@ class Approvals:
                 _withdraw(self._find_or_open(draft, path), draft, pack)
                 has_any = True
         if has_any:
-            draft.messages.append(_describe_taken_back(draft, pack))
+            draft.tell("approval_taken_back", _describe_taken_back(draft, pack))
 
     def follow(self, draft: Draft, pack: str) -> None:
         """Keep up a pack's approvals after another pack's install has moved its hooks."""

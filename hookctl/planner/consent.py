@@ -15,7 +15,7 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.ledger.digests import content_digest
 from hookctl.masking import OwnText
-from hookctl.model import Consent, Entry, Record
+from hookctl.model import Consent, Entry, Message, Record
 from hookctl.packs import listing
 from hookctl.packs.model import Pack
 from hookctl.packs.pack import read_files
@@ -51,12 +51,15 @@ class Review(NamedTuple):
         return lines
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[Message, ...]:
         """What an install would refuse of it, without a further option."""
-        warnings = [str(_refused(self))] if self.refused_env else []
+        messages = []
+        if self.refused_env:
+            messages.append(Message(str(_refused(self)), "env_refused"))
         if self.replaces:
-            warnings.append(f"{_describe_replacement(self.pack)}: it needs --accept-changed")
-        return tuple(warnings)
+            text = f"{_describe_replacement(self.pack)}: it needs --accept-changed"
+            messages.append(Message(text, "pack_changed"))
+        return tuple(messages)
 
     @property
     def data(self) -> dict[str, Any]:

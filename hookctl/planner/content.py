@@ -65,11 +65,12 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     env = hook_env.pack_env(draft, pack)
     wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder), env)
     settings = hook_env.recorded_claims(pack, draft.host)
-    draft.messages += messages
+    draft.tell("not_on_host", *messages)
     source = _recorded_source(pack, draft.target)
     known = draft.packs.get(pack.name)
     if known and known.source not in ("", source):
-        draft.messages.append(f"{pack.name} came from {known.source} so far")
+        text = f"{pack.name} came from {known.source} so far"
+        draft.tell("source_changed", text, level="info")
     files, contents = {}, {}
     for name, (data, executable) in read_files(pack).items():
         files[name] = File(data, executable)
@@ -155,17 +156,18 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
     if choice.reset:
         base = Settings(python=base.python)
     settings = choose(base, choice.settings)
-    draft.messages += remarks(settings, choice.settings)
-    draft.messages += remarks_for(draft.host, settings, _operators_cap(draft))
+    draft.tell("settings", *remarks(settings, choice.settings))
+    draft.tell("host_limits", *remarks_for(draft.host, settings, _operators_cap(draft)))
     if draft.target.shared:
         require_portable(settings)
-        draft.messages += interpreter.on_path(draft.folders.environ, draft.target.project)
+        warnings = interpreter.on_path(draft.folders.environ, draft.target.project)
+        draft.tell("interpreter", *warnings)
         return settings.with_python("")
     if settings.python and interpreter.is_usable(settings.python):
         return settings
     python, warning = draft.sources.python()
     if warning:
-        draft.messages.append(warning)
+        draft.tell("interpreter", warning)
     return settings.with_python(python)
 
 

@@ -24,6 +24,7 @@ from hookctl.model import (
     DropValue,
     Edit,
     Entry,
+    Message,
     PackRecord,
     Path,
     Record,
@@ -90,7 +91,7 @@ class Draft:
         self.actions: list[Action] = []
         self.kept: list[Action] = []
         self.conflicts: list[Conflict] = []
-        self.messages: list[str] = []
+        self.messages: list[Message] = []
         self.changes: list[Change] = []
         self.file_actions: list[tuple[str, Action]] = []
         self.rmdirs: list[str] = []
@@ -98,6 +99,11 @@ class Draft:
         self._current: Current | None = None
         self._current_document: Document | None = None
         self._current_items: list[tuple[Path, str]] = []
+
+    def tell(self, code: str, *texts: str, level: str = "warning") -> None:
+        """Let a person know of something that is no error."""
+        path, host = self.target.path, self.host.name
+        self.messages += [Message(text, code, level, host, path) for text in texts]
 
     def pack_entries(self) -> tuple[Entry, ...]:
         """The entries of packs' hooks and values, without approvals in the same file."""

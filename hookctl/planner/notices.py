@@ -7,22 +7,31 @@ import os
 from collections.abc import Iterator
 
 from hookctl.hosts import reading, settings_path
+from hookctl.model import Message
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.settings import effective, precedence
 from hookctl.settings.targets import Target, active_file
 
 
-def find_notices(draft: Draft, pack: Pack) -> list[str]:
-    """A line for each thing that a person should know about this file."""
-    lines = [*_notice_not_loaded(draft), *_notice_switched_off(draft)]
+def find_notices(draft: Draft, pack: Pack) -> list[Message]:
+    """A message for each thing that a person should know about this file."""
+    notices = {"not_loaded": list(_notice_not_loaded(draft))}
+    notices["hooks_disabled"] = list(_notice_switched_off(draft))
     draft.switched_off = _find_switch(draft)
-    if draft.switched_off and len(lines) == bool(draft.not_loaded):
-        lines.append(f"{draft.switched_off}, so no hook of {pack.name} runs here")
+    if draft.switched_off and not notices["hooks_disabled"]:
+        line = f"{draft.switched_off}, so no hook of {pack.name} runs here"
+        notices["hooks_disabled"] = [line]
     if draft.snapshot.data is None and draft.is_edited:
-        lines += _notice_hidden_user_file(draft)
-        lines += _notice_dangling_link(draft)
-    return [*lines, *_notice_single_folder(draft, pack)]
+        notices["user_file_hidden"] = list(_notice_hidden_user_file(draft))
+        notices["dangling_link"] = list(_notice_dangling_link(draft))
+    notices["start_folder"] = list(_notice_single_folder(draft, pack))
+    messages = []
+    for code, lines in notices.items():
+        for line in lines:
+            path = draft.target.path
+            messages.append(Message(line, code, host=draft.host.name, path=path))
+    return messages
 
 
 def _notice_not_loaded(draft: Draft) -> Iterator[str]:

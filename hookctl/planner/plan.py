@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
-from hookctl.model import Action, Change, Conflict, Decision, Record
+from hookctl.model import Action, Change, Conflict, Decision, Message, Record
 from hookctl.planner import project_files
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.folders import Folders
@@ -27,7 +27,7 @@ class FilePlan(NamedTuple):
     runtime_actions: tuple[tuple[str, Action], ...] = ()  # file and action
     key: str = ""  # of the ledger's record so far; differs from path where links moved the file
     rmdirs: tuple[str, ...] = ()
-    messages: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
     known: Record | None = None  # the record before the run
     not_loaded: str = ""  # why the host loads nothing of the file
     switched_off: str = ""  # what switches its hooks off, in whichever file

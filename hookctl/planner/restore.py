@@ -65,8 +65,8 @@ def _decide_on_file(
     elif record:
         draft.rmdirs += record.created_dirs
     draft.actions += _describe_changes(record, entries, current)
-    draft.messages += _report_orphans(current, entries)
-    draft.messages += _report_missing_files(record, result)
+    draft.tell("orphan_hook", *_report_orphans(current, entries))
+    draft.tell("hook_missing", *_report_missing_files(record, result))
     draft.entries = entries
     draft.restore(data, result)
 

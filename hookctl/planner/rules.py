@@ -58,9 +58,10 @@ class RulesBlocks:
             self._leave(draft, pack.name, None)
             return
         if rules_target(draft.target) is None:
-            draft.messages.append(
+            draft.tell(
+                "no_rules_file",
                 f"{draft.host.title}: hookctl knows no file with instructions of "
-                f"{draft.target.scope} scope, so no rules are written for it"
+                f"{draft.target.scope} scope, so no rules are written for it",
             )
             return
         _write(self._open(draft), pack, choice)

@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from hookctl.errors import HookctlError, Recovered
+from hookctl.model import INTERRUPTED, Message
 from hookctl.planner.plan import Plan
 from hookctl.settings.sources import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.system import files
 from hookctl.system.folders import Folders
+
+Say = Callable[[Message], None]
+WAITING = Message("waiting for another hookctl", "waiting", "info")
 
 
 def unfinished(folders: Folders) -> bool:
@@ -20,9 +24,7 @@ def unfinished(folders: Folders) -> bool:
 
 
 @contextmanager
-def pending_first(
-    folders: Folders, say: Callable[[str], None], *, dry_run: bool
-) -> Iterator[tuple[str, ...]]:
+def pending_first(folders: Folders, say: Say, *, dry_run: bool) -> Iterator[tuple[str, ...]]:
     """Finish an interrupted run before anything is read: its files may not even parse.
 
     With `dry_run` nothing is written: inside, its files are read as it will leave them. Yields
@@ -40,26 +42,27 @@ def pending_first(
             paths = transaction.preview(folders)
             if paths is not None:
                 names = "\n  ".join(paths) or folders.ledger
-                say(
+                text = (
                     "a run was interrupted; what follows is as once it is completed, which "
                     f"`hookctl doctor --fix` does now. It is still to write\n  {names}"
                 )
+                say(Message(text, INTERRUPTED))
             yield paths or ()
         finally:
             files.forget_previews()
 
 
-def finish_pending(folders: Folders, say: Callable[[str], None]) -> None:
+def finish_pending(folders: Folders, say: Say) -> None:
     """Finish an interrupted run, under the lock."""
     if unfinished(folders):
         from hookctl import transaction
 
-        with transaction.locked(folders, lambda: say("waiting for another hookctl")):
+        with transaction.locked(folders, lambda: say(WAITING)):
             for line in transaction.recover(folders):
-                say(line)
+                say(Message(line, INTERRUPTED))
 
 
-def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[str], None]) -> Plan:
+def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:
     """Do what `make_plan` plans, and return the plan that was done; `say` gets the messages.
 
     Raises Recovered where a run had to be completed first.
@@ -70,18 +73,16 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Callable[[st
         return plan
     from hookctl import transaction  # late: most calls find nothing to do
 
-    with transaction.locked(folders, lambda: say("waiting for another hookctl")):
+    with transaction.locked(folders, lambda: say(WAITING)):
         journal = transaction.pending(folders)
         for line in transaction.recover(folders):
-            say(line)
+            say(Message(line, INTERRUPTED))
         if journal is not None and journal.steps:
             raise Recovered
         return _plan_and_execute(sources, make_plan, say)
 
 
-def _plan_and_execute(
-    sources: Sources, make_plan: Callable[[], Plan], say: Callable[[str], None]
-) -> Plan:
+def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:
     """Plan again under the lock and write; start over where another program writes meanwhile."""
     from hookctl import transaction
 
@@ -102,14 +103,15 @@ def _plan_and_execute(
     raise HookctlError("changed_meanwhile", message, path=plan.files[0].path, hint=hint)
 
 
-def _report_overwritten(plan: Plan, say: Callable[[str], None]) -> None:
+def _report_overwritten(plan: Plan, say: Say) -> None:
     """Name each settings file that a program without a lock wrote right after us."""
     for change in plan.changes:
         if change.settings and not _has_bytes(change.path, change.after):
-            say(
+            text = (
                 f"{change.path}: another program wrote it right after hookctl; "
                 "run `hookctl doctor` to see what is left"
             )
+            say(Message(text, "overwritten", path=change.path))
 
 
 def _has_bytes(path: str, data: bytes | None) -> bool:

@@ -6,7 +6,9 @@ The hook stays that tool's or the operator's: only its command is ever touched.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -17,8 +19,9 @@ from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
+from hookctl.planner import shell_free
 from hookctl.planner.draft import Draft
-from hookctl.settings.targets import GUARD, Target
+from hookctl.settings.targets import GUARD, Target, readable
 
 # What a host that expands variables takes for one.
 _VARIABLE = re.compile(r"\$(?:\w|\{)")
@@ -47,8 +50,9 @@ def unwrap_hooks(draft: Draft) -> None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
             kept.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
         else:
-            raw = _original_source(known.get(hook.id), original)
-            edits.append(Put((*hook.path, "command"), raw=raw))
+            field = (*hook.path, "command")
+            raw = _original_source(draft.document, field, known.get(hook.id), original)
+            edits.append(Put(field, raw=raw))
             reason = f"back to {masked_text(original)}"
             actions.append(_line("replace", path, hook.id, "owned", "foreign", reason))
     for id in sorted(known.keys() - {hook.id for hook in hooks}):
@@ -98,7 +102,7 @@ class _Wraps:
     ) -> None:
         self.document, self.target, self.request = document, target, request
         self.known = {entry.id: entry for entry in known}
-        self.foreign = _foreign_commands(document, target.host)
+        self.foreign = _foreign_commands(target.host, document.value)
         self.entries: dict[str, Entry] = {}
         self.edits: list[Put] = []
         self.actions: list[Action] = []
@@ -119,11 +123,12 @@ class _Wraps:
         if original is None:
             self._keep_edited(hook, entry)
             return
-        renewed = self._entry_for(hook.path, original, _original_source(entry, original))
+        raw = _original_source(self.document, (*hook.path, "command"), entry, original)
+        renewed = self._entry_for(hook.path, original, raw)
         self.entries[renewed.id] = renewed
         command = renewed.written["command"]
         if command != text:
-            self.edits.append(Put((*hook.path, "command"), command))
+            self._put_command(hook.path, command)
         if entry is None:
             self._act("take-back", renewed, ("orphan", "owned"), "hookctl's record did not have it")
         elif command != text and is_edited:
@@ -131,6 +136,10 @@ class _Wraps:
             self._act("replace", renewed, ("overridden", "owned"), reason)
         elif command != text:
             self._act("replace", renewed, ("owned", "owned"), "as this version wants it")
+
+    def _put_command(self, path: Path, command: str) -> None:
+        fields = shapes.as_written(self.target.host.shape, {"command": command})
+        self.edits.append(Put((*path, "command"), fields["command"]))
 
     def _keep_edited(self, hook: HookEntry, entry: Entry | None) -> None:
         reason = "its command was edited, so it stays"
@@ -162,7 +171,7 @@ class _Wraps:
         if text in commands:
             matches = [text]
         if len(matches) != 1:
-            raise self._ambiguous(text, commands, "several hooks" if matches else "no hook")
+            raise self._ambiguous(text, commands, matches)
         if matches[0] in wrapped:
             return
         if not self._wrappable_paths(matches[0]):
@@ -182,20 +191,26 @@ class _Wraps:
         host = self.target.host
         if host.registration.expands and _VARIABLE.search(original):
             return f"variables, which {host.title} fills in and the guard cannot"
-        return _preventing_field(self.document.get(path), original)
+        if not host.shape.shell and not shell_free.is_plain(original):
+            return f"words: a shell reads them otherwise than {host.title}, which runs none"
+        handler = self.document.get(path)
+        if _command_key(host, handler) == "bash":
+            return f"key `bash`: {host.title} runs `command` alike, so call it that"
+        return _preventing_field(handler, original)
 
     def _wrap_command(self, original: str, reason: str) -> None:
         """Put the guard's command in place of a hook's own, everywhere on the event."""
         paths = self._wrappable_paths(original)
         known = self.known.get(wrapping.id_of(original))
+        field = (*paths[0], "command")
         if known:
-            raw = _original_source(known, original)
+            raw = _original_source(self.document, field, known, original)
         else:
-            raw = self.document.raw((*paths[0], "command"))
+            raw = self.document.raw(field)
         entry = self._entry_for(paths[0], original, raw)
         self.entries[entry.id] = entry
         for path in paths:
-            self.edits.append(Put((*path, "command"), entry.written["command"]))
+            self._put_command(path, entry.written["command"])
         wrapped = f"it wraps {masked_text(original)}"
         reason = f"{wrapped}; {reason}" if reason else wrapped
         self._act("replace", entry, ("foreign", "owned"), reason)
@@ -217,12 +232,20 @@ class _Wraps:
     def _act(self, action: str, entry: Entry, states: tuple[str, str], reason: str) -> None:
         self.actions.append(_line(action, entry.path, entry.id, *states, reason))
 
-    def _ambiguous(self, text: str, commands: list[str], matches: str) -> HookctlError:
+    def _ambiguous(self, text: str, commands: list[str], matches: list[str]) -> HookctlError:
+        named = "several hooks" if matches else "no hook"
         hint = f"There is no other hook on {self.target.host.events['stop']}."
-        if commands:
+        other_file = "" if matches else _file_beside(self.target, text)
+        if other_file:
+            named = f"a hook of {other_file}"
+            hint = (
+                f"Move it into {self.target.path} as `command`: {self.target.host.title} runs it "
+                "from there alike, and hookctl edits no other file in this folder."
+            )
+        elif commands:
             listed = "".join(f"\n  {masked_text(command)}" for command in commands)
             hint = f"Give a part of one of these commands:{listed}"
-        message = f"--wrap {masked_text(text)!r} names {matches}"
+        message = f"--wrap {masked_text(text)!r} names {named}"
         return HookctlError("usage", message, path=self.document.where, hint=hint, exit_code=USAGE)
 
     def _not_wrappable(self, original: str) -> HookctlError:
@@ -234,7 +257,7 @@ class _Wraps:
             path=self.document.where,
             line=line,
             column=column,
-            hint="Wrap plain commands only.",
+            hint="Wrap plain commands only; a script can hold the rest.",
             exit_code=USAGE,
         )
 
@@ -246,12 +269,24 @@ def _list_path(host: Host, path: Path) -> Path:
 
 def _not_proven(host: Host) -> HookctlError:
     message = f"--wrap is not proven for {host.title}, so nothing is wrapped there"
-    if host.registration.wraps_not:
-        message = f"--wrap does nothing for {host.title}: {host.registration.wraps_not}"
     hint = "Leave --wrap out; mode guard counts chains without progress in `hookctl log`."
     if host.dialect.end:
         hint = "Leave --wrap out; the guard ends chains without progress there by itself."
     return HookctlError("usage", message, hint=hint, exit_code=USAGE)
+
+
+def _file_beside(target: Target, text: str) -> str:
+    """Another file that the host reads in the same folder, with a hook that a text names; or ''."""
+    host = target.host
+    if not host.files_beside:
+        return ""
+    pattern = os.path.join(glob.escape(os.path.dirname(target.path)), host.files_beside)
+    for path in sorted(glob.glob(pattern)):
+        document = readable(path, host.format)
+        root = document.value if document else MISSING
+        if any(text in command for _, command in _foreign_commands(host, root)):
+            return path
+    return ""
 
 
 def _wrapped_hooks(host: Host, document: Document) -> list[HookEntry]:
@@ -259,26 +294,29 @@ def _wrapped_hooks(host: Host, document: Document) -> list[HookEntry]:
     return [hook for hook in shapes.elements(host.shape, root) if wrapping.is_wrap_id(hook.id)]
 
 
-def _foreign_commands(document: Document, host: Host) -> list[tuple[Path, str]]:
+def _foreign_commands(host: Host, root: Any) -> list[tuple[Path, str]]:
     """The commands of other tools' hooks on the stop event, and where they stand."""
-    root = {} if document.value is MISSING else document.value
     commands = []
-    for path, handler, _ in shapes.handlers(host.shape, root):
-        command = handler.get("command")
+    for path, handler, _ in shapes.handlers(host.shape, {} if root is MISSING else root):
+        command = handler.get(_command_key(host, handler))
         if not isinstance(command, str) or handler.get("type", "command") != "command":
             continue
-        if shapes.event_of(host.shape, path) != host.events["stop"]:
-            continue
-        if not shapes.is_ours(command):
+        is_stop = shapes.event_of(host.shape, path) == host.events["stop"]
+        if is_stop and not shapes.is_ours(shapes.without_sh(host.shape, command)):
             commands.append((path, command))
     return commands
 
 
-def _original_source(entry: Entry | None, original: str) -> str:
-    """The source text of the original command, as it stood in the file."""
+def _command_key(host: Host, handler: Mapping[str, Any]) -> str:
+    """The key of the command that the host runs: `bash` goes before `command` where it is one."""
+    return "bash" if "bash" in host.registration.commands and "bash" in handler else "command"
+
+
+def _original_source(document: Document, path: Path, entry: Entry | None, original: str) -> str:
+    """The source text of the original command, as it stood in the file at this path."""
     if entry is not None and entry.before is not None:
-        with contextlib.suppress(ValueError):
-            if json.loads(entry.before) == original:
+        with contextlib.suppress(HookctlError, ValueError):
+            if document.set_raw(path, entry.before).get(path) == original:
                 return entry.before
     return json.dumps(original, ensure_ascii=False)
 

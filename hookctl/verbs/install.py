@@ -12,9 +12,9 @@ from functools import partial
 from hookctl import errors, report
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
-from hookctl.model import Conflict, Line, Result
+from hookctl.model import Conflict, Line, Message, Result
 from hookctl.output.lines import WARN, fix
-from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.output.words import program
 from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.model import Pack
@@ -51,6 +51,7 @@ def install(
     choice: Choice,
     *,
     dry_run: bool,
+    diff: bool = False,
     permission: Permission | None = None,
 ) -> Result:
     """Install the pack at these targets, or with `dry_run` only say what would change.
@@ -76,29 +77,32 @@ def install(
     messages += _report_without_effect(plan, choice)
     if plan.conflicts:
         return _refuse(plan, messages)
-    done = [] if dry_run else _describe_success(plan, pack, targets)
-    text = plan_text(plan, dry_run=dry_run, done=done)
-    data = plan_data(plan, dry_run=dry_run)
+    done = _describe_success(plan, pack, targets)
+    text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
+    data = plan_data(plan, dry_run=dry_run, diff=diff)
     if review is not None and not review.is_agreed:
         data["pack"] = review.data
     if review is not None and dry_run:
         text = [*review.text, *text]
-        messages += review.warnings
-    return Result(data, tuple(text), messages)
+        messages += review.messages
+    below = () if plan.empty else hints(done)
+    return Result(data, tuple(text), messages, hints=below)
 
 
-def _report_without_effect(plan: Plan, choice: Choice) -> tuple[str, ...]:
+def _report_without_effect(plan: Plan, choice: Choice) -> tuple[Message, ...]:
     """The limit that was asked for by name, where a value of the operator's stays instead."""
     asked = [
         text for text in choice.settings.assignments if text.upper().startswith(f"{LIMIT_KEY}=")
     ]
     if not asked:
         return ()
-    return tuple(
-        f"{asked[-1]} has no effect for {file.target.host.title}: your own value stays"
-        for file in plan.files
-        if any(action.path[-1:] == (LIMIT_KEY,) for action in file.decision.kept)
-    )
+    messages = []
+    for file in plan.files:
+        host = file.target.host
+        if any(action.path[-1:] == (LIMIT_KEY,) for action in file.decision.kept):
+            text = f"{asked[-1]} has no effect for {host.title}: your own value stays"
+            messages.append(Message(text, "no_effect", host=host.name, path=file.path))
+    return tuple(messages)
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:
@@ -201,11 +205,11 @@ def _next(plan: Plan, targets: list[Target], steps: list[str]) -> list[str | Lin
 
 def _advise_on_commit(plan: Plan, targets: list[Target]) -> list[Line]:
     """Whether to commit the project's files."""
-    paths = [target.path for target in targets if target.project]
+    paths = []
     for file in plan.files:
-        if file.target.host.format == RULES and file.target.project:
+        is_asked = file.target in targets or file.target.host.format == RULES
+        if is_asked and file.target.project and file.after is not None:
             paths.append(file.target.path)
-    paths = [path for path in paths if os.path.lexists(path)]
     names = " ".join(os.path.relpath(path, targets[0].project) for path in paths)
     if targets[0].shared:
         return [Line(f"commit {names} and .hookctl, so that every clone has it", indent=2)]
@@ -215,13 +219,13 @@ def _advise_on_commit(plan: Plan, targets: list[Target]) -> list[Line]:
     return []
 
 
-def _refuse(plan: Plan, messages: tuple[str, ...]) -> Result:
+def _refuse(plan: Plan, messages: tuple[Message, ...]) -> Result:
     """The result when packs want different values."""
     error_list = []
     for file in plan.files:
         for conflict in file.decision.conflicts:
             error_list.append(_conflict_error(file.path, conflict).as_dict())
-    data = {**plan_data(plan, dry_run=False), "actions": [], "files": []}
+    data = {**plan_data(plan, dry_run=False), "actions": [], "files": [], "changed": False}
     return Result(data, (), messages, tuple(error_list), errors.FAILED)
 
 

@@ -147,6 +147,10 @@ def _explain(event: dict[str, Any]) -> str:
     reason = reasons.get(event.get("code", ""), "")
     if event.get("decision") == "counted":
         reason = events.COUNTED
+    if event.get(events.IGNORED) is True:
+        reason += "; the reminder before it was ignored"
+    if isinstance(event.get("path"), str):
+        reason += f": {event['path']}: {event.get('error', '')}"
     counts = ", ".join(_counts(event))
     return f"{reason} ({counts})".lstrip() if counts else reason
 
@@ -158,9 +162,5 @@ def _counts(event: dict[str, Any]) -> Iterator[str]:
             yield f"{count} {word}" if count == 1 else f"{count} {word}s"
     if event.get("refusals", 1) != 1:
         yield f"{event['refusals']} calls"
-    if event.get(events.IGNORED) is True:
-        yield "a reminder was ignored"
-    if event.get("error"):
-        yield ": ".join(str(event[field]) for field in ("path", "error") if event.get(field))
     if event.get("progress"):
         yield f"{event['progress']} progress"

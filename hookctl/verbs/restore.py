@@ -17,7 +17,7 @@ from hookctl.output.table import table
 from hookctl.output.words import tilde
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
-from hookctl.planner.run import carry_out, pending_first
+from hookctl.planner.run import WAITING, carry_out, pending_first
 from hookctl.settings.sources import Sources
 from hookctl.system import backups, files
 from hookctl.system.backups import Backup
@@ -211,7 +211,7 @@ def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
     """Remove backups, but keep those that an uninstall needs to restore the exact bytes."""
     if dry_run:
         return _report_pruned(folders, name, "would remove", backups.list_prunable)
-    with transaction.locked(folders, lambda: report.say("waiting for another hookctl")):
+    with transaction.locked(folders, lambda: report.say(WAITING)):
         return _report_pruned(folders, name, "removed", backups.remove_prunable)
 
 

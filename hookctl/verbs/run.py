@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from hookctl import clock, errors, report
+from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
-from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
@@ -263,8 +262,9 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
         *_describe_age(run_files, work),
         *_describe_armed(run_files, data["active_seconds"]),
         *_describe_chain(data),
-        *_describe_ignored(data["ignored"]),
     ]
+    if data["ignored"]:
+        lines.append("ignored    the last stop came although the guard had reminded of a tool")
     for name, meaning in _MEANINGS.items():
         if name in ages:
             lines.append(f"{name:10} since {ages[name]}: {meaning}")
@@ -293,12 +293,20 @@ def _describe_age(run_files: RunFiles, work: Work) -> list[str]:
 
 
 def _needs_a_look(run_files: RunFiles) -> bool:
-    """Whether the guard ignores work that a person may count on, or an agent a reminder."""
+    """Whether the guard ignores work that a person may count on, or the agent its reminder."""
+    if _has_ignored_reminder(run_files):
+        return True
     try:
         work_files.parse(files.read(run_files.task).data or b"{}", run_files.task)
     except HookctlError:
         return True
-    return whose_work.find_work(run_files).is_stale or work_files.count_ignored(run_files) > 0
+    return whose_work.find_work(run_files).is_stale
+
+
+def _has_ignored_reminder(run_files: RunFiles) -> bool:
+    """Whether the last stop in this project was one in spite of a reminder."""
+    stops = [line for line in events.read_folder(run_files.state) if line.get("event") == "stop"]
+    return bool(stops) and stops[-1].get(events.IGNORED) is True
 
 
 def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str]:
@@ -318,16 +326,6 @@ def _describe_chain(data: dict[str, Any]) -> list[str]:
     if data["respawns"]:
         parts.append(f"started again {data['respawns']} times by supervise")
     return [f"blocked    {'; '.join(parts)}"] if parts else []
-
-
-def _describe_ignored(sessions: int) -> list[str]:
-    """That agents stopped without a tool that they were reminded of."""
-    if not sessions:
-        return []
-    return [
-        f"ignored    {amount(sessions, 'session')} stopped without a required tool, in spite of a "
-        "reminder; a prompt there or `hookctl run start` settles it"
-    ]
 
 
 def _data(run_files: RunFiles) -> dict[str, Any]:
@@ -351,13 +349,13 @@ def _data(run_files: RunFiles) -> dict[str, Any]:
         "owner_seen_seconds": _age_of(run_files, holder.seen) if is_held else None,
         "work_age_seconds": _age_of(run_files, work.touched) if work.remaining else None,
         "stale": work.is_stale,
+        "ignored": _has_ignored_reminder(run_files),
         "stop": os.path.lexists(os.path.join(run_files.folder, "STOP")),
         "conclude": os.path.lexists(os.path.join(run_files.folder, "CONCLUDE")),
         "active_until": end if is_active else None,
         "active_seconds": seconds_left,
         "blocks": blocks,
         "depth": depth,
-        "ignored": work_files.count_ignored(run_files),
         "respawns": supervised.read_respawns(run_files.state),
         "ages": _measure_ages(run_files, task.get("heartbeat")),
     }

@@ -394,7 +394,8 @@ def _describe_guard(
         if unapproved & set(wraps):
             step = host.trust.step(record.scope)
             return f"does nothing: {host.title} waits for an approval ({step})"
-        return wraps_only(len(wraps), _limit_in_effect(pack_record, variables))
+        limit = _limit_in_effect(pack_record, variables)
+        return wraps_only(len(wraps), limit, effective.blocks(host, sources, {}))
     if reason:
         return f"does nothing: {reason}"
     missing = _missing_events(host, pack_record, states)
@@ -420,6 +421,8 @@ def _describe_mode(
     obstacles = [f"; {text}" for text in in_the_way(host, mode, limit, settings, cap)]
     if "pre-tool" in missing or not guard.can_refuse(host):
         settings["dispatch_tools"] = []
+    if guard.leaves_reminders(host, settings):
+        settings["required_tools"] = []
     blocks = effective.blocks(host, sources, {})
     text = describe_guard(
         mode,

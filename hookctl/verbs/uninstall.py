@@ -12,9 +12,9 @@ from hookctl import errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
-from hookctl.model import Line, Record, Result
+from hookctl.model import Line, Message, Record, Result
 from hookctl.output.lines import amount
-from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.output.words import tilde
 from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
@@ -36,7 +36,12 @@ class Request(NamedTuple):
 
 
 def uninstall(
-    folders: Folders, request: Request, targets: list[Target], *, dry_run: bool
+    folders: Folders,
+    request: Request,
+    targets: list[Target],
+    *,
+    dry_run: bool,
+    diff: bool = False,
 ) -> Result:
     """Take a pack out of these targets, or out of every settings file that the ledgers know."""
     loaded = _load_packs(request)
@@ -70,13 +75,20 @@ def uninstall(
         plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
     refused += plan.unread
     is_partial = bool(refused or unreadable)
-    text = _describe_plan(folders, request, plan, is_partial=is_partial, dry_run=dry_run)
-    data = plan_data(plan, dry_run=dry_run)
+    done = _describe_success(folders, request, plan, is_partial=is_partial)
+    if request.everywhere and not plan.files:
+        text = [_describe_nothing(request)]
+    else:
+        text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
+    data = plan_data(plan, dry_run=dry_run, diff=diff)
     named = {error.path for error in refused}
     projects = [target.project for target in targets if target.project]
-    messages = _name_remaining(folders, request, plan, named, projects)
-    messages += _name_away(folders, request)
-    result = Result(data, tuple(text), tuple(messages))
+    remaining = _name_remaining(folders, request, plan, named, projects)
+    messages = [Message(line, "stays_installed", "info") for line in remaining]
+    for line in _name_away(folders, request):
+        messages.append(Message(line, "project_away", "info"))
+    below = () if plan.empty else hints(done)
+    result = Result(data, tuple(text), tuple(messages), hints=below)
     unreadable += refused
     return _add_unreadable(result, unreadable, plan) if unreadable else result
 
@@ -138,19 +150,21 @@ def _refuse(problems: list[HookctlError], exit_code: int) -> Result:
     return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=exit_code)
 
 
-def _describe_plan(
-    folders: Folders, request: Request, plan: Plan, *, is_partial: bool, dry_run: bool
-) -> list[str | Line]:
-    if request.everywhere and not plan.files:
-        subject = f"{request.name} is not" if request.name else "nothing is"
-        suffix = " there" if request.hosts or request.scope else ""
-        return [f"nothing to do: {subject} installed{suffix}"]
+def _describe_nothing(request: Request) -> str:
+    subject = f"{request.name} is not" if request.name else "nothing is"
+    suffix = " there" if request.hosts or request.scope else ""
+    return f"nothing to do: {subject} installed{suffix}"
+
+
+def _describe_success(
+    folders: Folders, request: Request, plan: Plan, *, is_partial: bool
+) -> list[Line]:
     titles = [file.target.host.title for file in plan.files if file.decision.actions]
     done = f"{request.name or 'everything'} is uninstalled"
     if titles and (request.hosts or is_partial):
         done += f" for {', '.join(dict.fromkeys(titles))}"
     done += f". Backups of your settings and the log stay in {tilde(folders.state)}."
-    return plan_text(plan, dry_run=dry_run, done=[Line(done), *_next_steps(folders, plan)])
+    return [Line(done), *_next_steps(folders, plan)]
 
 
 def _next_steps(folders: Folders, plan: Plan) -> list[Line]:
@@ -160,21 +174,27 @@ def _next_steps(folders: Folders, plan: Plan) -> list[Line]:
         paths = [file.target.path for file in plan.files if file.target.project == project]
         names = " ".join(os.path.relpath(path, project) for path in paths)
         lines.append(Line(f"commit {names} and .hookctl, so that it leaves every clone", indent=2))
-        records = committed.read(folders, [project]).values()
-        if not any(record.scope == "project" and record.project == project for record in records):
+        if not _stays_in(folders, project, plan):
             text = "take `hookctl check` out of CI and the pre-commit hook, where it is there"
             lines.append(Line(text, indent=2))
     return [Line("Next:"), *lines] if lines else []
 
 
+def _stays_in(folders: Folders, project: str, plan: Plan) -> bool:
+    """Whether something is installed at project scope once the plan is carried out."""
+    records = {**committed.read(folders, [project]), **plan.records}
+    for record in records.values():
+        if record and record.scope == "project" and record.project == project:
+            return True
+    return False
+
+
 def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) -> Result:
     """The result with the files and ledgers that were refused; they do not stop the rest."""
-    return Result(
-        result.data,
-        () if plan.empty else result.text,
-        result.messages,
-        tuple(problem.as_dict() for problem in unreadable),
-        errors.UNREADABLE if plan.empty else errors.FAILED,
+    return result._replace(
+        text=() if plan.empty else result.text,
+        errors=tuple(problem.as_dict() for problem in unreadable),
+        exit_code=errors.UNREADABLE if plan.empty else errors.FAILED,
     )
 
 

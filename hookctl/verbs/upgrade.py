@@ -9,7 +9,8 @@ from hookctl import engine, errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
-from hookctl.model import Line, Record, Result
+from hookctl.masking import OwnText
+from hookctl.model import Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.words import program, tilde
@@ -34,6 +35,7 @@ class Request(NamedTuple):
     hosts: tuple[str, ...] = ()  # names; none: every host
     scope: str = ""  # empty: every one
     project: str = ""  # its real path; empty: user scope and every known project
+    diff: bool = False  # show the unified diff of it
 
 
 class _Installed(NamedTuple):
@@ -93,7 +95,7 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
             outcomes.append(_Upgraded(item, pack, plan, problems, prepared.review))
         except HookctlError as error:
             outcomes.append(_Upgraded(item, pack, None, (error,)))
-    return _make_result(outcomes, unreadable, request.dry_run)
+    return _make_result(outcomes, unreadable, request)
 
 
 def _is_meant(record: Record, request: Request) -> bool:
@@ -204,33 +206,43 @@ def _conflicts(plan: Plan) -> Iterator[HookctlError]:
 
 
 def _make_result(
-    outcomes: list[_Upgraded], unreadable: list[HookctlError], dry_run: bool
+    outcomes: list[_Upgraded], unreadable: list[HookctlError], request: Request
 ) -> Result:
+    dry_run = request.dry_run
     text: list[str | Line] = []
-    messages: list[str] = []
+    messages: list[Message] = []
     problems = list(unreadable)
     data: dict[str, Any] = {"actions": [], "kept": [], "files": [], "dry_run": dry_run}
+    data["changed"] = False
+    if request.diff:
+        data["diff"] = OwnText("")
     files = [file for outcome in outcomes if outcome.plan for file in outcome.plan.files]
     shortened = _shorten_notices(files, [outcome.installed.name for outcome in outcomes])
     for outcome in sorted(outcomes, key=lambda outcome: outcome.installed[:2]):
         problems += outcome.problems
-        text += _describe(outcome, dry_run)
+        text += _describe(outcome, request)
         if outcome.plan is None or outcome.problems:
             continue
-        part = plan_data(outcome.plan, dry_run=dry_run)
+        part = plan_data(outcome.plan, dry_run=dry_run, diff=request.diff)
         for key in ("actions", "kept", "files"):
             data[key] += part[key]
+        data["changed"] |= part["changed"]
+        if request.diff:
+            data["diff"] = OwnText(data["diff"] + part["diff"])
         for file in outcome.plan.files:
-            messages += [shortened.get(message, message) for message in file.messages]
+            for message in file.messages:
+                line = shortened.get(message.text, message.text)
+                messages.append(message._replace(text=line))
         if dry_run and outcome.review:
-            messages += outcome.review.warnings
+            messages += outcome.review.messages
     if not outcomes and not problems:
         text.append("nothing is installed, so there is nothing to upgrade")
     exit_code = _exit_code(outcomes, problems)
     fault_list = tuple(problem.as_dict() for problem in problems)
     if exit_code == errors.UNREADABLE:
         text = []  # the errors say it all
-    return Result(data, tuple(text), tuple(dict.fromkeys(messages)), fault_list, exit_code)
+    said = tuple({message.text: message for message in messages}.values())
+    return Result(data, tuple(text), said, fault_list, exit_code)
 
 
 def _shorten_notices(files: list[FilePlan], packs: list[str]) -> dict[str, str]:
@@ -260,7 +272,7 @@ def _exit_code(outcomes: list[_Upgraded], problems: list[HookctlError]) -> int:
     return errors.FAILED
 
 
-def _describe(outcome: _Upgraded, dry_run: bool) -> list[str | Line]:
+def _describe(outcome: _Upgraded, request: Request) -> list[str | Line]:
     """The lines about one pack."""
     item = outcome.installed
     source = tilde(item.source)
@@ -270,7 +282,7 @@ def _describe(outcome: _Upgraded, dry_run: bool) -> list[str | Line]:
     if outcome.plan.empty:
         return [Line(f"{title}: nothing to do", SKIP, path=source)]
     done = [Line(f"{title} is up to date.")]
-    text = plan_text(outcome.plan, dry_run=dry_run, done=done)
-    if not dry_run or outcome.review is None:
+    text = plan_text(outcome.plan, dry_run=request.dry_run, done=done, diff=request.diff)
+    if not request.dry_run or outcome.review is None:
         return text
     return [*outcome.review.text, *text]

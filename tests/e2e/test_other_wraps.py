@@ -1,4 +1,4 @@
-"""Another tool's hook that always denies, wrapped on Codex, Gemini, Qwen and Droid: the agent ends at the limit."""
+"""A hook of another tool that always denies, wrapped on five hosts: the agent ends at the limit."""
 
 import json
 import shlex
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from . import codex, droid, gemini, qwen
-from .acceptance import CODEX_FILE, DROID_FILE, GEMINI_FILE, QWEN_FILE
+from . import codex, copilot, droid, gemini, qwen
+from .acceptance import CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE, QWEN_FILE
 from .agent import Place, Run
 from .clients import Client
 from .model_server import Script
@@ -24,6 +24,7 @@ _HOSTS = {
     "gemini": (gemini, GEMINI_FILE, (gemini.YOLO,)),
     "qwen": (qwen, QWEN_FILE, (qwen.YOLO,)),
     "droid": (droid, DROID_FILE, ()),
+    "copilot": (copilot, COPILOT_FILE.replace("bash", "command"), ()),
 }
 
 
@@ -152,12 +153,24 @@ def test_without_trust_it_says_that_the_hook_waits_for_an_approval(host: Host, f
     assert trusts == ["modified", "trusted"]
 
 
+@run_with("copilot")
+def test_a_hook_in_another_file_of_the_folder_is_wrapped_once_it_is_moved(host: Host, foreign: Foreign) -> None:
+    ours, theirs = host.place.settings, host.place.settings.with_name("theirs.json")
+    theirs.write_text(host.file.replace("COMMAND", json.dumps(foreign.command)))
+    cap = host.client.pins["cap"]["default"]
+    assert host.play("done").requests == cap + 1
+    assert f"names a hook of {theirs}" in host.wrap("foreign", code=2)
+    theirs.rename(ours)
+    host.wrap("foreign")
+    assert host.play("done").requests == LIMIT
+
 
 _PROJECT = {
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
     "qwen": ".qwen/settings.json",
     "droid": ".factory/settings.json",
+    "copilot": ".github/hooks/hookctl.json",
 }
 
 
@@ -165,15 +178,14 @@ def test_a_project_s_hook_is_wrapped_there(host: Host, foreign: Foreign) -> None
     place, scope = host.place, ("--host", host.name, "--scope", "project")
     (place.project / ".git").mkdir(exist_ok=True)
     file = place.project / _PROJECT[host.name]
-    file.parent.mkdir()
+    file.parent.mkdir(parents=True)
     file.write_text(host.file.replace("COMMAND", json.dumps(foreign.command)))
     before = file.read_bytes()
-    bypass: tuple[str, ...] = ()
     if host.name == "codex":
         codex.trust_project(place, place.project)
-        bypass = (codex.BYPASS,)
+    trust = {"codex": (codex.BYPASS,), "copilot": (copilot.TRUST,)}.get(host.name, ())
     hookctl(place, "install", *scope, "--mode", "off", "--wrap", "foreign")
-    run = host.driver.play(host.client, place, Script(["done"], limit=LIMIT * 4), *host.options, *bypass)
+    run = host.driver.play(host.client, place, Script(["done"], limit=LIMIT * 4), *host.options, *trust)
     assert (run.requests, foreign.count_calls()) == (LIMIT, LIMIT)
     assert "nothing to do" in hookctl(place, "install", *scope).stdout
     assert hookctl_json(place, "check")["findings"] == []

@@ -87,7 +87,7 @@ def test_debug_says_on_stderr_what_went_wrong(lab: Lab) -> None:
     lab.state.write_text("a file")
     lab.environment["HOOKCTL_DEBUG"] = "1"
     done = lab.run_command(lab.command("stop"))
-    assert done.returncode == 0
+    assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr.startswith(b"hookctl guard: ")
 
 
@@ -936,10 +936,13 @@ def test_a_session_that_cannot_be_replaced_never_blocks(lab: Lab) -> None:
     path.unlink()
     path.mkdir()
     assert lab.stops("11") == "RR"
-    assert f"its state cannot be saved ({path}: Is a directory); work remains (2)" in lab.call("stop")
+    said = lab.call("stop")
+    assert f"its state cannot be saved ({path}: Is a directory); work remains (2)" in said
     lab.task(remaining=0)
-    assert lab.stops("0") == "R"
-    assert lab.codes()[1:] == ["state_error"] * 4
+    assert lab.stops("0") == "A"
+    assert lab.codes().pop() == "no_work"
+    assert lab.codes()[1:-1] == ["state_error"] * 3
+    assert (lab.log()[1]["path"], lab.log()[1]["error"]) == (str(path), "Is a directory")
 
 
 def test_a_full_disk_never_blocks(lab: Lab) -> None:
@@ -997,9 +1000,16 @@ def test_a_spoilt_state_folder_lets_go(lab: Lab, where: str, how: str) -> None:
         path.mkdir()
     else:
         path.write_text("a file")
-    assert lab.stop() == ("B" if where == "events" else "R")
-    if where in ("project", "lock"):
-        assert lab.codes() == ["state_error"]
+    assert lab.stop() == ("B" if where == "events" else "R"), "said to a person"
+    logged = [json.loads(line) for log in lab.state.glob("guard/**/events.jsonl") if log.is_file()
+              for line in log.read_text().splitlines()]  # fmt: skip
+    if where == "events":
+        assert [line["code"] for line in logged] == ["blocked"]
+    elif where in ("lock", "project"):
+        assert [line["code"] for line in logged] == ["state_error"]
+        assert logged[0]["error"] and str(path) in logged[0]["path"]
+    else:
+        assert logged == [], "nowhere to write it"
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("unshare"), reason="root may write everywhere")
@@ -1008,10 +1018,10 @@ def test_a_folder_that_may_not_be_written_lets_go(lab: Lab) -> None:
     lab.state.mkdir()
     lab.state.chmod(0o500)
     if os.geteuid() != 0:
-        assert lab.stop() == "R"
+        assert lab.stop() == "A"
         return
     lab.environment["HOOKCTL_STATE_DIR"] = "/proc/hookctl"
-    assert lab.stop() == "R"
+    assert lab.stop() == "A"
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "\0", "x" * 5000])

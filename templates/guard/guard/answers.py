@@ -41,7 +41,6 @@ WHY = {
     "lock_timeout": "because another process holds its state",
     "state_error": "because its state cannot be saved",
 }
-UNSAVED = "hookctl guard: its state cannot be saved, so it counts and blocks nothing: "
 STOP_LOOP = (
     "hookctl guard: ended a turn that another stop hook forces on without progress. "
     "Send a prompt to go on."
@@ -49,18 +48,12 @@ STOP_LOOP = (
 
 
 def answer(call, decision, code, blocks, remaining):
-    """Answer with a decision, if the host has a form for it; a person learns of a fault."""
-    host, fault, texts = call.host, describe_fault(call), []
-    if host is None:
+    """Answer with a decision, if the host has a form for it."""
+    if decision == "allow" or call.host is None:
         return
-    form = {"block": host.block, "release": host.release, "end": host.end}.get(decision)
-    if form:
-        texts.append(word_answer(call, decision, code, blocks, remaining))
-    if fault and fault not in "".join(texts):
-        texts.append(UNSAVED + fault)
-    form = form or host.release
-    if form and texts:
-        say(form, " ".join(texts))
+    forms = {"block": call.host.block, "release": call.host.release, "end": call.host.end}
+    if forms[decision]:
+        say(forms[decision], word_answer(call, decision, code, blocks, remaining))
 
 
 def say(form, text):
@@ -80,9 +73,7 @@ def word_answer(call, decision, code, blocks, remaining):
     text = settings.nudge_reason if code == "nudged" else chosen or own
     values = list_values(call, blocks, remaining)
     if decision == "release":
-        values["why"] = describe_reason(code, blocks)
-        if code == "state_error":
-            values["why"] += " (" + describe_fault(call) + ")"
+        values["why"] = describe_reason(call, code, blocks)
     if chosen or code == "nudged":
         return fill(text, values)
     return fill_own(call, text, values)
@@ -145,11 +136,16 @@ def has_command():
     return False
 
 
-def describe_fault(call):
-    """Why the state cannot be saved: path and error; empty if it can."""
-    return printable(": ".join(filter(None, call.fault.values())))
-
-
-def describe_reason(code, blocks):
+def describe_reason(call, code, blocks):
     """Why the guard lets the agent stop, in words."""
-    return WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks")
+    text = WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks")
+    if code == "state_error" and call.failure:
+        text += " ({path}: {error})".format(**describe_failure(call))
+    return text
+
+
+def describe_failure(call):
+    """Where and why the state cannot be saved."""
+    error = call.failure
+    path = error.filename if type(error.filename) is str else call.folder
+    return {"path": printable(path), "error": error.strerror or repr(error)}

@@ -43,7 +43,7 @@ class Call:
         self.start_folder = enter(".")
         self.process = None  # not looked at yet
         self.task_owner = ""  # the task may name one
-        self.fault = {}  # path and error, if the state cannot be saved
+        self.failure = None  # why the state cannot be saved
 
 
 def read_call(event, host, read_input):

@@ -70,9 +70,12 @@ def judge(call, command):
         path, state = open_session(call, "." + digest(command) + ".json")
     except BlockingIOError:
         return Judgement("release", "lock_timeout")
+    except OSError as error:
+        call.failure = error
+        return Judgement("release", "state_error")
     line, saved = answer_once(call, path, state, lambda: judge_anew(call, state))
     decision, code, number = state.said
-    if not saved:
+    if decision == "block" and not saved:
         decision, code = "release", "state_error"
     return Judgement(decision, code, number, line)
 

@@ -16,8 +16,7 @@ USUAL = {
         "end": '{"continue":false,"stopReason":%s}',
         "refuse": '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",'
         '"permissionDecisionReason":%s}}',
-        "context": '{"hookSpecificOutput":{"hookEventName":"SessionStart",'
-        '"additionalContext":%s}}',
+        "context": '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":%s}}',
         "project": "CLAUDE_PROJECT_DIR",
         "session": "CLAUDE_CODE_SESSION_ID",
         "process": "CLAUDE_PID",
@@ -42,6 +41,7 @@ class Host:
         self.project_variable = read_field(entry, "project", "")
         self.session_variable = read_field(entry, "session", "")
         self.process = read_field(entry, "process", "")
+        self.reminds_where = read_field(entry, "reminds_where", "")  # itself, by a variable
         self.cap, self.counts_anew = read_cap(read_field(entry, "cap", {}))
         payload = read_field(entry, "payload", {})
         self.tells_forced = read_field(payload, "tells_forced", False)

@@ -30,7 +30,7 @@ def on_prompt(event, host):
         begin_turn(state, digest(turn), human)
     state.asked = True
     keep_work(call, state)
-    save_session(call, path, state)
+    save_session(path, state, call.now)
 
 
 def on_tool(event, host):
@@ -49,7 +49,7 @@ def on_tool(event, host):
         state.terminal = state.called = True
     state.ran = state.ledger = True
     keep_work(call, state)
-    save_session(call, path, state)
+    save_session(path, state, call.now)
 
 
 def is_unneeded(call):

@@ -11,7 +11,8 @@ REGULAR = 0o100000
 FOLDER = 0o040000
 KIND = 0o170000
 STICKY = 0o1000
-INVALID = 22  # an error's number: EINVAL
+NO_SPACE = 28  # the number of this error on Linux and macOS
+INVALID = 22
 
 
 def env(name):
@@ -72,29 +73,16 @@ def read_line(path):
         return ""
 
 
-def write_object(path, value):
-    """Write an object to a file; OSError if it was not written completely."""
-    data = dump(value).encode()
-    fd = open_new(path + ".tmp")
-    while data:
-        data = data[posix.write(fd, data) :]
-    posix.rename(path + ".tmp", path)
-
-
 def save_object(path, value):
-    """Write an object to a file; False if it was not written completely."""
+    """Write an object to a file; OSError with the path if it cannot be written completely."""
+    data = dump(value).encode()
     try:
-        write_object(path, value)
-        return True
-    except OSError:
-        return False
-
-
-def describe_error(error, path=""):
-    """The path that an error is about, and what it says; a fault in the log."""
-    if isinstance(error, OSError) and error.strerror:
-        return {"path": error.filename2 or error.filename or path, "error": error.strerror}
-    return {"path": path, "error": type(error).__name__}
+        fd = open_new(path + ".tmp")
+        if posix.write(fd, data) < len(data):
+            raise OSError(NO_SPACE, "No space left on device")
+        posix.rename(path + ".tmp", path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
 
 
 def make_folder(path):
@@ -105,10 +93,7 @@ def make_folder(path):
     except FileExistsError:
         pass
     except FileNotFoundError:
-        above = path.rpartition("/")[0]
-        if exists(above):
-            raise  # it takes no folder
-        make_folder(above)
+        make_folder(path.rpartition("/")[0])
         make_folder(path)
 
 

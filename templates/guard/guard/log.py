@@ -13,23 +13,21 @@ UNCOUNTED = {"blocks": None, "attempts": None, "progress": None}
 
 
 def log(call, decision, code, line):
-    """Write a line; into the folder above if the project's takes none."""
+    """Write a line; begin a new file if this one is full."""
     line = dict(
         line, t=int(call.now), host=call.host_name, event=call.event, decision=decision, code=code
     )
     line["session"] = digest(call.session) if call.session else None
-    line.update(call.fault)
     data = (dump(line) + "\n").encode()
+    folder = call.folder if call.named else call.guard
     try:
-        append(call.folder if call.named else call.guard, data)
-    except OSError:
-        if not call.named:
-            raise
+        append(folder, data)
+    except OSError:  # perhaps there is still room in the folder above
         append(call.guard, data)
 
 
 def append(folder, data):
-    """Add a line to the log in a folder; begin a new file if that one is full."""
+    """Add a line to the log in a folder."""
     path = folder + "/events.jsonl"
     make_folder(folder)
     if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:

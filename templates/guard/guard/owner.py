@@ -8,8 +8,8 @@ person named the owner, so the work never passes on; `declined`: sessions that g
 
 import posix
 
-from .files import env, open_file, read_line, read_object
-from .state import Session, lock_claim, save
+from .files import env, open_file, read_line, read_object, save_object
+from .state import Session, lock_claim
 from .values import digest, first_text
 
 DAY_S = 86400
@@ -128,7 +128,12 @@ def take_work(call):
         "t": int(call.now),
         "declined": holder.declined,
     }
-    return "" if save(call, call.project_folder + CLAIM, claim) else "state_error"
+    try:
+        save_object(call.project_folder + CLAIM, claim)
+    except OSError as error:
+        call.failure = error
+        return "state_error"
+    return ""
 
 
 def has_moved(call, holder):

@@ -128,19 +128,12 @@ def needs_reminder(call, state, code):
         return False
     if not settings.required_tools or state.terminal or state.nudges >= settings.max_nudges:
         return False
-    if settings.required_scope_env and not env(settings.required_scope_env).strip():
+    scope = settings.required_scope_env
+    if scope and (not env(scope).strip() or scope == call.host.reminds_where):
         return False
     if state.open or (settings.honor_stop_hook_active and call.active):
         return False
     return state.host < call.host.cap and state.total < call.ceiling
-
-
-def has_ignored_reminder(state, code):
-    """Did the agent stop again without the tool that it was reminded of?
-
-    STOP is a person's wish, and no fault of the agent's.
-    """
-    return state.said[1:2] == ["nudged"] and not state.terminal and code != "stop"
 
 
 def settle(call, state, decision, code):

@@ -50,8 +50,8 @@ def is_foreign_home(path):
         path = path.rpartition("/")[0]
     try:
         return posix.stat(path or "/").st_uid != 0
-    except OSError:
-        return False  # a link that leads nowhere, through which nobody writes
+    except OSError:  # a link that leads nowhere
+        return posix.lstat(path).st_uid != 0
 
 
 def find_project(start, home):

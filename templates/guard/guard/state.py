@@ -4,7 +4,7 @@ import fcntl
 import posix
 import time
 
-from .files import FILE_LIMIT, describe_error, make_folder, open_file, read_object, write_object
+from .files import FILE_LIMIT, make_folder, open_file, read_object, save_object
 from .values import digest
 
 RING_LIMIT = 32
@@ -125,24 +125,19 @@ def answer_once(call, path, state, decide):
         line = decide()
         state.stop, state.by = call.key, []
     state.by.append(asked_by)
-    return line, save_session(call, path, state)
-
-
-def save_session(call, path, state):
-    """Write the session's values; False if they were not written completely."""
-    state.t = int(call.now)
-    del state.ring[:-RING_LIMIT]
-    return save(call, path, vars(state))
-
-
-def save(call, path, value):
-    """Write a file of the state; False if it was not written completely, as `call.fault` says."""
     try:
-        write_object(path, value)
-        return True
+        save_session(path, state, call.now)
     except OSError as error:
-        call.fault = describe_error(error, path)
-        return False
+        call.failure = error
+        return line, False
+    return line, True
+
+
+def save_session(path, state, now):
+    """Write the session's values; OSError if that fails."""
+    state.t = int(now)
+    del state.ring[:-RING_LIMIT]
+    save_object(path, vars(state))
 
 
 def sweep(call):

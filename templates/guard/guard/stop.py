@@ -2,14 +2,13 @@
 
 import posix
 
-from .answers import answer
+from .answers import answer, describe_failure
 from .call import Expired, read_call, read_input
-from .files import describe_error, open_to_replace
+from .files import open_to_replace
 from .log import UNCOUNTED, log
 from .owner import take_work
 from .policies import (
     decide_by_mode,
-    has_ignored_reminder,
     is_concluded,
     is_forced_loop,
     is_given_up,
@@ -42,14 +41,14 @@ def on_stop(event, host):
     call = read_call(event, host, read_input)
     try:
         decided = decide(call)
-    except (Exception, Expired) as error:
-        call.fault = describe_error(error)
+    except (Exception, Expired):
         decided = Decision("allow", "state_error")
     if decided.line:
         leave_breadcrumb(call, decided.code)
     answer(call, decided.decision, decided.code, decided.blocks, decided.remaining)
     if decided.line:
-        log(call, name_decision(call, decided.decision), decided.code, decided.line)
+        line = dict(decided.line, **describe_failure(call)) if call.failure else decided.line
+        log(call, name_decision(call, decided.decision), decided.code, line)
 
 
 def name_decision(call, decision):
@@ -75,9 +74,9 @@ def decide(call):
         wants_block = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
         is_released = wants_block and not code and not concluded
         decision = "release" if is_released else "allow"
-        if isinstance(error, BlockingIOError):
+        if type(error) is BlockingIOError:
             return Decision(decision, "lock_timeout", 0, remaining)
-        call.fault = describe_error(error)
+        call.failure = error
         return Decision(decision, "state_error", 0, remaining)
 
     def decide_now():
@@ -85,14 +84,14 @@ def decide(call):
 
     line, saved = answer_once(call, path, state, decide_now)
     decision, code, blocks, remaining = state.said
-    if not saved and decision != "end":
-        is_released = decision == "release" or code == "blocked"
-        decision, code = "release" if is_released else "allow", "state_error"
+    if decision == "block" and not saved:
+        decision, code = "allow" if code == "nudged" else "release", "state_error"
     return Decision(decision, code, blocks, remaining, line)
 
 
 def decide_anew(call, state, gate_code, heartbeat, remaining):
     """Update the session and decide this stop in `state.said`; the line for the log."""
+    was_reminded = state.said[1:2] == ["nudged"]
     progress = observe(call, state, heartbeat, remaining)
     decision, code, blocks = "allow", gate_code, 0
     if not gate_code:
@@ -106,7 +105,8 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     if decision == "allow" and needs_reminder(call, state, code):
         decision, code = "block", "nudged"
     line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
-    if has_ignored_reminder(state, code):
+    # A prompt, or STOP, means that a person wants something else.
+    if was_reminded and state.nudges and not state.terminal and gate_code != "stop":
         line["ignored"] = True
     settle(call, state, decision, code)
     state.said = [decision, code, blocks, remaining]

@@ -12,11 +12,11 @@ import os
 import signal
 
 from . import other_hook
-from .answers import describe_fault, say
+from .answers import describe_failure, say
 from .call import CEILING, INPUT_LIMIT, Expired, is_locked, launchers_folder, read_call, read_config
 from .denials import Judgement, is_denial, judge, read_feedback
 from .dialects import Host
-from .files import describe_error, enter
+from .files import enter
 from .log import log
 from .policies import is_disabled
 from .start import report_error
@@ -29,7 +29,7 @@ WHY = {
     "host_cap": "Stop hook denied {times} in a row, and the host overrides that (host cap {cap})",
     "ceiling": "Stop hook denied {times} since the last prompt (limit {ceiling})",
     "lock_timeout": "Stop hook denied, and another process holds the count",
-    "state_error": "Stop hook denied, and the count cannot be saved ({fault})",
+    "state_error": "Stop hook denied, and the count cannot be saved",
 }
 
 
@@ -78,9 +78,8 @@ def is_released(event, host, command, outcome):
         call = read_call(event, host, lambda: (data, parse_payload(data)))  # starts the timer
         call.host = call.host or Host(host, {})
         judgement = judge(call, command)
-    except (Exception, Expired) as error:
-        if call:
-            call.fault = describe_error(error)
+    except (Exception, Expired):
+        pass
     signal.setitimer(signal.ITIMER_REAL, 0)
     # In the form of the host that runs this call: not always the one in the arguments.
     if judgement.decision == "release" and call and call.host and call.host.release:
@@ -99,16 +98,19 @@ def describe_release(call, judgement):
         "limit": call.settings.max_stop_blocks,
         "cap": call.host.cap,
         "ceiling": CEILING,
-        "fault": describe_fault(call),
     }
-    return WHY[judgement.code].format(**values)
+    reason = WHY[judgement.code].format(**values)
+    if judgement.code == "state_error" and call.failure:
+        reason += " ({path}: {error})".format(**describe_failure(call))
+    return reason
 
 
 def write_line(call, judgement):
     """Log a judgement."""
     call.event = "wrap"
+    failure = describe_failure(call) if call.failure else {}
     with contextlib.suppress(OSError):
-        log(call, judgement.decision, judgement.code, judgement.line)
+        log(call, judgement.decision, judgement.code, {**judgement.line, **failure})
 
 
 def parse_payload(data):

@@ -1,0 +1,33 @@
+"""Reads the data files that come with hookctl: schemas, templates, hosts, packs.
+
+They are read as plain files where they are plain files. Only where the package lies in an archive
+it takes importlib.resources, whose import costs as much as a tenth of a call.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hookctl.system.folders import asset
+
+
+def read_data(*names: str) -> bytes:
+    """The bytes of a file, by its path in the package as it is installed."""
+    try:
+        with open(asset(*names), "rb") as stream:
+            return stream.read()
+    except (FileNotFoundError, NotADirectoryError):
+        from importlib.resources import files
+
+        return files("hookctl").joinpath(*names).read_bytes()
+
+
+def list_data(*names: str, ending: str) -> list[str]:
+    """The names of the files of a folder that end like this, sorted."""
+    try:
+        found = os.listdir(asset(*names))
+    except (FileNotFoundError, NotADirectoryError):
+        from importlib.resources import files
+
+        found = [entry.name for entry in files("hookctl").joinpath(*names).iterdir()]
+    return sorted(name for name in found if name.endswith(ending))

@@ -1,0 +1,197 @@
+"""Fifty machines: check, apply, again, upgrade, take out; three have broken files, one dies in the middle."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.fleet.ansible import HAS_ANSIBLE, ROOT, WHY_NOT, Ansible, Ran, write_program
+from tests.fleet.starts import BROKEN, COUNT, KILLED, OVERRIDDEN, SECRET, Machine, contents, lay_out
+from tests.trees import tree
+
+pytestmark = [
+    pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="takes a minute: HOOKCTL_TESTS=all"),
+    pytest.mark.skipif(not HAS_ANSIBLE, reason=WHY_NOT),
+]
+WELL = {f"n{number:02}" for number in range(COUNT)} - set(BROKEN)
+PLAY = """
+- hosts: all
+  gather_facts: false
+  environment: "{{ variables }}"
+  tasks:
+    - name: The guard
+      hookctl.hookctl.hook:
+        host: "{{ agent }}"
+        state: "{{ state | default('present') }}"
+        executable: "{{ program }}"
+        set:
+          MAX_STOP_BLOCKS: "{{ limit | default(5) }}"
+"""
+# Dies before the record is saved, the first time that it writes.
+DIE_ONCE = """
+import os
+from hookctl import transaction
+def die(*arguments):
+    if os.path.exists({mark!r}):
+        return save(*arguments)
+    open({mark!r}, "w").close()
+    os.kill(os.getpid(), 9)
+save, transaction._save_records = transaction._save_records, die
+"""
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    what: str
+    ran: Ran | None
+    back: str = ""
+
+
+class Rig:
+    """Fifty machines below one folder, with Ansible to reach them."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.machines = lay_out(top / "machines")
+        self.ansible = Ansible(top)
+        self.program = write_program(top / "bin" / "hookctl")
+        self.newer = write_program(top / "newer" / "hookctl", _newer_release(top / "newer-source"))
+        self.start = {machine.name: contents(machine) for machine in self.machines}
+        (top / "play.yml").write_text(PLAY)
+        self.rows: list[Row] = []
+
+    def __getitem__(self, name: str) -> Machine:
+        return next(machine for machine in self.machines if machine.name == name)
+
+    def write_inventory(self, program: Path, killed: Path | None = None) -> None:
+        hosts = {}
+        for machine in self.machines:
+            own = killed if killed and machine.name == KILLED else program
+            variables = {"agent": machine.agent, "variables": machine.environ, "program": str(own)}
+            hosts[machine.name] = {"ansible_connection": "local", **variables}
+        everywhere = {"ansible_python_interpreter": os.path.realpath("/proc/self/exe")}
+        (self.top / "fleet.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": everywhere}}))
+
+    def play(self, what: str, *arguments: str, **more: str) -> Ran:
+        """Run the play, and note it in the table."""
+        ran = self.ansible.run("playbook", "-i", "fleet.json", "play.yml", *arguments, **more)
+        assert set(ran.results) == {machine.name for machine in self.machines}, ran.output
+        assert SECRET not in ran.output
+        self.rows.append(Row(what, ran))
+        return ran
+
+    def table(self) -> str:
+        lines = ["run                    hosts  changed  failed as expected  bytes back  seconds  CPU ms a host"]
+        for what, ran, back in self.rows:
+            if ran is None:
+                lines.append(what)
+                continue
+            changed, failed = len(ran.named("changed")), len(ran.named("failed"))
+            cost = f"{ran.seconds:7.1f}  {1000 * ran.cpu / COUNT:13.0f}"
+            lines.append(f"{what:22} {len(ran.results):5}  {changed:7}  {failed:18}  {back:>10}  {cost}")
+        return "\n".join(lines)
+
+
+def _newer_release(folder: Path) -> Path:
+    """A copy of hookctl with another version and another hook."""
+    folder.mkdir()
+    for name in ("hookctl", "schemas", "templates"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    hook = folder / "templates" / "guard" / "guard" / "stop.py"
+    hook.write_text(hook.read_text() + "\n# Of the next release.\n")
+    pack = folder / "hookctl" / "packs" / "guard.toml"
+    text = pack.read_text()
+    assert 'version = "0.2.0"' in text
+    pack.write_text(text.replace('version = "0.2.0"', 'version = "0.2.1"'))
+    return folder
+
+
+@pytest.fixture
+def rig(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Rig]:
+    rig = Rig(tmp_path)
+    yield rig
+    with capsys.disabled():
+        print(f"\n{rig.table()}")
+
+
+def test_fifty_machines(rig: Rig) -> None:
+    folders = rig.top / "machines"
+    killed = write_program(rig.top / "killed" / "hookctl", first=DIE_ONCE.format(mark=str(rig.top / "dead")))
+    rig.write_inventory(rig.program, killed)
+
+    before = tree(folders)
+    check = rig.play("check + diff", "--check", "--diff")
+    assert tree(folders) == before, "check mode writes nothing"
+    assert (check.named("changed"), check.named("failed")) == (WELL, set(BROKEN))
+    for name, (line, column) in BROKEN.items():
+        result = check.results[name]
+        told = (result["code"], result["file"], result["line"], result["column"])
+        assert told == ("unparsable", str(rig[name].settings), line, column)
+        assert result["msg"].count(f"{result['file']}:{line}:{column}") == 1
+    assert f"+++ {rig['n01'].settings}" in check.output and "MAX_STOP_BLOCKS" in check.output
+
+    first = rig.play("apply, one is killed")
+    assert (first.named("changed"), first.named("failed")) == (WELL - {KILLED}, {*BROKEN, KILLED})
+    for name in WELL - {KILLED}:
+        assert first.results[name]["actions"] == check.results[name]["actions"]
+    for name in BROKEN:
+        assert contents(rig[name]) == rig.start[name]
+
+    path = rig[OVERRIDDEN].settings
+    path.write_text(path.read_text().replace('"MAX_STOP_BLOCKS": "5"', '"MAX_STOP_BLOCKS": "3"'))
+    again = rig.play("apply again")
+    assert again.named("changed") == {KILLED}, "the killed one is put right, and nothing else is done"
+    assert again.named("failed") == set(BROKEN)
+    assert "interrupted_run" in [message["code"] for message in again.results[KILLED]["messages"]]
+    kept = {name for name in WELL if any(entry["from"] == "overridden" for entry in again.results[name]["kept"])}
+    assert kept == {OVERRIDDEN}
+    settled = tree(folders)
+    assert rig.play("check", "--check").named("changed") == set()
+    assert tree(folders) == settled
+
+    rig.write_inventory(rig.newer)
+    upgrade = rig.play("upgrade, limit 8", "-e", "limit=8")
+    assert (upgrade.named("changed"), upgrade.named("failed")) == (WELL, set(BROKEN))
+    assert '"MAX_STOP_BLOCKS": "3"' in path.read_text()
+    for name in WELL:
+        assert "0.2.1" in (rig[name].folder / "state" / "ledger.json").read_text()
+
+    absent = rig.play("absent", "-e", "state=absent", "--diff")
+    assert (absent.named("changed"), absent.named("failed")) == (WELL, set(BROKEN))
+    back = {machine.name for machine in rig.machines if contents(machine) == rig.start[machine.name]}
+    rig.rows[-1] = rig.rows[-1]._replace(back=f"{len(back)} of {COUNT}")
+    assert {machine.name for machine in rig.machines} - back == {OVERRIDDEN}
+    assert '"MAX_STOP_BLOCKS": "3"' in path.read_text(), "the operator's value stays"
+    _measure_shares(rig)
+
+
+def _measure_shares(rig: Rig) -> None:
+    """Ansible's own share of a host, and hookctl's: the same installs without Ansible."""
+    ping = rig.ansible.run("adhoc", "-i", "fleet.json", "all", "-m", "ansible.builtin.ping")
+    rig.rows.append(Row("ansible ping", ping))
+    rig.rows.append(Row(_alone(rig, "install"), None))
+    rig.rows.append(Row(_alone(rig, "install", "nothing to do"), None))
+    rig.rows.append(Row(_alone(rig, "uninstall"), None))
+
+
+def _alone(rig: Rig, verb: str, remark: str = "") -> str:
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    for name in WELL:
+        machine = rig[name]
+        command = [rig.program, verb, "--host", machine.agent, "--json"]
+        environ = {"PATH": os.environ["PATH"], **machine.environ}
+        subprocess.run(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    what = f"hookctl alone: {verb}{remark and f', {remark}'}"
+    return f"{what:64} {time.monotonic() - begin:12.1f}  {1000 * cpu / len(WELL):13.0f}"

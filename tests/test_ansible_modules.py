@@ -1,0 +1,201 @@
+"""The collection's modules as Ansible starts them, each in a process of its own; the whole fleet is in tests/fleet."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hookctl import __version__, hosts, packs
+from hookctl.packs.presets import PRESETS
+from tests.conftest import put
+from tests.fleet.ansible import HAS_ANSIBLE, WHY_NOT, write_program
+from tests.trees import tree
+
+ROOT = Path(__file__).parents[1]
+COLLECTION = ROOT / "ansible"
+SECRET = "sk-ant-nobody-may-read-this-4711"
+pytestmark = pytest.mark.skipif(not HAS_ANSIBLE, reason=WHY_NOT)
+
+
+@pytest.fixture(scope="module")
+def collections(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder from which Python imports the collection under its own name."""
+    top = tmp_path_factory.mktemp("collections")
+    (top / "ansible_collections" / "hookctl").mkdir(parents=True)
+    (top / "ansible_collections" / "hookctl" / "hookctl").symlink_to(COLLECTION)
+    return top
+
+
+class Modules:
+    """Runs a module with its parameters, as Ansible does on a target."""
+
+    def __init__(self, collections: Path, isolated: Path) -> None:
+        self._collections, self._top = collections, isolated
+        self.program = write_program(isolated / "bin" / "hookctl")
+
+    def run(self, name: str, *, check: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
+        params = {"executable": str(self.program), **params, "_ansible_check_mode": check, "_ansible_diff": diff}
+        params["_ansible_remote_tmp"] = str(self._top / "remote")
+        code = (  # what Ansible's own wrapper does before it runs a module
+            "import json, runpy, sys\n"
+            "from ansible.module_utils import basic\n"
+            "basic._ANSIBLE_ARGS, basic._ANSIBLE_PROFILE = sys.argv.pop().encode(), 'legacy'\n"
+            f"runpy.run_module('ansible_collections.hookctl.hookctl.plugins.modules.{name}', run_name='__main__')\n"
+        )
+        environ = {**os.environ, "PYTHONPATH": str(self._collections), "PYTHONDONTWRITEBYTECODE": "1"}
+        words = json.dumps({"ANSIBLE_MODULE_ARGS": params})
+        command = [sys.executable, "-W", "ignore", "-c", code, words]
+        done = subprocess.run(command, capture_output=True, text=True, env=environ, timeout=60)
+        assert done.stdout, done.stderr
+        return dict(json.loads(done.stdout.strip().rsplit("\n", 1)[-1]))
+
+
+@pytest.fixture
+def modules(collections: Path, isolated: Path) -> Modules:
+    return Modules(collections, isolated)
+
+
+def documented(name: str) -> dict[str, Any]:
+    """The options in a module's own documentation."""
+    text = (COLLECTION / "plugins" / "modules" / f"{name}.py").read_text()
+    (document,) = re.findall(r'DOCUMENTATION = r"""\n(.*?)"""', text, re.DOTALL)
+    return dict(yaml.safe_load(document)["options"])
+
+
+def argument_spec(collections: Path, name: str) -> dict[str, Any]:
+    """The options as the module itself checks them."""
+    module = f"ansible_collections.hookctl.hookctl.plugins.modules.{name}"
+    code = f"import json\nfrom {module} import ARGUMENT_SPEC\nprint(json.dumps(ARGUMENT_SPEC))"
+    environ = {**os.environ, "PYTHONPATH": str(collections), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, env=environ, check=True)
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("name", ["hook", "hook_info"])
+def test_the_documents_and_the_options_are_one(collections: Path, name: str) -> None:
+    spec, options = argument_spec(collections, name), documented(name)
+    for option in options.values():
+        option.pop("description")
+    assert spec == options
+    assert sorted(spec["host"]["choices"]) == hosts.names()
+
+
+def test_the_choices_are_those_of_hookctl(collections: Path) -> None:
+    spec = argument_spec(collections, "hook")
+    assert set(spec["preset"]["choices"]) == {*PRESETS, "none"}
+    role = yaml.safe_load((COLLECTION / "roles/guard/meta/argument_specs.yml").read_text())["argument_specs"]["main"]
+    names = set(role["options"]["hookctl_guard"]["options"])
+    pack_and_place = {"host", "state", "pack", "scope", "project", "executable", "agree", "allow_env", "accept_changed"}
+    assert names == set(spec) - pack_and_place
+    defaults = yaml.safe_load((COLLECTION / "roles/guard/defaults/main.yml").read_text())
+    assert defaults == {key: option["default"] for key, option in role["options"].items()}
+
+
+def test_the_collection_has_hookctls_version_and_its_licences() -> None:
+    galaxy = yaml.safe_load((COLLECTION / "galaxy.yml").read_text())
+    assert galaxy["version"] == __version__ == packs.load("guard").version
+    assert {path.stem for path in (COLLECTION / "LICENSES").iterdir()} == set(galaxy["license"])
+    for path in (COLLECTION / "plugins").rglob("*.py"):
+        assert "SPDX-License-Identifier: GPL-3.0-or-later\n" in path.read_text()[:400]
+
+
+def test_the_collection_is_not_in_the_wheel() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
+    assert build["wheel"]["packages"] == ["hookctl"]
+    assert "/ansible" not in build["wheel"]["force-include"]
+
+
+def test_a_task_and_the_same_task_again(modules: Modules, settings: Path, isolated: Path) -> None:
+    put(settings, json.dumps({"env": {"MY_TOKEN": SECRET}}, indent=2))
+    before = tree(isolated / "home")
+    check = modules.run("hook", host="claude", check=True, diff=True)
+    assert (check["changed"], tree(isolated / "home"), (isolated / "state").exists()) == (True, before, False)
+    done = modules.run("hook", host="claude", diff=True)
+    assert (done["changed"], done["actions"], done["diff"]) == (True, check["actions"], check["diff"])
+    assert "+++ " in done["diff"]["prepared"] and SECRET not in json.dumps([check, done])
+    assert not modules.run("hook", host="claude")["changed"]
+    gone = modules.run("hook", host="claude", state="absent")
+    assert (gone["changed"], gone["kept"]) == (True, [])
+    assert not modules.run("hook", host="claude", state="absent")["changed"]
+
+
+def test_a_task_is_the_whole_wish(modules: Modules, isolated: Path) -> None:
+    wishes = {"mode": "off", "dispatch": ["Task:4/60"], "set": {"latch": False}, "nudge": ["a", "b"]}
+    first = modules.run("hook", host="claude", **wishes)
+    assert first["changed"]
+    path = isolated / "data/guard/claude-user/config.json"
+    values = json.loads(path.read_text())
+    wanted = {"mode": "off", "latch": False, "dispatch_max": 4, "required_tools": ["a", "b"]}
+    assert {name: values[name] for name in wanted} == wanted
+    assert modules.run("hook", host="claude")["changed"]
+    values = json.loads(path.read_text())
+    assert values["mode"] == "breaker" and not {"latch", "dispatch_max", "required_tools"} & set(values)
+
+
+def test_errors_name_the_file_the_line_and_the_column(modules: Modules, settings: Path) -> None:
+    put(settings, '{\n  "a": 1\n  "b": 2\n}')
+    result = modules.run("hook", host="claude")
+    assert (result["failed"], result["changed"], result["exit_code"]) == (True, False, 4)
+    assert (result["code"], result["file"], result["line"], result["column"]) == ("unparsable", str(settings), 3, 3)
+
+
+def test_a_conflict_is_named(modules: Modules, isolated: Path) -> None:
+    for name, value in (("one", "1"), ("two", "2")):
+        put(isolated / f"{name}.toml", f'[pack]\nname = "{name}"\nversion = "1"\n[env]\nSHARED = "{value}"\n')
+    refused = modules.run("hook", host="claude", pack=str(isolated / "one.toml"))
+    assert (refused["failed"], refused["exit_code"]) == (True, 2)
+    assert modules.run("hook", host="claude", pack=str(isolated / "one.toml"), yes=True)["changed"]
+    result = modules.run("hook", host="claude", pack=str(isolated / "two.toml"), agree=True)
+    assert (result["failed"], result["code"], len(result["conflicts"])) == (True, "conflict", 1)
+    relative = modules.run("hook", host="claude", pack="./one.toml")
+    assert "absolute path" in relative["msg"]
+
+
+def test_warnings_and_messages_come_through(modules: Modules) -> None:
+    result = modules.run("hook", host="codex")
+    assert "not_approved" in [message["code"] for message in result["messages"]]
+    assert any("trust" in str(warning) for warning in result["warnings"])
+
+
+def test_no_shell_reads_a_word(modules: Modules, isolated: Path) -> None:
+    result = modules.run("hook", host="claude", wrap=f"$(touch {isolated}/made) ~ $HOME; `id`")
+    assert not (isolated / "made").exists()
+    assert "$(touch" in json.dumps(result) and "$HOME" in json.dumps(result)
+
+
+def test_another_program_in_hookctls_place_is_named(modules: Modules, isolated: Path) -> None:
+    says = "echo no\necho 'hookctl: error: Python 3.9 is too old' >&2\nexit 1\n"
+    odd = put(isolated / "bin" / "odd", f"#!/bin/sh\n{says}")
+    odd.chmod(0o755)
+    result = modules.run("hook", host="claude", executable=str(odd))
+    assert (result["failed"], result["rc"]) == (True, 1)
+    assert result["msg"].endswith("hookctl: error: Python 3.9 is too old")
+    assert modules.run("hook", host="claude", executable=str(isolated / "gone"))["failed"]
+
+
+def test_info_tells_what_is_there_and_changes_nothing(modules: Modules, isolated: Path) -> None:
+    modules.run("hook", host="claude")
+    before = tree(isolated / "home"), tree(isolated / "state"), tree(isolated / "data")
+    info = modules.run("hook_info", host=["claude"], check=True)
+    assert (info["changed"], info["healthy"], len(info["status"]["files"])) == (False, True, 1)
+    assert (tree(isolated / "home"), tree(isolated / "state"), tree(isolated / "data")) == before
+    put(isolated / "home/.claude/settings.json", "{")
+    info = modules.run("hook_info", host=["claude"])
+    assert not info["healthy"] and info["findings"][0]["code"] == "unparsable"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_root_is_kept_out_of_another_users_home(modules: Modules, isolated: Path) -> None:
+    os.chown(isolated / "home", 12345, 12345)
+    result = modules.run("hook", host="claude")
+    assert (result["failed"], result["code"]) == (True, "other_user")
+    assert "become_user" in result["msg"]
