@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import posix
 import pwd
@@ -62,7 +63,13 @@ def test_an_object_that_is_written_in_part_is_not_saved(tmp_path: Path, monkeypa
     files, path = module("files"), tmp_path / "state.json"
     files.save_object(str(path), {"a": 1})
     before = path.read_bytes()
-    full = SimpleNamespace(**{**vars(posix), "write": lambda fd, data: 1})
+
+    def write(fd: int, data: bytes) -> int:
+        if len(data) < len(before):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return 1
+
+    full = SimpleNamespace(**{**vars(posix), "write": write})
     monkeypatch.setattr(files, "posix", full)
     with pytest.raises(OSError, match=path.name):
         files.save_object(str(path), {"a": 2})

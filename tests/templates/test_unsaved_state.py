@@ -40,7 +40,7 @@ def folder_for_the_session(lab: Lab) -> Path:
 def folder_for_the_claim(lab: Lab) -> Path:
     path = lab.folder / "taken.tmp"
     path.mkdir(parents=True)
-    return path
+    return lab.folder / "taken"
 
 
 CAUSES: dict[str, tuple[Hinder, str, bool]] = {
@@ -112,8 +112,8 @@ def test_an_own_text_for_letting_go_does_not_hide_it(lab: Lab) -> None:
 def test_a_chain_that_is_ended_says_it_too(lab: Lab) -> None:
     lab.config(mode="guard", max_stop_blocks=3)
     assert lab.stops("01") == "AA"
-    path = Path(f"{lab.session_file()}.tmp")
-    path.mkdir()
+    path = lab.session_file()
+    Path(f"{path}.tmp").mkdir()
     answer = json.loads(lab.call("stop", stop_hook_active=True))
     assert answer["continue"] is False and str(path) in answer["stopReason"]
     last = lab.log()[-1]

@@ -41,6 +41,7 @@ WHY = {
     "lock_timeout": "because another process holds its state",
     "state_error": "because its state cannot be saved",
 }
+UNSAVED = "hookctl guard: its state cannot be saved, so it counts and blocks nothing: "
 STOP_LOOP = (
     "hookctl guard: ended a turn that another stop hook forces on without progress. "
     "Send a prompt to go on."
@@ -48,12 +49,19 @@ STOP_LOOP = (
 
 
 def answer(call, decision, code, blocks, remaining):
-    """Answer with a decision, if the host has a form for it."""
-    if decision == "allow" or call.host is None:
+    """Answer with a decision, if the host has a form for it; a person learns of a failure."""
+    host, texts = call.host, []
+    if host is None:
         return
-    forms = {"block": call.host.block, "release": call.host.release, "end": call.host.end}
-    if forms[decision]:
-        say(forms[decision], word_answer(call, decision, code, blocks, remaining))
+    form = {"block": host.block, "release": host.release, "end": host.end}.get(decision)
+    if form:
+        texts.append(word_answer(call, decision, code, blocks, remaining))
+    failure = word_failure(call)
+    if failure and failure not in "".join(texts):
+        texts.append(UNSAVED + failure)
+    form = form or host.release
+    if form and texts:
+        say(form, " ".join(texts))
 
 
 def say(form, text):
@@ -140,12 +148,18 @@ def describe_reason(call, code, blocks):
     """Why the guard lets the agent stop, in words."""
     text = WHY[code].replace("%s", "1 block" if blocks == 1 else str(blocks) + " blocks")
     if code == "state_error" and call.failure:
-        text += " ({path}: {error})".format(**describe_failure(call))
+        text += " (" + word_failure(call) + ")"
     return text
+
+
+def word_failure(call):
+    """Where and why the state cannot be saved, in words; empty if it can."""
+    return "{path}: {error}".format(**describe_failure(call)) if call.failure else ""
 
 
 def describe_failure(call):
     """Where and why the state cannot be saved."""
     error = call.failure
-    path = error.filename if type(error.filename) is str else call.folder
-    return {"path": printable(path), "error": error.strerror or repr(error)}
+    path = getattr(error, "filename", None)
+    path = path if type(path) is str else call.folder
+    return {"path": printable(path), "error": getattr(error, "strerror", None) or repr(error)}

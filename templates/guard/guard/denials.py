@@ -75,7 +75,7 @@ def judge(call, command):
         return Judgement("release", "state_error")
     line, saved = answer_once(call, path, state, lambda: judge_anew(call, state))
     decision, code, number = state.said
-    if decision == "block" and not saved:
+    if not saved:
         decision, code = "release", "state_error"
     return Judgement(decision, code, number, line)
 

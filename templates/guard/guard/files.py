@@ -11,8 +11,7 @@ REGULAR = 0o100000
 FOLDER = 0o040000
 KIND = 0o170000
 STICKY = 0o1000
-NO_SPACE = 28  # the number of this error on Linux and macOS
-INVALID = 22
+INVALID = 22  # the number of this error on Linux and macOS
 
 
 def env(name):
@@ -78,8 +77,8 @@ def save_object(path, value):
     data = dump(value).encode()
     try:
         fd = open_new(path + ".tmp")
-        if posix.write(fd, data) < len(data):
-            raise OSError(NO_SPACE, "No space left on device")
+        while data:  # what is left of a write that was cut short says why
+            data = data[posix.write(fd, data) :]
         posix.rename(path + ".tmp", path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from error
@@ -93,7 +92,10 @@ def make_folder(path):
     except FileExistsError:
         pass
     except FileNotFoundError:
-        make_folder(path.rpartition("/")[0])
+        above = path.rpartition("/")[0]
+        if exists(above):
+            raise  # it takes no folder
+        make_folder(above)
         make_folder(path)
 
 

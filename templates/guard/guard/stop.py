@@ -41,7 +41,8 @@ def on_stop(event, host):
     call = read_call(event, host, read_input)
     try:
         decided = decide(call)
-    except (Exception, Expired):
+    except (Exception, Expired) as error:
+        call.failure = error
         decided = Decision("allow", "state_error")
     if decided.line:
         leave_breadcrumb(call, decided.code)
@@ -84,8 +85,9 @@ def decide(call):
 
     line, saved = answer_once(call, path, state, decide_now)
     decision, code, blocks, remaining = state.said
-    if decision == "block" and not saved:
-        decision, code = "allow" if code == "nudged" else "release", "state_error"
+    if not saved and decision != "end":
+        is_released = decision == "release" or code == "blocked"
+        decision, code = "release" if is_released else "allow", "state_error"
     return Decision(decision, code, blocks, remaining, line)
 
 

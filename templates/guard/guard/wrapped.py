@@ -12,7 +12,7 @@ import os
 import signal
 
 from . import other_hook
-from .answers import describe_failure, say
+from .answers import describe_failure, say, word_failure
 from .call import CEILING, INPUT_LIMIT, Expired, is_locked, launchers_folder, read_call, read_config
 from .denials import Judgement, is_denial, judge, read_feedback
 from .dialects import Host
@@ -78,8 +78,9 @@ def is_released(event, host, command, outcome):
         call = read_call(event, host, lambda: (data, parse_payload(data)))  # starts the timer
         call.host = call.host or Host(host, {})
         judgement = judge(call, command)
-    except (Exception, Expired):
-        pass
+    except (Exception, Expired) as error:
+        if call:
+            call.failure = error
     signal.setitimer(signal.ITIMER_REAL, 0)
     # In the form of the host that runs this call: not always the one in the arguments.
     if judgement.decision == "release" and call and call.host and call.host.release:
@@ -101,7 +102,7 @@ def describe_release(call, judgement):
     }
     reason = WHY[judgement.code].format(**values)
     if judgement.code == "state_error" and call.failure:
-        reason += " ({path}: {error})".format(**describe_failure(call))
+        reason += " (" + word_failure(call) + ")"
     return reason
 
 
