@@ -29,6 +29,7 @@ _PUBLIC = 0o666  # less the umask: these files are the project's
 DEFAULT_SPAN = "12h"  # of a run
 _LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
 _BREADCRUMB = "RESPAWN_REQUESTED"
+_SESSION_FILE = r"[0-9a-f]{16}\.json"
 WORK_HOURS = 12  # where no setting says it
 
 
@@ -299,6 +300,16 @@ def clear(path: str) -> None:
         raise files.cannot_write(path, error) from None
 
 
+def begin_of_run(run_files: RunFiles, span: float) -> float:
+    """When the last run began, if that is not longer ago than this span; else its beginning."""
+    earliest = run_files.now - span
+    try:
+        begun = os.stat(os.path.join(run_files.state, "ACTIVE")).st_mtime
+    except OSError:
+        return earliest
+    return begun if earliest < begun <= run_files.now else earliest
+
+
 def end_of_run(run_files: RunFiles, duration: str) -> float:
     """When a run of this duration ends; without one, that of a run that is going on, or 12 hours.
 
@@ -333,7 +344,7 @@ def read_chain(run_files: RunFiles) -> tuple[int, int]:
     newest, values = 0, {}
     with contextlib.suppress(OSError):
         for entry in os.scandir(run_files.state):
-            if not re.fullmatch(r"[0-9a-f]{16}\.json", entry.name):
+            if not re.fullmatch(_SESSION_FILE, entry.name):
                 continue
             session = _read_session(entry.path)
             if session.get("t", 0) >= newest:
@@ -341,11 +352,20 @@ def read_chain(run_files: RunFiles) -> tuple[int, int]:
     return values.get("total", 0), values.get("host", 0)
 
 
+def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
+    """Whether a required tool was called, or a prompt came, since the session's last reminder."""
+    name = f"{session}.json"
+    if not re.fullmatch(_SESSION_FILE, name):
+        return False
+    values = _read_session(os.path.join(run_files.state, name))
+    return values.get("terminal") == 1 or values.get("nudges") == 0
+
+
 def _read_session(path: str) -> dict[str, int]:
-    """The numbers that the hook keeps of a session; none where it cannot be read."""
+    """The numbers that the hook keeps of a session, with 1 for yes; none where it is unreadable."""
     try:
         value = json.loads(files.read(path).data or b"{}")
     except (HookctlError, ValueError, RecursionError):
         return {}
     fields = value.items() if isinstance(value, dict) else ()
-    return {name: number for name, number in fields if type(number) is int}
+    return {name: int(number) for name, number in fields if type(number) in (int, bool)}

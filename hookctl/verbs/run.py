@@ -264,7 +264,10 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
         *_describe_chain(data),
     ]
     if data["ignored"]:
-        lines.append("ignored    the last stop came although the guard had reminded of a tool")
+        lines.append(
+            "ignored    an agent stopped although the guard had reminded it of a tool; "
+            "a prompt to it or `hookctl run start` settles that"
+        )
     for name, meaning in _MEANINGS.items():
         if name in ages:
             lines.append(f"{name:10} since {ages[name]}: {meaning}")
@@ -304,9 +307,20 @@ def _needs_a_look(run_files: RunFiles) -> bool:
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
-    """Whether the last stop in this project was one in spite of a reminder."""
-    stops = [line for line in events.read_folder(run_files.state) if line.get("event") == "stop"]
-    return bool(stops) and stops[-1].get(events.IGNORED) is True
+    """Whether a session's last stop was one in spite of a reminder, and nobody saw to it.
+
+    A prompt or the tool's call sees to it, the next `run start` to all, and so do 12 hours.
+    """
+    since = work_files.begin_of_run(run_files, clock.seconds(work_files.DEFAULT_SPAN))
+    last_stops = {}
+    for line in events.read_folder(run_files.state):
+        if line.get("event") == "stop":
+            last_stops[str(line.get("session"))] = line
+    for session, line in last_stops.items():
+        is_ignored = line.get(events.IGNORED) is True and line["t"] >= since
+        if is_ignored and not work_files.is_reminder_settled(run_files, session):
+            return True
+    return False
 
 
 def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str]:
