@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import glob
 import json
 import os
+import time
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl import clock
@@ -54,6 +57,8 @@ _TEXTS = (*_KIND, "path", "error")
 _TOP = "guard"  # the folder above those of the projects
 _TOTALS = "totals.json"
 _TRIPS = ("dispatch.json", "*.calls")
+_PATIENCE = 1.0  # seconds to wait for a hook that changes what is counted
+_PAUSE = 0.005
 
 
 class Kind(NamedTuple):
@@ -112,19 +117,62 @@ def count_since(state: str, earliest: float) -> Counts:
 def count_all(state: str) -> Counts:
     """The same since the beginning: lines that the log no longer has are in its totals."""
     counts: Counts = Counter()
-    added = []
-    for path in _find(state, _TOTALS):
-        totals = _read_object(path)
-        added.append((os.path.dirname(path), totals.get("file")))
-        _add_totals(counts, _project_of(path), totals.get("counts"))
-    for path in _paths(state):
-        if (os.path.dirname(path), _identify(path)) not in added:
+    folders = set()
+    for name in (_TOTALS, "events.jsonl*", *_TRIPS):
+        folders |= {os.path.dirname(path) for path in _find(state, name)}
+    for folder in sorted(folders):
+        untold = [path for name in _TRIPS for path in _find_in(folder, name)]
+        locked = [f"{path}.lock" for path in untold]
+        with contextlib.ExitStack() as locks:
+            for path in (*locked, os.path.join(folder, "events.jsonl")):
+                locks.enter_context(_held(path))
+            _count_folder(counts, folder, untold)
+    return counts
+
+
+def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
+    """Count what one folder has: totals, log, and refused calls that the log has not told of."""
+    totals = _read_object(os.path.join(folder, _TOTALS))
+    project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
+    _add_totals(counts, project, totals.get("counts"))
+    for path in _find_in(folder, "events.jsonl*"):
+        if totals.get("file") != _identify(path):
             for event in _read_file(path):
                 _add(counts, event)
-    for name in _TRIPS:
-        for path in _find(state, name):
-            _add_untold(counts, path)
-    return counts
+    for path in untold:
+        _add_untold(counts, project, path)
+
+
+@contextlib.contextmanager
+def _held(path: str) -> Iterator[None]:
+    """Keep the hooks from moving what is counted; if one keeps us waiting, count all the same.
+
+    They hold the lock of refused calls until the line is written, and that of the log to turn it
+    over.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        yield
+        return
+    try:
+        end = time.monotonic() + _PATIENCE
+        while not _is_locked(file) and time.monotonic() < end:
+            time.sleep(_PAUSE)
+        yield
+    finally:
+        os.close(file)
+
+
+def _is_locked(file: int) -> bool:
+    """Whether we have a lock on the file now, or it takes none."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _add(counts: Counts, event: dict[str, Any]) -> None:
@@ -148,15 +196,28 @@ def _add_totals(counts: Counts, project: str, stored: Any) -> None:
             counts[project, Kind(*words)] += number
 
 
-def _add_untold(counts: Counts, path: str) -> None:
+def _add_untold(counts: Counts, project: str, path: str) -> None:
     """Add the refused calls that the log will tell of later."""
     state = _read_object(path)
     trips = state.get("trips")
     told = state.get("told", trips)
-    if type(trips) is int and type(told) is int and trips > told:
-        counts[_project_of(path), Kind("", "pre-tool", "refuse", "dispatch_refused")] += (
-            trips - told
-        )
+    telling = state.get("telling", told)
+    if type(trips) is not int or type(told) is not int:
+        return
+    if telling != told and _has_line(path, telling):  # the hook was killed before it said so
+        told = telling
+    if trips > told:
+        kind = Kind("", "pre-tool", "refuse", "dispatch_refused")
+        counts[project, kind] += trips - told
+
+
+def _has_line(path: str, trips: Any) -> bool:
+    """Whether the log tells of so many refused calls of this file, as the hook looks for it."""
+    session = os.path.basename(path).partition(".")[0] if path.endswith(".calls") else ""
+    for line in read_folder(os.path.dirname(path)):
+        if line.get("trips") == trips and session in ("", line.get("session")):
+            return True
+    return False
 
 
 def _read_object(path: str) -> dict[str, Any]:
@@ -177,15 +238,15 @@ def _identify(path: str) -> str:
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
-def _project_of(path: str) -> str:
-    name = os.path.basename(os.path.dirname(path))
-    return "" if name == _TOP else name
-
-
 def _find(state: str, name: str) -> list[str]:
     """The files of this name in the folders of all projects, and in the one above them."""
     top = glob.escape(os.path.join(state, _TOP))
     return sorted(glob.glob(os.path.join(top, "**", name), recursive=True))
+
+
+def _find_in(folder: str, name: str) -> list[str]:
+    """The files of this name in one folder."""
+    return sorted(glob.glob(os.path.join(glob.escape(folder), name)))
 
 
 def marks(state: str) -> list[tuple[str, int, int, int]]:

@@ -202,7 +202,7 @@ def test_the_first_refusal_of_a_window_has_a_line_and_allowed_calls_have_none(la
     lab.attempts("a", 5)
     about = {"t": 1763755200, "host": "claude", "session": name_of("S1"), "event": "pre-tool"}
     uncounted = {"blocks": None, "attempts": None, "progress": None}
-    refused = {"decision": "refuse", "code": "dispatch_refused", "refusals": 1}
+    refused = {"decision": "refuse", "code": "dispatch_refused", "refusals": 1, "trips": 1}
     assert lab.log() == [{**about, **refused, **uncounted}]
 
 

@@ -20,11 +20,11 @@ def on_dispatch(event, host):
     name, arguments = event_call(call.payload)
     if not is_counted(call, name, arguments) or is_disabled(call.locked):
         return
-    refused, refusals = count_call(call, digest(dump([name, arguments])))
+    path, state, refused = count_call(call, digest(dump([name, arguments])))
     if refused:
         say(call.host.refuse, call.settings.dispatch_reason)
-    if refusals:
-        log(call, "refuse", "dispatch_refused", dict(UNCOUNTED, refusals=refusals))
+    if "telling" in state:
+        tell(call, path, state)
 
 
 def is_counted(call, name, arguments):
@@ -44,7 +44,7 @@ def is_counted(call, name, arguments):
 
 
 def count_call(call, key):
-    """Is this call one too many, and of how many refused calls is the log to tell now?
+    """Count this call: the state file, what stands in it now, and is the call one too many?
 
     A window allows dispatch_max identical calls from the first on. A call that several
     registrations ask about is counted once, as a stop is. The log tells of a window's first
@@ -63,16 +63,41 @@ def count_call(call, key):
         count += 1
     refused = count > call.settings.dispatch_max
     trips = read_count(stored, "trips", 0)
-    told = read_count(stored, "told", trips)
+    told = count_told(call, stored, trips)
     if refused and not counted_before:
         trips += 1
     is_first = count == call.settings.dispatch_max + 1
     is_due = is_first or len(windows) < len(known) or trips - told >= EVERY
-    refusals = max(trips - told, 0) if is_due else 0
     windows = make_room({**windows, key: [start, count]}, key, call)
-    state = {"w": windows, "trips": trips, "told": told + refusals, "asked": asked}
+    state = {"w": windows, "trips": trips, "told": told, "asked": asked}
+    if is_due and trips > told:
+        state["telling"] = trips
     save_object(path, state)  # if that fails, the call runs
-    return refused, refusals
+    return path, state, refused
+
+
+def tell(call, path, state):
+    """Log the refused calls that are due.
+
+    The state says which before the line is written, and afterwards that it was: whenever we are
+    killed, the next call neither loses them nor tells of them again.
+    """
+    trips = state.pop("telling")
+    line = dict(UNCOUNTED, refusals=trips - state["told"], trips=trips)
+    log(call, "refuse", "dispatch_refused", line)
+    save_object(path, dict(state, told=trips))
+
+
+def count_told(call, stored, trips):
+    """Of how many refused calls the log tells; one that was killed may have written its line."""
+    told = read_count(stored, "told", trips)
+    telling = read_count(stored, "telling", told)
+    if telling > told:
+        from .rotation import has_line
+
+        if has_line(call, telling):
+            return telling
+    return told
 
 
 def read_count(stored, name, default):

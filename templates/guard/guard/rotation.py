@@ -3,12 +3,11 @@
 Lines stand in events.jsonl, then in events.jsonl.1, then only in the counts of totals.json.
 """
 
-import contextlib
 import fcntl
 import posix
 
 from .files import KIB, open_file, read_object, save_object
-from .values import parse
+from .values import digest, parse
 
 MOST = 1024 * KIB  # that is read of an old file, or of the totals
 KINDS = ("host", "event", "decision", "code")
@@ -21,8 +20,8 @@ def rotate(folder, room):
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         status = posix.fstat(fd)
-        if status.st_ino == posix.lstat(path).st_ino and status.st_size > room:
-            keep_totals(folder)
+        is_full = status.st_ino == posix.lstat(path).st_ino and status.st_size > room
+        if is_full and (keep_totals(folder) or status.st_size > MOST):
             posix.rename(path, path + ".1")
     except (BlockingIOError, FileNotFoundError):
         pass
@@ -31,11 +30,14 @@ def rotate(folder, room):
 
 
 def keep_totals(folder):
-    """Add the lines of the oldest file to the totals, once, even if we are killed right after."""
+    """Add the lines of the oldest file to the totals, once, even if we are killed right after.
+
+    False if the totals cannot be written: then no line is to go.
+    """
     try:
         fd = open_file(folder + "/events.jsonl.1", posix.O_RDONLY)
     except (OSError, ValueError):
-        return
+        return True
     status = posix.fstat(fd)
     file = f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
     data = posix.read(fd, MOST)
@@ -45,8 +47,34 @@ def keep_totals(folder):
         counts = totals["counts"]
         for line in data.splitlines():
             add_line(counts, line)
-        with contextlib.suppress(OSError):  # the log must not grow for that
+        try:
             save_object(folder + "/totals.json", {"file": file, "counts": counts})
+        except OSError:
+            return False
+    return True
+
+
+def has_line(call, trips):
+    """Does the log have the line with this number of refused calls?"""
+    session = digest(call.session) if call.settings.dispatch_scope == "session" else ""
+    for name in ("/events.jsonl", "/events.jsonl.1"):
+        try:
+            data = posix.read(open_file(call.folder + name, posix.O_RDONLY), MOST)
+        except (OSError, ValueError):
+            continue
+        for part in data.splitlines():
+            if b'"trips"' in part and is_line_of(part, session, trips):
+                return True
+    return False
+
+
+def is_line_of(data, session, trips):
+    """Is this the line with this number of refused calls, of this session if one is given?"""
+    try:
+        line = parse(data)
+    except ValueError:
+        return False
+    return line.get("trips") == trips and session in ("", line.get("session"))
 
 
 def read_totals(folder):

@@ -1,0 +1,150 @@
+"""The counts stay exact and never fall: hooks at once, hooks that are killed, a log that is turned over meanwhile."""
+
+import fcntl
+import json
+import random
+import signal
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from hookctl import events
+
+from .lab import Lab, name_of
+
+ONE: dict[str, Any] = {"dispatch_tools": ["Task"], "dispatch_max": 1, "dispatch_window_s": 300, "lock_ms": 5000}
+STOP = {"t": 1, "host": "claude", "session": "a" * 16, "event": "stop", "decision": "allow", "code": "no_work"}
+
+
+def counted(lab: Lab, code: str = "dispatch_refused") -> int:
+    counts = events.count_all(str(lab.state))
+    return sum(number for (_, kind), number in counts.items() if kind.code == code)
+
+
+def nearly_full(lab: Lab, room: int) -> int:
+    """Fill the log with stops but for some bytes; how many there are."""
+    line = json.dumps(STOP) + "\n"
+    number = (256 * 1024 - room) // len(line)
+    lab.folder.mkdir(parents=True, exist_ok=True)
+    (lab.folder / "events.jsonl").write_text(line * number)
+    return number
+
+
+def test_a_runaway_in_parallel_loses_no_count_and_no_decision(lab: Lab) -> None:
+    lab.config(**ONE)
+    stops = nearly_full(lab, 400)
+    seen: list[int] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.is_set():
+            seen.append(counted(lab))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            answers = "".join(pool.map(lambda _: lab.attempt("a"), range(260)))
+    finally:
+        done.set()
+        watcher.join()
+    assert (answers.count("A"), counted(lab)) == (1, 259)
+    assert seen == sorted(seen), "a count never falls, whenever somebody looks"
+    assert counted(lab, "no_work") == stops
+    lines = [line for line in lab.log() if line["code"] == "dispatch_refused"]
+    assert len(lines) <= 4
+
+
+def test_hooks_at_once_turn_the_log_over_without_losing_a_stop(lab: Lab) -> None:
+    stops = nearly_full(lab, 1500)
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda number: lab.stop(session_id=f"S{number}"), range(40)))
+    assert (lab.folder / "events.jsonl.1").exists()
+    assert counted(lab, "no_work") == stops + 40
+    nearly_full(lab, 0)
+    lab.stop(session_id="last")
+    assert (lab.folder / "totals.json").exists()
+
+
+DUE = {"trips": 107, "told": 7, "telling": 107, "asked": []}
+
+
+@pytest.mark.parametrize("scope", ["project", "session"])
+@pytest.mark.parametrize("has_line", [False, True], ids=["before the line", "after the line"])
+def test_a_hook_killed_while_it_told_of_refusals_costs_and_doubles_none(lab: Lab, scope: str, has_line: bool) -> None:
+    lab.config(**ONE, dispatch_scope=scope)
+    lab.environment["HOOKCTL_NOW"] = "100"
+    lab.attempts("a", 2)
+    (path,) = [*lab.folder.glob("*.calls"), *lab.folder.glob("dispatch.json")]
+    log = lab.folder / "events.jsonl"
+    (told,) = lab.log()
+    others = {**told, "refusals": 6, "trips": 7}
+    log.write_text("".join(json.dumps(line) + "\n" for line in (told, others)))
+    if has_line:
+        log.write_text(log.read_text() + json.dumps({**told, "refusals": 100, "trips": 107}) + "\n")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **DUE}))
+    assert counted(lab) == 107
+    assert lab.attempts("b", 2) == "AD"
+    assert counted(lab) == 108
+    assert sum(line["refusals"] for line in lab.log()) == 108
+    assert json.loads(path.read_text())["told"] == 108
+
+
+def test_another_sessions_line_is_not_taken_for_ours(lab: Lab) -> None:
+    lab.config(**ONE, dispatch_scope="session")
+    lab.attempts("a", 2, session_id="S2")
+    path = lab.folder / f"{name_of('S1')}.calls"
+    path.write_text(json.dumps({"w": {}, "trips": 1, "told": 0, "telling": 1, "asked": []}))
+    assert counted(lab) == 2
+    lab.attempts("b", 2)
+    assert counted(lab) == 3
+
+
+def test_hooks_that_are_killed_at_any_moment_leave_exact_counts(lab: Lab) -> None:
+    lab.config(**{**ONE, "dispatch_window_s": 2})
+    chance = random.Random(5)
+    before = 0
+    for number in range(60):
+        lab.environment["HOOKCTL_NOW"] = str(1000 + number // 3)
+        call = {**lab.payload, "tool_name": "Task", "tool_input": {"n": number % 2}}
+        process = subprocess.Popen(
+            lab.command("pre-tool"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=lab.environment
+        )
+        assert process.stdin
+        process.stdin.write(json.dumps(call).encode())
+        process.stdin.close()
+        time.sleep(chance.uniform(0.0, 0.05))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        state = lab.folder / "dispatch.json"
+        trips = json.loads(state.read_text())["trips"] if state.exists() else 0
+        assert counted(lab) == trips >= before
+        before = trips
+    assert before > 0, "some of them came as far"
+
+
+def test_a_log_whose_totals_cannot_be_kept_is_not_dropped_before_it_is_large(lab: Lab) -> None:
+    (lab.folder / "totals.json").mkdir(parents=True)
+    stops = nearly_full(lab, 0)
+    lab.stop()
+    nearly_full(lab, 0)
+    lab.stop()
+    assert counted(lab, "no_work") >= 2 * stops
+    log = lab.folder / "events.jsonl"
+    log.write_text((json.dumps(STOP) + "\n") * 12_000)
+    lab.stop()
+    assert log.stat().st_size < 1000, "it does not grow for ever"
+
+
+def test_a_hook_that_holds_the_lock_keeps_nobody_waiting_for_long(lab: Lab) -> None:
+    lab.config(**ONE)
+    lab.attempts("a", 3)
+    with (lab.folder / "dispatch.json.lock").open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        begin = time.monotonic()
+        assert counted(lab) == 2
+        assert time.monotonic() - begin < 3
