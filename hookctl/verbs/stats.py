@@ -25,7 +25,7 @@ _DECISIONS["counted"] = "not ended"
 _METRICS = {
     "decisions": "Decisions of the guard on stops and wrapped hooks, by reason.",
     "trips": "Tool calls that the guard refused because they came too often.",
-    "ignored": "Reminders to call a tool after which the agent ended without that call.",
+    "ignored": "Reminders to call a tool after which the agent stopped again without that call.",
 }
 
 

@@ -1,0 +1,64 @@
+"""What `hookctl stats --json` prints is what its schema says, and the schema takes nothing else."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from hookctl import events
+from hookctl.system.folders import asset
+
+from .conftest import Hookctl, put
+
+SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
+
+
+def envelope(hookctl: Hookctl) -> Any:
+    return json.loads(hookctl("stats", "--json").out)
+
+
+@pytest.fixture
+def everything(isolated: Path) -> Path:
+    """A log with every reason in every decision, and refusals."""
+    lines = []
+    for code in events.CODES:
+        for decision in events.DECISIONS:
+            kind = {"host": "claude", "event": "stop", "decision": decision, "code": code}
+            lines.append({"t": 1, **kind, "ignored": True})
+    lines.append({"t": 1, "host": "codex", "event": "pre-tool", "decision": "refuse", "code": "dispatch_refused"})
+    return put(isolated / "state" / "guard" / ("a" * 16) / "events.jsonl", "".join(json.dumps(x) + "\n" for x in lines))
+
+
+def test_the_envelope_of_every_reason_and_that_of_none(everything: Path, hookctl: Hookctl) -> None:
+    printed = envelope(hookctl)
+    assert printed["data"]["stops"] > len(events.CODES)
+    SCHEMA.validate(printed)
+    everything.unlink()
+    SCHEMA.validate(envelope(hookctl))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("stops",), "9"),
+        (("trips",), -1),
+        (("more",), 1),
+        (("hosts", "claude", "more"), 1),
+        (("projects", "a" * 16, "stops"), None),
+        (("decisions", "block", "blocked"), 0),
+    ],
+)
+def test_anything_else_is_none(everything: Path, hookctl: Hookctl, path: tuple[str, ...], value: object) -> None:
+    printed = envelope(hookctl)
+    page = deepcopy(printed["data"])
+    printed["data"] = page
+    for name in path[:-1]:
+        page = page[name]
+    page[path[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        SCHEMA.validate(printed)
