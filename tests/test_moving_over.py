@@ -135,7 +135,9 @@ def test_openhands(work: Path, settings: Path, hookctl: Hookctl, call: Call, iso
     assert json.loads(answers[4])["continue"] is False
     assert hookctl("uninstall").code == 0
     assert settings.read_bytes() == before
-    denying = put(isolated / "home" / ".openhands" / "hooks.json", '{"stop": [{"hooks": [{"command": "on_stop.sh"}]}]}\n')
+    denying = put(
+        isolated / "home" / ".openhands" / "hooks.json", '{"stop": [{"hooks": [{"command": "on_stop.sh"}]}]}\n'
+    )
     text = denying.read_bytes()
     (wrap,) = [step for step in steps("docs/from-openhands.md") if "--wrap" in step]
     assert hookctl(*wrap.split()[1:]).code == 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -161,3 +163,25 @@ def test_the_first_pack_of_the_page_of_packs_answers_without_an_agent(isolated: 
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("0\n", "")
     assert (isolated / "home" / "agents.log").read_text() == "claude is done\n"
+
+
+def test_the_login_script_of_the_fleet_page_installs_once_and_keeps_a_choice(isolated: Path, hookctl: Hookctl) -> None:
+    script = put(isolated / "hookctl.sh", blocks("docs/fleet.md", "sh", "Login scripts")[0])
+    settings = isolated / "home" / ".claude" / "settings.json"
+    bin_folder = Path(sys.executable).parent
+    for _ in range(2):
+        environ = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+        done = subprocess.run(["sh", str(script)], env=environ, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert settings.read_text().count(": hookctl=guard/stop") == 1
+    assert hookctl("install", "--host", "claude", "--mode", "off").code == 0
+    subprocess.run(["sh", str(script)], env=environ, check=True, timeout=60)
+    assert ": hookctl=guard/stop" not in settings.read_text()
+
+
+def test_the_samples_of_the_fleet_page_are_whole() -> None:
+    plays = [play for block in blocks("docs/fleet.md", "yaml") for play in yaml.safe_load(block)]
+    assert all("hosts" in play or "hookctl.hookctl.hook" in play for play in plays)
+    (managed,) = [play for play in plays if "managed" in play.get("name", "")]
+    assert len(managed["tasks"]) == 4
+    assert json.loads(blocks("docs/fleet.md", "json", "Dev containers")[0])["postCreateCommand"]
