@@ -55,6 +55,7 @@ class Ansible:
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_PIPELINING": "1",
             "ANSIBLE_HOST_KEY_CHECKING": "0",
+            "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1",
             "ANSIBLE_CALLBACKS_ENABLED": "ansible.builtin.tree",
         }
 
