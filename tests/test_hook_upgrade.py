@@ -56,7 +56,7 @@ def upgraded(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) 
         from hookctl.packs import programs
 
         known = programs._modules
-        monkeypatch.setattr(programs, "_modules", lambda folder: {**known(folder), "later.py": b'"""More."""\n'})
+        monkeypatch.setattr(programs, "_modules", lambda: {**known(), "later.py": b'"""More."""\n'})
         programs.load_programs.cache_clear()
         return isolated / "data" / "guard" / "claude-user"
 
