@@ -19,7 +19,6 @@ from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
-from hookctl.planner import shell_free
 from hookctl.planner.draft import Draft
 from hookctl.settings.targets import GUARD, Target, readable
 
@@ -191,7 +190,7 @@ class _Wraps:
         host = self.target.host
         if host.registration.expands and _VARIABLE.search(original):
             return f"variables, which {host.title} fills in and the guard cannot"
-        if not host.shape.shell and not shell_free.is_plain(original):
+        if not host.shape.shell and not _is_plain(original):
             return f"words: a shell reads them otherwise than {host.title}, which runs none"
         handler = self.document.get(path)
         if _command_key(host, handler) == "bash":
@@ -335,3 +334,10 @@ def _preventing_field(handler: Mapping[str, Any], original: str) -> str:
         if handler.get(name):
             return name
     return "command" if "\0" in original else ""
+
+
+def _is_plain(original: str) -> bool:
+    """Whether a shell and a host without one run a command alike."""
+    from hookctl.planner import shell_free  # late: few hosts have no shell
+
+    return shell_free.is_plain(original)
