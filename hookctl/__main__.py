@@ -126,7 +126,7 @@ def _write_log(text: bytes) -> str:
         return log
     except Exception:
         pass
-    try:
+    try:  # a text of the caller's alone, which nothing runs
         handle, log = tempfile.mkstemp(prefix="hookctl-", suffix=".log")
         with open(handle, "wb") as stream:
             stream.write(text)

@@ -156,7 +156,7 @@ def gathered() -> tuple[Any, HostFacts]:
     here = folders.here()
     of_records = record_facts(here)
     host = host_facts(Machine(here, of_records.records), hosts.load("claude"))
-    return of_records, survey.with_self_tests(host)
+    return of_records, survey.with_self_tests(host, here.state)
 
 
 def judged(of_records: Any, host: HostFacts) -> list[codes.Finding]:

@@ -7,7 +7,8 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -311,6 +312,83 @@ def test_doctor_runs_its_own_bytes_and_none_of_an_installation(isolated: Path, h
         codes = [one["code"] for one in hookctl("doctor", "--json").data["findings"]]
     assert "self_test_passed" in codes
     assert not marker.exists()
+
+
+# Where temporary programs lie: as a thief with another user's rights finds them, who swaps what he can.
+
+THIEF = """#!{python} -IS
+import os, sys
+top = next((part for part in sys.argv if part.startswith({shared!r})), "")
+if top and os.fork() == 0:
+    os.setgroups([]), os.setgid({gid}), os.setuid({uid})
+    folder = os.path.join({shared!r}, os.path.relpath(top, {shared!r}).split("/")[0])
+    os.rename(folder, folder + ".old")
+    os.makedirs(os.path.dirname(top))
+    open(top, "w").write("open({marker!r}, 'w')\\n")
+    os._exit(0)
+if top:
+    os.wait()
+os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv[1:]])
+"""
+UNSAFE_PLACES: dict[str, Callable[[Path], object]] = {
+    "not sticky": lambda place: place.chmod(0o777),
+    "a group's": lambda place: (os.chown(place, -1, GROUP), place.chmod(0o770)),
+    "another user's": lambda place: (os.chown(place, STRANGER, -1), place.chmod(0o1777)),
+    "below one": lambda place: (place.chmod(0o777), (place / "mine").mkdir(0o700)),
+}
+RUN_FROM_TEMPORARY_FOLDERS = [("doctor", "--host", "claude"), ("demo", "--fast"), ("simulate", "events")]
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder for temporary files that others can reach."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        os.chmod(folder, 0o755)
+        place = Path(folder, "tmp")
+        place.mkdir()
+        yield place
+
+
+@needs_root
+@pytest.mark.parametrize("kind", UNSAFE_PLACES)
+@pytest.mark.parametrize("arguments", RUN_FROM_TEMPORARY_FOLDERS, ids=lambda arguments: arguments[0])
+def test_no_program_runs_from_a_folder_that_somebody_else_can_swap(
+    isolated: Path,
+    hookctl: Hookctl,
+    monkeypatch: pytest.MonkeyPatch,
+    shared: Path,
+    arguments: tuple[str, ...],
+    kind: str,
+) -> None:
+    marker, python = shared.parent / "ran", isolated / "python3"
+    text = THIEF.format(python="/usr/bin/python3", shared=str(shared), uid=STRANGER, gid=GROUP, marker=str(marker))
+    put(python, text).chmod(0o755)
+    put(isolated / "work" / "events", '{"event": "stop"}\n')
+    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: (str(python), ""))
+    assert hookctl("install", "--host", "claude").code == 0
+    UNSAFE_PLACES[kind](shared)
+    own_folder = shared / "mine"
+    monkeypatch.setattr(tempfile, "tempdir", str(own_folder if own_folder.exists() else shared))
+    before = sorted(isolated.rglob("*"))
+    done = hookctl(*arguments)
+    assert (done.code, done.err) == (0, "")
+    assert not marker.exists()
+    assert sorted(isolated.rglob("*")) == before
+
+
+def test_without_any_safe_folder_nothing_runs(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(loose(isolated / "tmp", 0o777)))
+    loose(isolated / "open", 0o777)
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "open" / "state"))
+    done = hookctl("demo")
+    assert (done.code, str(isolated / "open") in done.err, "chmod o-w" in done.err) == (1, True, True)
+    assert list((isolated / "open").iterdir()) == []
+    put(isolated / "file", "")
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "file" / "state"))
+    done = hookctl("demo")
+    assert (done.code, "no temporary folder can be made" in done.err, "TMPDIR" in done.err) == (1, True, True)
 
 
 def test_a_client_or_python_in_the_project_is_not_started(

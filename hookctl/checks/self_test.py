@@ -8,21 +8,21 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import tempfile
 import time
 
 from hookctl.checks.facts import Answer
 from hookctl.packs.programs import HOOK, load_programs
+from hookctl.system.temporary import private_folder
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
 
 
-def run(python: str, config: bytes | None, host: str) -> tuple[Answer, ...]:
+def run(python: str, config: bytes | None, host: str, state: str) -> tuple[Answer, ...]:
     """The answers to two stops: the first may be blocked, the second must be allowed.
 
-    `config` is the installed config.json, if there is one.
+    `config` is the installed config.json, if there is one; `state` is hookctl's state folder.
     """
-    with tempfile.TemporaryDirectory(prefix="hookctl-doctor-") as folder:
+    with private_folder("doctor", state) as folder:
         environ = _arrange(folder)
         hook = _lay_programs(os.path.join(folder, "guard"), config)
         return tuple(_stop(python, hook, host, environ, folder, active) for active in (False, True))

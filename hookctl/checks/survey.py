@@ -67,7 +67,7 @@ class Survey:
 
     def __init__(self, folders: Folders, scope: str = "") -> None:
         self._records: RecordFacts = record_facts(folders)
-        self._scope = scope
+        self._scope, self._state = scope, folders.state
         self._machine = Machine(folders, self._records.records, scope)
 
     def hosts_in_use(self) -> list[Host]:
@@ -84,7 +84,7 @@ class Survey:
         findings = list(records.judge(self._records))
         findings += rules.judge(self._rules_of([host.name for host in wanted]))
         for host in wanted:
-            findings += judge(with_self_tests(host_facts(self._machine, host)))
+            findings += judge(with_self_tests(host_facts(self._machine, host), self._state))
         return list(
             dict.fromkeys(findings)
         )  # a client's version is said once, however many files it has
@@ -99,17 +99,18 @@ class Survey:
         return files
 
 
-def with_self_tests(facts: HostFacts) -> HostFacts:
+def with_self_tests(facts: HostFacts, state: str) -> HostFacts:
     """The facts of a host, with what its hooks said in a self-test where one may be made."""
-    return facts._replace(files=tuple(_with_trial(file) for file in facts.files))
+    return facts._replace(files=tuple(_with_trial(file, state) for file in facts.files))
 
 
-def _with_trial(file: FileFacts) -> FileFacts:
+def _with_trial(file: FileFacts, state: str) -> FileFacts:
     program = hook.program_to_try(file)
     if not program or file.python is None:
         return file
     config = file.config.data if file.config else None
-    return file._replace(answers=self_test.run(file.python.path, config, file.host.name))
+    answers = self_test.run(file.python.path, config, file.host.name, state)
+    return file._replace(answers=answers)
 
 
 def judge(facts: HostFacts) -> list[Finding]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.stage import Event, Stage
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders
+from hookctl.system.temporary import private_folder
 
 _PAUSE = 2.0  # seconds before each step at a terminal
 _LIMIT = "2"
@@ -56,7 +56,7 @@ def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
     tell(Line("A small scripted agent in a temporary folder, and the real guard."))
     tell(Line(f"MAX_STOP_BLOCKS is {_LIMIT} here. Nothing of yours is touched."))
     tell("")
-    with tempfile.TemporaryDirectory(prefix="hookctl-demo-") as top:
+    with private_folder("demo", folders.state) as top:
         stage = Stage(top, interpreter.choose(folders.environ)[0], settings)
         for step in _play(stage, tell, pause):
             steps.append(step)

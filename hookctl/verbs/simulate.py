@@ -9,7 +9,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from hookctl.packs.choices import Request, Settings, choose, remarks
 from hookctl.packs.stage import Event, Stage
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
+from hookctl.system.temporary import private_folder
 
 EVENTS = ("stop", "subagent-stop", "prompt", "pre-tool", "post-tool")
 _REFUSED = "dispatch_refused"
@@ -40,7 +40,7 @@ def simulate(folders: Folders, source: str, request: Request, host: str) -> Resu
     """The decision on each event, with its reason; it writes only into a temporary folder."""
     settings = choose(Settings(), request)
     script = list(_parse(_read(source), host, source))
-    with tempfile.TemporaryDirectory(prefix="hookctl-simulate-") as top:
+    with private_folder("simulate", folders.state) as top:
         stage = Stage(top, interpreter.choose(folders.environ)[0], settings)
         decisions = list(_play(stage, script))
     counts = Counter(decision["decision"] for decision in decisions)
