@@ -1,4 +1,4 @@
-"""hookctl uninstall --all: what it asks is what it does; a file that cannot be planned is named and stops no other."""
+"""hookctl uninstall --all: what it asks is what it does and says; a file that cannot be planned stops no other."""
 
 from __future__ import annotations
 
@@ -36,9 +36,22 @@ def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest
     assert hookctl(*INSTALL, "--scope", "local").code == 0
     return {
         "user": str(settings),
-        "project": f"{project / 'settings.json'} (project scope)",
-        "local": f"{project / 'settings.local.json'} (local scope)",
+        "project": str(project / "settings.json"),
+        "local": str(project / "settings.local.json"),
     }
+
+
+def named_in(asked: str, project: Path) -> list[str]:
+    """The settings files that a question names."""
+    if asked.startswith("Uninstall"):
+        return [asked.split(" from ")[1].rstrip("?").split(" (")[0]]
+    folder, named = "", []
+    for line in asked.split("\n")[:-1]:
+        if not line.startswith(" "):
+            folder = str(project) if line == f"{project}:" else ""
+            continue
+        named.append(os.path.join(folder, line.strip().split(": ")[0]))
+    return named
 
 
 @pytest.mark.parametrize(
@@ -55,11 +68,11 @@ def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest
     ids=["all", "the guard", "another pack", "a scope", "a pack and a scope", "a host", "another host"],
 )
 def test_the_question_names_what_the_answer_takes(
-    hookctl: Hookctl, places: dict[str, str], removal: Request, scopes: list[str]
+    isolated: Path, hookctl: Hookctl, places: dict[str, str], removal: Request, scopes: list[str]
 ) -> None:
     asked = question(folders.here(), removal)
-    named = asked.removeprefix(f"Uninstall {removal.name or 'every pack'} from ").rstrip("?")
-    assert sorted(named.split(", ")) == sorted(places[scope] for scope in scopes) or (named, scopes) == ("", [])
+    named = named_in(asked, isolated / "work") if asked else []
+    assert sorted(named) == sorted(places[scope] for scope in scopes)
     options = [*filter(None, [removal.name]), *(("--scope", removal.scope) if removal.scope else ())]
     if "codex" not in removal.hosts:
         plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data
@@ -82,6 +95,64 @@ def test_a_file_that_moved_behind_a_link_is_named_as_it_is_reached_now(
 def test_a_pack_that_is_installed_nowhere_is_an_error_before_any_question(places: dict[str, str]) -> None:
     with pytest.raises(HookctlError, match=r"unknown pack 'two'.*Installed are: guard, one"):
         question(folders.here(), Request("two", True))
+
+
+@pytest.fixture
+def five(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Five projects with the guard for two hosts, one of them with a merge conflict in its record."""
+    projects = [isolated / "repositories" / name for name in "abcde"]
+    for project in projects:
+        (project / ".git").mkdir(parents=True)
+        monkeypatch.chdir(project)
+        assert hookctl(*INSTALL, "--host", "codex", "--scope", "project").code == 0
+    ledger = projects[2] / ".hookctl" / "ledger.json"
+    put(ledger, b"<<<<<<< HEAD\n" + ledger.read_bytes())
+    monkeypatch.chdir(projects[0])
+    return projects
+
+
+def test_the_question_has_every_repository_and_what_leaves_it(five: list[Path]) -> None:
+    lines = question(folders.here(), Request("", True)).split("\n")
+    for project in (*five[:2], *five[3:]):
+        at = lines.index(f"{project}:")
+        assert lines[at + 1 : at + 3] == ["  .claude/settings.json: guard", "  .codex/hooks.json: guard"]
+    assert lines[-2].startswith(f"stays in {five[2]}/.hookctl/ledger.json: hookctl's record has merge-conflict marks.")
+    assert lines[-1] == "Uninstall every pack from all of these?"
+
+
+@pytest.mark.parametrize(
+    ("gone", "summary"), [(False, "removed from 4 of 5 projects; left:"), (True, "removed from 3 of 5 projects; left:")]
+)
+def test_the_answer_says_how_much_is_removed_what_is_left_and_why(
+    hookctl: Hookctl, five: list[Path], gone: bool, summary: str
+) -> None:
+    left = [f"{five[2]}/.hookctl/ledger.json: hookctl's record has merge-conflict marks. Resolve the conflict"]
+    if gone:
+        five[4].rename(five[4].with_name("renamed"))
+        left.append(f"{five[4]}: it is not there")
+    as_data = hookctl("uninstall", "--all", "--dry-run", "--json")
+    messages = [message["message"] for message in as_data.data["messages"]]
+    outcome = hookctl("uninstall", "--all", "--yes")
+    lines = outcome.out.splitlines()
+    at = lines.index(summary)
+    below = [line.strip() for line in lines[at + 1 :]]
+    for wanted, line in zip(left, below, strict=False):
+        assert line.startswith(wanted)
+    assert "is uninstalled" not in outcome.out
+    for project in (five[0], five[1], five[3]):
+        assert [line for line in below if str(project) in line] == [
+            f"in {project}: commit .claude/settings.json .codex/hooks.json .hookctl"
+        ]
+    assert len([line for line in below if "hookctl check" in line]) == 1
+    assert (outcome.code, as_data.code) == (1, 1)
+    assert summary in messages
+
+
+def test_a_file_that_stays_makes_its_project_one_that_is_left(hookctl: Hookctl, five: list[Path]) -> None:
+    put(five[0] / ".codex" / "hooks.json", '{"hooks": {')
+    assert "removed from 3 of 5 projects; left:\n" in hookctl("uninstall", "guard", "--all", "--yes").out.replace(
+        "guard is removed", "removed"
+    )
 
 
 def torn(isolated: Path, settings: Path) -> tuple[Path, str]:

@@ -13,6 +13,7 @@ from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import Line, Message, Record, Result
+from hookctl.output import removals
 from hookctl.output.lines import amount
 from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.output.words import tilde
@@ -21,7 +22,7 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.sources import Sources, look, read_document
-from hookctl.settings.targets import GUARD, Target, all_files, target_of_record
+from hookctl.settings.targets import GUARD, OWN, Target, all_files, target_of_record
 from hookctl.system.folders import Folders
 
 
@@ -74,8 +75,12 @@ def uninstall(
         plan_others = partial(plan_some, others)
         plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
     refused += plan.unread
-    is_partial = bool(refused or unreadable)
-    done = _describe_success(folders, request, plan, is_partial=is_partial)
+    unreadable += refused
+    away = _find_away(folders, request)
+    if request.everywhere and (unreadable or away):
+        done = _describe_part(folders, request, plan, unreadable, away)
+    else:
+        done = _describe_success(folders, request, plan, is_partial=bool(unreadable))
     if request.everywhere and not plan.files:
         text = [_describe_nothing(request)]
     else:
@@ -85,11 +90,10 @@ def uninstall(
     projects = [target.project for target in targets if target.project]
     remaining = _name_remaining(folders, request, plan, named, projects)
     messages = [Message(line, "stays_installed", "info") for line in remaining]
-    for line in _name_away(folders, request):
+    for line in away.values():
         messages.append(Message(line, "project_away", "info"))
     below = () if plan.empty else hints(done)
     result = Result(data, tuple(text), tuple(messages), hints=below)
-    unreadable += refused
     return _add_unreadable(result, unreadable, plan) if unreadable else result
 
 
@@ -163,21 +167,58 @@ def _describe_success(
     done = f"{request.name or 'everything'} is uninstalled"
     if titles and (request.hosts or is_partial):
         done += f" for {', '.join(dict.fromkeys(titles))}"
-    done += f". Backups of your settings and the log stay in {tilde(folders.state)}."
-    return [Line(done), *_next_steps(folders, plan)]
+    return [Line(f"{done}. {_name_backups(folders)}"), *_next_steps(folders, plan)]
+
+
+def _describe_part(
+    folders: Folders,
+    request: Request,
+    plan: Plan,
+    unreadable: list[HookctlError],
+    away: Mapping[str, str],
+) -> list[Line]:
+    """What `--all` has removed and what it has left, and why."""
+    files = []
+    for file in plan.files:
+        if file.decision.actions:
+            target = file.target
+            files.append(removals.Installed(target.path, target.scope, target.project, ()))
+    left = [_find_project(folders, error) for error in unreadable]
+    lines = [Line(removals.removed_text(request.name, files, [*left, *away]))]
+    lines += [Line(removals.describe_left(error), indent=2) for error in unreadable]
+    lines += [Line(f"{tilde(folder)}: it is not there", indent=2) for folder in away]
+    return [*lines, Line(_name_backups(folders)), *_next_steps(folders, plan)]
+
+
+def _find_project(folders: Folders, error: HookctlError) -> str:
+    """The project that a refused file or ledger belongs to; '' for one of the user's files."""
+    above, own, _ = error.path.partition(f"/{OWN}")
+    if own:
+        return above
+    for record in committed.read_known(folders)[0].values():
+        if record.project and error.path.startswith(f"{record.project}/"):
+            return record.project
+    return ""
+
+
+def _name_backups(folders: Folders) -> str:
+    return f"Backups of your settings and the log stay in {tilde(folders.state)}."
 
 
 def _next_steps(folders: Folders, plan: Plan) -> list[Line]:
     """What is left to do by hand in the projects that everybody shares."""
-    lines = []
-    for project in dict.fromkeys(file.target.project for file in plan.files if file.target.shared):
-        paths = [file.target.path for file in plan.files if file.target.project == project]
-        names = " ".join(os.path.relpath(path, project) for path in paths)
-        lines.append(Line(f"commit {names} and .hookctl, so that it leaves every clone", indent=2))
-        if not _stays_in(folders, project, plan):
-            text = "take `hookctl check` out of CI and the pre-commit hook, where it is there"
-            lines.append(Line(text, indent=2))
-    return [Line("Next:"), *lines] if lines else []
+    names: dict[str, list[str]] = {}
+    for file in plan.files:
+        project = file.target.project
+        if file.target.shared:
+            names.setdefault(project, []).append(os.path.relpath(file.target.path, project))
+    if not names:
+        return []
+    lines = [Line("Next:"), *removals.commit_lines(names)]
+    if not all(_stays_in(folders, project, plan) for project in names):
+        text = "take `hookctl check` out of CI and the pre-commit hook, where it is there"
+        lines.append(Line(text, indent=2))
+    return lines
 
 
 def _stays_in(folders: Folders, project: str, plan: Plan) -> bool:
@@ -240,13 +281,16 @@ def _is_readable(target: Target) -> bool:
 
 def question(folders: Folders, request: Request) -> str:
     """The question that `--all` asks, with every settings file in it; empty if there is no file."""
-    projects, _ = committed.find_readable(folders)
+    projects, unreadable = committed.find_readable(folders)
     _require_known(folders, request, projects)
     records = committed.read(folders, projects)
-    names = [_name_file(records, key) for key in _select_keys(folders, records, request)]
-    if not names:
-        return ""
-    return f"Uninstall {request.name or 'every pack'} from {', '.join(names)}?"
+    files = []
+    for key in _select_keys(folders, records, request):
+        record = records[key]
+        names = (request.name,) if request.name else tuple(record.packs)
+        path = store.current_path(records, key)
+        files.append(removals.Installed(path, record.scope, record.project, names))
+    return removals.question_text(request.name or "every pack", files, unreadable)
 
 
 def _require_known(folders: Folders, request: Request, projects: list[str]) -> None:
@@ -313,10 +357,10 @@ def _describe_remaining(
     return f"{name} stays installed in {', '.join(names)}; `{command}` takes it out there too"
 
 
-def _name_away(folders: Folders, request: Request) -> list[str]:
-    """A line for each project that is not there, and whose record stays therefore."""
+def _find_away(folders: Folders, request: Request) -> dict[str, str]:
+    """The projects that are not there, and whose records stay therefore; each with its line."""
     if not request.everywhere:
-        return []
+        return {}
     ledger = store.read(folders.ledger, folders.home)
     away = store.away(ledger, ledger.files)
     lines = {}
@@ -329,8 +373,9 @@ def _name_away(folders: Folders, request: Request) -> list[str]:
             options = f"--scope local --project {shlex.quote(record.project)}"
             command = f"hookctl uninstall {request.name or GUARD} {options}"
             line += f"; if it is gone for good: `{command}`"
-        lines[line] = None
-    return list(lines)
+        if record.scope == "local" or away[key] not in lines:
+            lines[away[key]] = line
+    return lines
 
 
 def _name_file(records: Mapping[str, Record], key: str) -> str:

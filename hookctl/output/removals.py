@@ -1,0 +1,78 @@
+"""What `uninstall` takes out where, and what it leaves: by project, as people think of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hookctl.errors import HookctlError
+from hookctl.model import Line
+from hookctl.output.lines import amount
+from hookctl.output.words import tilde
+
+
+class Installed(NamedTuple):
+    """A settings file that packs leave."""
+
+    path: str
+    scope: str
+    project: str  # empty at user scope
+    packs: tuple[str, ...]
+
+
+def question_text(subject: str, files: Sequence[Installed], left: Sequence[HookctlError]) -> str:
+    """The question before packs leave these files; one line for each file and each one left."""
+    if not files:
+        return ""
+    if len(files) == 1 and not left:
+        scope = f" ({files[0].scope} scope)" if files[0].scope != "user" else ""
+        return f"Uninstall {subject} from {files[0].path}{scope}?"
+    lines = []
+    for project, members in _by_project(files).items():
+        lines.append(f"{project or 'your own files'}:")
+        for file in members:
+            name = os.path.relpath(file.path, project) if project else file.path
+            lines.append(f"  {name}: {', '.join(file.packs)}")
+    lines += [f"stays in {describe_left(error)}" for error in left]
+    return "\n".join([*lines, f"Uninstall {subject} from all of these?"])
+
+
+def removed_text(subject: str, files: Sequence[Installed], left: Iterable[str]) -> str:
+    """How much is removed where something is left: `removed from 4 of 5 projects; left:`.
+
+    `left` has the project of each thing that is left, '' for one of the user's own files.
+    """
+    kept = {project for project in left if project}
+    removed = {file.project for file in files if file.project} - kept
+    parts = ["your own files"] if any(not file.project for file in files) else []
+    if removed or kept:
+        parts.append(f"{len(removed)} of {amount(len(removed | kept), 'project')}")
+    verb = f"{subject} is removed" if subject else "removed"
+    return f"{verb} from {' and '.join(parts)}; left:"
+
+
+def describe_left(error: HookctlError) -> str:
+    """What is left, why, and what to do about it, in one line."""
+    where = f"{tilde(error.path)}: " if error.path else ""
+    hint = error.hint.split(" Or remove by hand:")[0]
+    return f"{where}{error.message}. {hint}".rstrip()
+
+
+def commit_lines(names_by_project: Mapping[str, Sequence[str]]) -> list[Line]:
+    """The next step of the projects that share their settings; each project once."""
+    if len(names_by_project) == 1:
+        (names,) = names_by_project.values()
+        text = f"commit {' '.join(names)} and .hookctl, so that it leaves every clone"
+        return [Line(text, indent=2)]
+    lines = []
+    for project, names in names_by_project.items():
+        lines.append(Line(f"in {tilde(project)}: commit {' '.join(names)} .hookctl", indent=2))
+    return lines
+
+
+def _by_project(files: Iterable[Installed]) -> dict[str, list[Installed]]:
+    grouped: dict[str, list[Installed]] = {}
+    for file in files:
+        grouped.setdefault(file.project, []).append(file)
+    return grouped
