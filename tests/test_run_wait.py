@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.verbs.wait import Clock, Look, watch
-from tests.conftest import Hookctl
+from hookctl.system import folders
+from hookctl.verbs.wait import Clock, Look, Request, wait, watch
+from tests.conftest import Hookctl, put
 
 TWO, ONE, NONE = Look(2), Look(1), Look(0)
 
@@ -37,8 +38,8 @@ def play(looks: list[Look], timeout: float, stall: float | None) -> tuple[str, i
         last[0] = next(script, last[0])
         return last[0]
 
-    outcome, seen = watch(look, timeout, stall, Clock(lambda: timer.time, timer.sleep))
-    return outcome, seen.remaining, timer.time - 100
+    ended = watch(look, lambda seen: 0.0, timeout, stall, Clock(lambda: timer.time, timer.sleep))
+    return ended.outcome, ended.last.remaining, timer.time - 100
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_how_a_wait_ends(
 
 def test_it_never_waits_busily() -> None:
     timer = Timer()
-    watch(lambda: TWO, 60, None, Clock(lambda: timer.time, timer.sleep))
+    watch(lambda: TWO, lambda seen: 0.0, 60, None, Clock(lambda: timer.time, timer.sleep))
     assert timer.pauses == 60
 
 
@@ -73,8 +74,8 @@ def test_it_never_waits_busily() -> None:
     [
         ([], [], 0, "no work is left"),
         (["remaining", "0"], [], 0, "no work is left"),
-        (["remaining", "2"], ["--timeout", "0s"], 124, "2 remaining after"),
-        (["remaining", "2"], ["--stall", "0s"], 1, "2 remaining, and nothing moved for 0s"),
+        (["remaining", "2"], ["--timeout", "0s"], 124, "2 remaining; waited 0 s"),
+        (["remaining", "2"], ["--stall", "0s"], 1, "2 remaining, and nothing moved for 0 s"),
         (["stop"], [], 0, "STOP is set"),
         (["remaining", "2"], ["--timeout", "soon"], 2, "not a duration"),
     ],
@@ -86,6 +87,64 @@ def test_the_exit_code_says_how(
         hookctl("run", *before)
     outcome = hookctl("run", "wait", *options)
     assert (outcome.code, text in outcome.out + outcome.err) == (code, True)
+
+
+WAIT = ("wait", "--stall", "8m", "--timeout", "0s")
+# What happens in which minute, and how the call of `run wait` behind it ends.
+MOVEMENTS: dict[str, list[tuple[float, tuple[str, ...], int]]] = {
+    "none": [(0, WAIT, 124), (3, WAIT, 124), (7, WAIT, 124), (8.1, WAIT, 1), (20.1, WAIT, 1)],
+    "a heartbeat": [(0, WAIT, 124), (7, ("heartbeat",), 0), (8, WAIT, 124), (15, WAIT, 124), (16.1, WAIT, 1)],
+    "less work": [(0, WAIT, 124), (7, ("remaining", "1"), 0), (9, WAIT, 124), (16, WAIT, 124), (17.1, WAIT, 1)],
+    "the same count again": [(0, WAIT, 124), (9, ("remaining", "2"), 0), (10, WAIT, 124), (18.1, WAIT, 1)],
+    "a new run": [(0, WAIT, 124), (9, ("start",), 0), (10, WAIT, 124), (18.1, WAIT, 1)],
+    "another patience": [
+        (0, WAIT, 124),
+        (5.1, ("wait", "--stall", "5m", "--timeout", "0s"), 1),
+        (6, WAIT, 124),
+        (8.1, WAIT, 1),
+    ],
+    "a clock that was set back": [(90, WAIT, 124), (0, WAIT, 124), (7, WAIT, 124), (8.1, WAIT, 1)],
+}
+
+
+@pytest.mark.parametrize("name", MOVEMENTS)
+def test_standing_still_is_measured_over_all_calls(
+    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    hookctl("run", "remaining", "2")
+    for minute, arguments, code in MOVEMENTS[name]:
+        monkeypatch.setenv("HOOKCTL_NOW", str(1_800_000_000 + 60 * minute))
+        outcome = hookctl("run", *arguments)
+        assert outcome.code == code, (minute, arguments, outcome)
+
+
+def test_movement_during_a_call_counts_for_the_next(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOOKCTL_NOW", "1800000000")
+    place = folders.here()
+    task = put(isolated / "work" / ".hookctl" / "run" / "task.json", '{"remaining": 3}')
+    timer = Timer()
+
+    def sleep(seconds: float) -> None:
+        timer.sleep(seconds)
+        if timer.pauses == 70:
+            task.write_text('{"remaining": 2}')
+
+    request = Request("100s", "150s")
+    assert wait(place, request, Clock(lambda: timer.time, sleep)).data["unmoved_seconds"] == 30
+    monkeypatch.setenv("HOOKCTL_NOW", "1800000100")
+    result = wait(place, request, Clock(lambda: timer.time, sleep))
+    assert (result.data["unmoved_seconds"], result.exit_code) == (130, 124)
+    monkeypatch.setenv("HOOKCTL_NOW", "1800000200")
+    result = wait(place, request, Clock(lambda: timer.time, sleep))
+    assert (result.data["seconds"], result.data["unmoved_seconds"], result.exit_code) == (20, 150, 1)
+
+
+def test_what_cannot_be_kept_ends_the_wait(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hookctl("run", "remaining", "2")
+    put(isolated / "file", "")
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "file" / "state"))
+    assert hookctl("run", *WAIT).code == 1
+    assert hookctl("run", "wait", "--timeout", "0s").code == 124
 
 
 def test_its_options_belong_to_it(hookctl: Hookctl, isolated: Path) -> None:

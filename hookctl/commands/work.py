@@ -51,11 +51,17 @@ def _run(
     ] = False,
     timeout: Annotated[
         str,
-        typer.Option(metavar="TIME", help="For wait: exit code 124 after it; default: 100s."),
+        typer.Option(
+            metavar="TIME",
+            help="For wait: exit code 124 after it, which says to wait again; default: 100s.",
+        ),
     ] = "",
     stall: Annotated[
         str,
-        typer.Option(metavar="TIME", help="For wait: exit code 1 if nothing moves for so long."),
+        typer.Option(
+            metavar="TIME",
+            help="For wait: exit code 1 once nothing has moved for so long, over all its calls.",
+        ),
     ] = "",
     project: options.Project = "",
     json: options.Json = False,
@@ -75,7 +81,7 @@ def _wait(timeout: str, stall: str, project: str, as_json: bool) -> int:
     from hookctl.verbs.wait import DEFAULT_TIMEOUT, Request, wait
 
     request = Request(timeout or DEFAULT_TIMEOUT, stall, project)
-    return show("run", lambda f: wait(f, request), as_json)
+    return show("run", lambda f: wait(f, request), as_json, writes=bool(stall))
 
 
 def _supervise(

@@ -18,7 +18,7 @@ from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.ledger import committed, store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
-from hookctl.packs import guard
+from hookctl.packs import guard, stillness
 from hookctl.packs.guard_options import in_effect
 from hookctl.settings.targets import OWN, top
 from hookctl.system import files, project
@@ -336,6 +336,7 @@ def begin(run_files: RunFiles, end: float) -> None:
         refuse_links(run_files, path)
         clear(path)
     clear(os.path.join(run_files.state, _BREADCRUMB))
+    clear(os.path.join(run_files.state, stillness.FILE))
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
 
 

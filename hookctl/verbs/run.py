@@ -14,7 +14,7 @@ from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
 from hookctl.packs import run_files as work_files
-from hookctl.packs import supervised, whose_work
+from hookctl.packs import stillness, supervised, whose_work
 from hookctl.packs.run_files import RunFiles
 from hookctl.packs.whose_work import NOBODY, Caller, Work
 from hookctl.system import claims, files
@@ -172,6 +172,7 @@ def _remaining(folders: Folders, run_files: RunFiles, request: Request) -> list[
     with claims.locked(run_files.state):
         before = whose_work.find_work(run_files)
         work_files.set_task(run_files, "remaining", count)
+        work_files.clear(os.path.join(run_files.state, stillness.FILE))
         said = _hand_over(run_files, request, whose_work.find_caller(folders), before, count)
     return [*_describe_work(run_files), *said]
 

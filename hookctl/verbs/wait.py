@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, OK, TIMED_OUT
 from hookctl.model import Result
 from hookctl.packs import run_files as work_files
+from hookctl.packs import stillness
 from hookctl.packs.run_files import RunFiles
 from hookctl.system.folders import Folders
 
@@ -35,6 +36,19 @@ class Look(NamedTuple):
     heartbeat: str = ""
     mark: str = ""
 
+    @property
+    def task(self) -> str:
+        """What moves, as one text."""
+        return json.dumps([self.remaining, self.heartbeat])
+
+
+class Ended(NamedTuple):
+    """How a wait ended: done, stopped, stalled or timeout."""
+
+    outcome: str
+    last: Look
+    unmoved: float  # seconds since the work moved, as far as they were measured
+
 
 class Clock(NamedTuple):
     """The time in seconds, and a pause."""
@@ -46,7 +60,8 @@ class Clock(NamedTuple):
 def wait(folders: Folders, request: Request, timer: Clock | None = None) -> Result:
     """Wait until no work is left or it is stopped, it stands still, or the time is up.
 
-    Exit codes: 0 done or stopped, 1 it has not moved for `stall`, 124 the time is up.
+    Exit codes: 0 done or stopped, 1 it has not moved for `stall`, 124 the time is up. How long it
+    has not moved is kept from one call to the next, since an agent's calls are shorter than that.
     """
     timeout = clock.seconds(request.timeout)
     stall = clock.seconds(request.stall) if request.stall else None
@@ -60,36 +75,63 @@ def wait(folders: Folders, request: Request, timer: Clock | None = None) -> Resu
             report.progress(f"{seen.remaining} remaining")
         return seen
 
-    outcome, last = watch(look, timeout, stall, timer)
+    def measure(seen: Look) -> float:
+        now = run_files.now + timer.now() - begin
+        return stillness.note(run_files.state, seen.task, now) if request.stall else 0.0
+
+    ended = watch(look, measure, timeout, stall, timer)
     waited = timer.now() - begin
-    data = {"outcome": outcome, "remaining": last.remaining, "seconds": round(waited, 1)}
-    text = _describe(outcome, last, request, clock.age(waited))
-    return Result(data, (text,), exit_code=_CODES[outcome])
+    data: dict[str, Any] = {
+        "outcome": ended.outcome,
+        "remaining": ended.last.remaining,
+        "seconds": round(waited, 1),
+    }
+    if request.stall:
+        data["unmoved_seconds"] = round(ended.unmoved, 1)
+    return Result(
+        data, _describe(ended, request, clock.age(waited)), exit_code=_CODES[ended.outcome]
+    )
 
 
 def watch(
-    look: Callable[[], Look], timeout: float, stall: float | None, timer: Clock
-) -> tuple[str, Look]:
-    """How the wait ended (done, stopped, stalled or timeout), and what was seen last."""
-    begin = moved_at = timer.now()
+    look: Callable[[], Look],
+    measure: Callable[[Look], float],
+    timeout: float,
+    stall: float | None,
+    timer: Clock,
+) -> Ended:
+    """Look again and again until there is a reason to end the wait.
+
+    `measure` says for how many seconds the work has been as it is seen now.
+    """
+    begin = timer.now()
     last = look()
+    moved_at = begin - measure(last)
     while True:
-        if last.mark:
-            return "stopped", last
-        if last.remaining == 0:
-            return "done", last
         now = timer.now()
         left = begin + timeout - now
         if stall is not None:
-            if now - moved_at >= stall:
-                return "stalled", last
             left = min(left, moved_at + stall - now)
-        if now >= begin + timeout:
-            return "timeout", last
+        outcome = _find_outcome(
+            last, left, has_stalled=stall is not None and now - moved_at >= stall
+        )
+        if outcome:
+            return Ended(outcome, last, now - moved_at)
         timer.sleep(min(_PAUSE, left))
         seen = look()
         if seen != last:
-            last, moved_at = seen, timer.now()
+            last, moved_at = seen, timer.now() - measure(seen)
+
+
+def _find_outcome(last: Look, left: float, *, has_stalled: bool) -> str:
+    """Why the wait ends now; empty if it goes on."""
+    if last.mark:
+        return "stopped"
+    if last.remaining == 0:
+        return "done"
+    if has_stalled:
+        return "stalled"
+    return "" if left > 0 else "timeout"
 
 
 def _look(run_files: RunFiles) -> Look:
@@ -97,11 +139,16 @@ def _look(run_files: RunFiles) -> Look:
     return Look(work_files.read_count(run_files), heartbeat, run_files.mark)
 
 
-def _describe(outcome: str, last: Look, request: Request, waited: str) -> str:
-    texts = {
-        "done": "no work is left",
-        "stopped": f"{last.mark} is set, {last.remaining} remaining",
-        "stalled": f"{last.remaining} remaining, and nothing moved for {request.stall}",
-        "timeout": f"{last.remaining} remaining after {waited}; wait again, or do something else",
-    }
-    return texts[outcome]
+def _describe(ended: Ended, request: Request, waited: str) -> tuple[str, ...]:
+    remaining = f"{ended.last.remaining} remaining"
+    unmoved = f"nothing moved for {clock.age(ended.unmoved)}"
+    if ended.outcome == "done":
+        return ("no work is left",)
+    if ended.outcome == "stopped":
+        return (f"{ended.last.mark} is set, {remaining}",)
+    if ended.outcome == "stalled":
+        advice = "do not wait again: see what hangs; `hookctl run remaining N` begins anew"
+        return (f"{remaining}, and {unmoved}", advice)
+    if request.stall:
+        remaining += f", {unmoved} of {request.stall}"
+    return (f"{remaining}; waited {waited}", "wait again, or do something else")

@@ -24,8 +24,8 @@ COMMANDS = {
     "{decline}": "run `hookctl run release`",
     "{conclude}": "`hookctl run conclude`",
     "{stop}": "`hookctl run stop`",
-    "{wait}": "To wait for something, run `hookctl run wait` or one command that blocks until it "
-    "is there; do not poll.",
+    "{wait}": "To wait for something, run `hookctl run wait --stall 15m` or one command that "
+    "blocks until it is there; do not poll.",
 }
 FILES = {
     "{less}": "set `remaining` in {task}",
