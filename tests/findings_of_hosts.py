@@ -221,7 +221,7 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("env_file", "warning", "gemini",
      both(installed("gemini"), there("project/.env", "HOOKCTL_MODE=off\n"))),
     ("nested_folder", "warning", "codex",
-     both(installed("codex", "--scope", "project"), there("project/vendor/.hookctl/guard/codex/hook.py", ""))),
+     both(installed("codex", "--scope", "project"), there("project/../.git/HEAD", ""))),
     ("script_missing", "warning", "codex",
      there(CODEX, {"hooks": {"Stop": groups({**HOOK, "command": "python3 /gone/stop.py"})}})),
     ("foreign_stop", "warning", "droid",

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from hookctl.errors import HookctlError
+from hookctl.hosts import load
+from hookctl.packs import guard
+from hookctl.settings import targets
 from hookctl.system import files, interpreter, owners, project
 
 from .conftest import Hookctl, put
@@ -404,18 +407,108 @@ def test_a_client_or_python_in_the_project_is_not_started(
     assert not marker.exists()
 
 
-# S2: nested folders.
+# Programs in folders below a project.
+
+
+def repository(folder: Path) -> Path:
+    """A repository, as far as agents look."""
+    put(folder / ".git" / "HEAD", "ref: refs/heads/main\n")
+    return folder
+
+
+def plant(folder: Path) -> Path:
+    """A program of a project's hook that prints the folder that it lies in."""
+    put(folder / ".hookctl" / "guard" / "codex" / "hook.py", f"print(end={str(folder)!r})\n")
+    return folder
+
+
+def run_from(folder: Path, **options: object) -> str:
+    """The folder whose program Codex's hook of project scope runs, started in this one."""
+    target = targets.Target(load("codex"), "project", "/p/.codex/hooks.json", "/p")
+    command = guard.command("guard/stop", target, "/p/.hookctl/guard/codex", "", "stop")
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=True, **options)
+    return done.stdout
+
+
+ODD = "it's \"my\" $HOME `x`\n"
+
+
+@pytest.mark.parametrize("name", ["lib", ODD])
+@pytest.mark.parametrize(
+    ("mark", "runs"),
+    [
+        # What makes a repository for Codex, and what does not: see test_codex_facts.py.
+        (lambda folder: folder.mkdir(parents=True), "project"),
+        (lambda folder: (folder / ".git").mkdir(parents=True), "project"),
+        (lambda folder: put(folder / ".git", "gitdir: /nowhere\n"), "planted"),
+        (repository, "planted"),
+    ],
+    ids=["a folder", "an empty .git", "a worktree or submodule", "a repository"],
+)
+def test_a_hook_finds_its_program_in_the_repository_that_the_client_was_started_in(
+    tmp_path: Path, mark: Callable[[Path], object], runs: str, name: str
+) -> None:
+    project = plant(repository(tmp_path / name))
+    planted = project / "vendor" / name
+    mark(planted)
+    plant(planted)
+    (planted / "deep").mkdir()
+    (tmp_path / "link").symlink_to(planted / "deep")
+    expected = {"project": str(project), "planted": str(planted)}[runs]
+    for start in (planted, planted / "deep", tmp_path / "link"):
+        assert run_from(start) == expected
+        assert run_from(start, env={**os.environ, "PWD": str(start), "p": "/", "CDPATH": "/"}) == expected
+    assert run_from(project) == str(project)
+
+
+def test_without_a_repository_the_nearest_folder_of_ours_counts(tmp_path: Path) -> None:
+    project = plant(tmp_path / "project")
+    (project / "sub").mkdir()
+    assert run_from(project) == run_from(project / "sub") == str(project)
+    assert run_from(tmp_path) == ""
+
+
+def test_a_folder_that_is_gone_ends_the_search(tmp_path: Path) -> None:
+    gone = tmp_path / "a" / "b"
+    gone.mkdir(parents=True)
+    script = f"cd {gone}; rm -r {gone.parent}; printf %s {load('codex').environment.in_command}"
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, timeout=10)
+    assert done.stdout == "/dev/null"
 
 
 @needs_root
 @pytest.mark.parametrize(
-    ("host", "stranger", "named"),
-    [("codex", False, True), ("claude", False, False), ("claude", True, True)],
+    ("theirs", "user", "runs"),
+    [
+        ((), 0, True),
+        ((".",), 0, False),
+        ((".hookctl",), 0, False),
+        ((".", ".hookctl"), STRANGER, True),
+        ((".hookctl",), STRANGER, True),
+        ((), STRANGER, True),  # root's
+        ((), None, False),
+    ],
 )
-def test_doctor_names_nested_programs(
-    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], host: str, stranger: bool, named: bool
+def test_a_hook_runs_no_program_in_a_folder_of_another_user(
+    give: Callable[..., Path], theirs: tuple[str, ...], user: int | None, runs: bool
 ) -> None:
-    (isolated / "work" / ".git").mkdir()
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)
+        project = plant(repository(Path(root) / "project"))
+        for name in theirs:
+            give(project / name)
+        if user is None:
+            user = STRANGER
+            give(project, STRANGER + 1)
+        assert run_from(project, user=user) == (str(project) if runs else "")
+
+
+@needs_root
+@pytest.mark.parametrize(("host", "stranger"), [("codex", False), ("claude", False), ("claude", True)])
+def test_doctor_names_nested_programs_of_another_user(
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], host: str, stranger: bool
+) -> None:
+    repository(isolated / "work")
     assert hookctl("install", "--host", host, "--scope", "project").code == 0
     put(isolated / "work" / "vendor" / "evil" / ".hookctl" / "guard" / host / "hook.py", "")
     put(isolated / "work" / "sub" / ".hookctl" / "run" / "task.json", "{}")
@@ -423,7 +516,20 @@ def test_doctor_names_nested_programs(
         give(isolated / "work" / "vendor" / "evil" / ".hookctl")
     found = hookctl("doctor", "--host", host, "--json").data["findings"]
     paths = [one["path"] for one in found if one["code"] == "nested_folder"]
-    assert paths == ([f"{isolated}/work/vendor/evil/.hookctl"] if named else [])
+    assert paths == ([f"{isolated}/work/vendor/evil/.hookctl"] if stranger else [])
+
+
+@pytest.mark.parametrize(("host", "code"), [("codex", 2), ("claude", 0), ("gemini", 0)])
+def test_a_project_below_the_top_of_its_repository_is_refused_where_the_host_looks_there(
+    isolated: Path, hookctl: Hookctl, host: str, code: int
+) -> None:
+    repository(isolated / "work")
+    below = isolated / "work" / "packages" / "a"
+    below.mkdir(parents=True)
+    done = hookctl("install", "--host", host, "--scope", "project", "--project", str(below))
+    assert done.code == code
+    assert (f"--project {isolated}/work" in done.err) == (code != 0)
+    assert list(below.iterdir()) == [] or code == 0
 
 
 # S15: a project's .env.

@@ -403,10 +403,9 @@ TABLE = (
     ),
     Code(
         "nested_folder", ("warning",),
-        "below a project with a shared hook lies another `.hookctl` with programs, such as in "
-        "`vendor/`: on a host that does not name the project to its hooks, an agent that is "
-        "started there runs them; or it belongs to another user",
-        "look at it, or remove it",
+        "below a project with a shared hook lies another user's `.hookctl` with programs; or the "
+        "project lies below the top of its repository, where the host looks for the hook",
+        "look at it, or remove it; install at the top of the repository",
     ),
     Code(
         "env_file", ("warning",),

@@ -170,13 +170,6 @@ class OtherReader(NamedTuple):
 # One settings file.
 
 
-class NestedFolder(NamedTuple):
-    """A `.hookctl` with programs somewhere below a project."""
-
-    path: str
-    is_foreign: bool  # it belongs neither to the user nor to root
-
-
 class FileFacts(NamedTuple):
     """One settings file of one host, what the ledger has of it, and what it runs."""
 
@@ -219,7 +212,8 @@ class FileFacts(NamedTuple):
     now: float = 0.0
     client: Client | None = None  # the host's own program
     readers: tuple[OtherReader, ...] = ()
-    nested: tuple[NestedFolder, ...] = ()
+    nested: tuple[str, ...] = ()  # programs below the project, of another user
+    repository: str = ""  # where the host looks for the project's programs, if not in the project
     closed: tuple[Closed, ...] = ()  # hooks of ours that wait for an approval
     is_untrusted: bool = False
 

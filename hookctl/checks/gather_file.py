@@ -22,7 +22,7 @@ from hookctl.packs.released import find_origin
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
-from hookctl.settings.targets import GUARD, Target, require_inside
+from hookctl.settings.targets import GUARD, Target, repository_above, require_inside
 from hookctl.system import backups, files, interpreter, project
 
 
@@ -38,8 +38,9 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     hooks = facts.current.elements if facts.current else ()
     if target.shared and (record or hooks):
         ignored = probes.ignore_files(machine.reader, target.project)
-        nested = tuple(probes.find_nested_folders(target.project))
-        facts = facts._replace(ignore_files=ignored, nested=nested)
+        nested = tuple(probes.find_foreign_folders(target.project))
+        repository = repository_above(target)
+        facts = facts._replace(ignore_files=ignored, nested=nested, repository=repository)
     if any(hook.pack in packs for hook in hooks):
         facts = _add_approvals(machine, facts)
     if packs:

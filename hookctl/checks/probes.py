@@ -13,7 +13,6 @@ from hookctl.checks.facts import (
     Client,
     Configuration,
     EnvFile,
-    NestedFolder,
     ProgramFile,
     Python,
     Rights,
@@ -272,15 +271,16 @@ def ignore_files(reader: FileReader, project: str) -> tuple[tuple[str, str], ...
     return tuple(texts)
 
 
-def find_nested_folders(project: str) -> Iterator[NestedFolder]:
-    """Every `.hookctl` with programs below a project, in its first thousands of folders."""
+def find_foreign_folders(project: str) -> Iterator[str]:
+    """Another user's `.hookctl` with programs below a project, in its first 2,000 folders."""
     own = os.path.join(project, OWN)
     for number, (parent, folders, _) in enumerate(os.walk(project)):
         if number > _MOST_FOLDERS:
             return
         path = os.path.join(parent, OWN)
-        if OWN in folders and path != own and _has_programs(path):
-            yield NestedFolder(path, project_folder.is_foreign(parent))
+        is_nested = OWN in folders and path != own
+        if is_nested and _has_programs(path) and project_folder.is_foreign(parent):
+            yield path
         folders[:] = sorted(name for name in folders if name not in (".git", OWN))
 
 

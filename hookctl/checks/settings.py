@@ -262,18 +262,17 @@ def judge_rights(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_nested(file: FileFacts) -> Iterator[Finding]:
-    """Programs below a project that a hook of project scope could run in place of its own."""
-    for nested in file.nested:
-        if nested.is_foreign:
-            message = "this belongs to another user; a hook that is started there does nothing"
-        elif file.host.names_project:
-            continue
-        else:
-            message = (
-                "an agent that is started below this folder runs the program in it, "
-                "not that of your project"
-            )
-        yield file.find("nested_folder", message, "Look at it, or remove it.", nested.path)
+    """Programs that lie where no hook of project scope finds them."""
+    for path in file.nested:
+        message = "this belongs to another user, so no hook of yours runs what lies there"
+        yield file.find("nested_folder", message, "Look at it, or remove it.", path)
+    if file.repository:
+        message = (
+            f"{file.host.title} looks for the hook in the repository, {file.repository}, "
+            "so nothing runs here"
+        )
+        fix = f"`hookctl install --scope project --project {shlex.quote(file.repository)}`"
+        yield file.find("nested_folder", message, fix, file.target.project)
 
 
 def judge_env_files(facts: HostFacts) -> Iterator[Finding]:

@@ -107,12 +107,6 @@ class Host(NamedTuple):
         """Whether its settings can have several layouts."""
         return bool(self.data.get("variants"))
 
-    @property
-    def names_project(self) -> bool:
-        """Whether it names the project to its hooks, so that none below is taken for it."""
-        environment = self.environment
-        return bool(environment.project) and environment.project in environment.in_command
-
     def env_leaf(self, name: str) -> Path | None:
         """The path of a variable for every hook; None if the host has no such setting."""
         return (*self.env_path, name) if self.env_path else None

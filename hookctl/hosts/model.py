@@ -60,6 +60,7 @@ class Environment(NamedTuple):
     project: str = ""
     project_is_start: bool = False
     in_command: str = ""
+    project_is_repository: bool = False
     session: str = ""
     session_in_tools: bool = True  # also in the environment of the agent's own commands
     process: str = ""  # a variable, `parent` or `shared`

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -31,6 +32,7 @@ from hookctl.settings.targets import (
     Target,
     all_files,
     pack_folder,
+    repository_above,
     require_inside,
 )
 
@@ -173,6 +175,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
             return  # a message says why nothing of it belongs here
         if draft.conflicts:
             return
+    _require_reachable_programs(target, content.wants)
     changes_wraps = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
@@ -191,6 +194,16 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     )
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
+
+
+def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
+    """Refuse a project below the top of its repository where the host's hooks start from there."""
+    repository = repository_above(target)
+    project = target.host.environment.in_command
+    if repository and any(project in command for _, command in _wanted_commands(target, wants)):
+        message = f"{target.host.title} takes the top of the repository for the project"
+        hint = f"Install with --project {shlex.quote(repository)}, or with --scope user."
+        raise HookctlError("usage", message, path=target.project, hint=hint, exit_code=USAGE)
 
 
 def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: bool) -> None:

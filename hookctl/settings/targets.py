@@ -14,7 +14,7 @@ from hookctl.hosts import Host, rules, settings_path, shapes, variants
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.system.project import require_own
+from hookctl.system.project import find_repository, require_own
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
@@ -260,6 +260,14 @@ def _pack_folder_in_project(target: Target, pack: str) -> str:
 def short_hash(path: str) -> str:
     """A path's short form for the name of a folder."""
     return files.digest(os.fsencode(path))[:16]
+
+
+def repository_above(target: Target) -> str:
+    """The repository that the host has for the project, where it is another folder; or ''."""
+    if not target.shared or not target.host.environment.project_is_repository:
+        return ""
+    repository = find_repository(target.project)
+    return "" if repository == target.project else repository
 
 
 def in_sh(target: Target, path: str) -> str:

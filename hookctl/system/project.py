@@ -44,6 +44,17 @@ def search(start: str, environ: Mapping[str, str]) -> str:
     return start
 
 
+def find_repository(folder: str) -> str:
+    """The top of the git repository that a folder lies in, as agents look for it; else ''."""
+    while True:
+        mark = os.path.join(folder, ".git")
+        if os.path.isfile(mark) or os.path.exists(os.path.join(mark, "HEAD")):
+            return folder
+        if folder == os.path.dirname(folder):
+            return ""
+        folder = os.path.dirname(folder)
+
+
 def has_mark(folder: str) -> bool:
     """Whether a folder is marked as a project."""
     return any(os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS)

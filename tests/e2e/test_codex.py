@@ -124,6 +124,27 @@ def test_in_a_project_the_guard_works_in_the_folders_below_too(codex: Client, pl
     assert (run.requests, codes(place)) == (LIMIT + 1, KEPT)
 
 
+def test_the_project_s_own_program_runs_and_none_that_lies_in_a_folder_below(codex: Client, place: Place) -> None:
+    install(place, "--scope", "project")
+    trust_project(place, place.project)
+    start, ran = place.project / "vendor" / "lib", place.root / "ran"
+    program = start / ".hookctl" / "guard" / "codex" / "hook.py"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"open({str(ran)!r}, 'w')\n")
+    play(codex, place, ["done"], BYPASS, cwd=start)
+    (start / ".git").mkdir()  # no repository for Codex
+    play(codex, place, ["done"], BYPASS, cwd=start)
+    assert codes(place) == ["no_work", "no_work"]
+    # In a repository of its own it is another project, and Codex runs no hook of ours.
+    (start / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    play(codex, place, ["done"], BYPASS, cwd=start)
+    (start / ".git" / "HEAD").unlink()
+    (start / ".git").rmdir()
+    (start / ".git").write_text("gitdir: /nowhere\n")
+    play(codex, place, ["done"], BYPASS, cwd=start)
+    assert (codes(place), ran.exists()) == (["no_work", "no_work"], False)
+
+
 @pytest.mark.full
 def test_a_project_of_any_name_is_found(codex: Client, place: Place) -> None:
     project = place.root / "it's my $HOME"
