@@ -66,7 +66,7 @@ def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
 
 def test_a_run_of_it_lies_within_it() -> None:
     options = {"run_dir": ".hookctl/run", "task_file": "../etc/x"}
-    assert run_files._drop_outside_paths(ROOT, options) == {"run_dir": ".hookctl/run"}
+    assert run_files.confine(options, ROOT, {}) == {"run_dir": ".hookctl/run"}
 
 
 def test_the_links_above_a_runs_file_in_it_are_looked_at_up_to_the_root() -> None:

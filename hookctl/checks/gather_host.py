@@ -33,8 +33,7 @@ from hookctl.hosts import Host, reading
 from hookctl.ledger import store
 from hookctl.model import PackRecord, Path
 from hookctl.packs import guard
-from hookctl.packs.guard_options import in_effect
-from hookctl.packs.run_files import WORK_HOURS, RunFiles
+from hookctl.packs.run_files import confine_variables, locate
 from hookctl.packs.whose_work import describe_owner, find_work
 from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
@@ -306,20 +305,21 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
     if os.path.isdir(project_variable):
         root = project.find(project_variable, machine.environ)
     hookctl_folder = os.path.join(root, OWN)
-    options = in_effect(registration.config, facts.variables)
-    folder = project.run_folder(root, options)
-    task_path, task_names = project.task_file(root, folder, facts.variables, options)
+    state = project.state_folder(machine.folders.state, root)
+    run_files = locate(
+        root,
+        registration.config,
+        _variables_for_run(facts, root),
+        state,
+        facts.now,
+        is_brought=registration.hook.source.scope == "project",
+    )
+    folder, task_path = run_files.folder, run_files.task
     marks = [os.path.join(folder, name) for name in (*project.MARKS, run_folder.OWNER)]
     task, task_error = _read_bytes(machine, task_path)
     owner_path = os.path.join(folder, run_folder.OWNER)
-    state = project.state_folder(machine.folders.state, root)
     active_path = os.path.join(state, "ACTIVE")
     active, active_error = _read_bytes(machine, active_path)
-    owner = options.get("owner", "").strip()
-    claims, hours = options.get("claim", True), options.get("work_hours", WORK_HOURS)
-    run_files = RunFiles(
-        root, folder, task_path, state, facts.now, owner, claims, hours, task_names
-    )
     work = find_work(run_files)
     waiting = WaitingWork(
         describe_owner(run_files, work),
@@ -331,7 +331,7 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
         own=hookctl_folder,
         folder=folder,
         task_path=task_path,
-        task_names=task_names,
+        task_names=run_files.fields,
         task=task,
         task_error=task_error,
         paths=tuple(_describe_run_paths([hookctl_folder, folder, task_path, *marks])),
@@ -343,6 +343,15 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
         active=b"" if active_error else active,
         work=waiting,
     )
+
+
+def _variables_for_run(facts: HostFacts, root: str) -> dict[str, str]:
+    """The variables that the guard has, but none of a project's that leads out of it."""
+    variables = dict(facts.environ)
+    for layer in reversed(facts.layers):
+        shared = layer.source.scope == "project"
+        variables |= confine_variables(layer.env, root) if shared else layer.env
+    return variables
 
 
 def _read_bytes(machine: Machine, path: str) -> tuple[bytes | None, HookctlError | None]:

@@ -28,6 +28,7 @@ from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import HOSTS
 from hookctl.packs.model import NEWER, RELEASED, UNKNOWN
+from hookctl.packs.run_files import describe_outside
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
@@ -167,6 +168,9 @@ def _judge_configuration(file: FileFacts) -> Iterator[Finding]:
             outcome = _describe_outcome(settings.get(name), file.settings_schema.get(name, {}))
             message = f"{name}: {masked_text(wrong)}; the hook {outcome}"
             yield file.find("config_invalid", message, "Fix or remove it.", config.path)
+        if file.target.shared:
+            for message in describe_outside(config.value, file.target.project, file.environ):
+                yield file.find("config_invalid", message, "Remove it there.", config.path)
         yield from _judge_values(file, config.value, config.path)
 
 
@@ -248,6 +252,7 @@ def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator
         isinstance(named, str)
         and named
         and named != there
+        and not file.target.shared
         and not file.environ.get("HOOKCTL_STATE_DIR")
     ):
         message = (

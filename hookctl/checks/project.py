@@ -20,6 +20,7 @@ from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
+from hookctl.packs.run_files import describe_outside
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, OWN, Target
@@ -380,6 +381,8 @@ def _judge_values(installed: InstalledPack, values: dict[str, Any], path: str) -
     if changed:
         message = f"the configuration differs from the record: {', '.join(changed)}"
         yield finding("config_changed", message, host.name, path)
+    for message in describe_outside(values, installed.file.target.project, {}):
+        yield finding("config_invalid", message, host.name, path, "Remove it there.")
     origin = installed.origin
     is_of_this_version = origin is not None and origin.version == __version__
     if is_of_this_version and not engine.same(values.get(guard.HOSTS), installed.host_table):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest, usage_error
 from hookctl.packs.guard_options import LIMIT_KEY, schema
+from hookctl.packs.guard_package import guard_module
 from hookctl.packs.presets import PRESETS
 from hookctl.settings.words import WORDS
 
@@ -195,10 +196,17 @@ def _dispatch_remarks(settings: Settings, request: Request) -> Iterator[str]:
 def require_portable(settings: Settings) -> None:
     """Refuse options with a path of this machine: committed settings must work in every clone."""
     for name in ("run_dir", "task_file"):
-        path = str(settings.options.get(name, ""))
-        if os.path.isabs(path) or ".." in path.split("/"):
-            hint = "Give a path within the project."
-            message = f"{name}={path} leaves the project, which at project scope it must not"
+        text = str(settings.options.get(name, ""))
+        for path in text.split(":"):
+            if os.path.isabs(path) or ".." in path.split("/"):
+                hint = "Give a path within the project."
+                message = f"{name}={text} leaves the project, which at project scope it must not"
+                raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    showable = guard_module("confined").SHOWABLE
+    for variable in settings.options.get("show_env", []):
+        if variable not in showable:
+            hint = "Install at user or local scope, or leave it out of the texts."
+            message = f"show_env={variable}: a project's own texts show no variable of a person's"
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 

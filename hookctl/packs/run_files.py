@@ -9,7 +9,8 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
@@ -20,7 +21,8 @@ from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.packs import guard, stillness
 from hookctl.packs.guard_options import in_effect
-from hookctl.settings.targets import OWN, top
+from hookctl.packs.guard_package import guard_module
+from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
@@ -45,6 +47,7 @@ class RunFiles(NamedTuple):
     claims: bool = True  # whether the guard lets a session claim the work
     work_hours: int = WORK_HOURS
     fields: dict[str, str] = {}  # noqa: RUF012  # of a task file that another system writes
+    hides: bool = False  # the project itself says which file and fields these are
 
     @property
     def mark(self) -> str:
@@ -57,20 +60,37 @@ class RunFiles(NamedTuple):
 
 def find(folders: Folders, root: str) -> RunFiles:
     """The files of a project's run, as the guard that is installed there reads them."""
-    config = _read_guard_config(folders, root)
-    options = in_effect(config, folders.environ)
+    config, is_brought = _read_guard_config(folders, root)
+    state, now = project.state_folder(folders.state, root), clock.now(folders.environ)
+    return locate(root, config, folders.environ, state, now, is_brought=is_brought)
+
+
+def locate(
+    root: str,
+    config: dict[str, Any],
+    environ: Mapping[str, str],
+    state: str,
+    now: float,
+    *,
+    is_brought: bool,
+) -> RunFiles:
+    """The files of a run as a configuration says; `is_brought`: the project itself has it."""
+    if is_brought:
+        config = confine(config, root, environ)
+    options = in_effect(config, environ)
     folder = project.run_folder(root, options)
-    task, fields = project.task_file(root, folder, folders.environ, options)
+    task, fields = project.task_file(root, folder, environ, options)
     return RunFiles(
         root,
         folder,
         task,
-        project.state_folder(folders.state, root),
-        clock.now(folders.environ),
+        state,
+        now,
         str(options.get("owner", "")).strip(),
         options.get("claim", True),
         options.get("work_hours", WORK_HOURS),
         fields,
+        is_brought and (bool(fields) or task != os.path.join(folder, "task.json")),
     )
 
 
@@ -112,43 +132,72 @@ def _read_records(folders: Folders, root: str) -> dict[str, Record]:
         return committed.read(folders)
 
 
-def _read_guard_config(folders: Folders, root: str) -> dict[str, Any]:
-    """The settings of the installed guard, as its config.json says them now."""
+def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], bool]:
+    """The settings of the installed guard, as config.json says them now; is it the project's?"""
     guards = installed_guards(folders, root)
     # A guard that a repository brings counts only if nobody installed one for themselves.
     personal = [installed for installed in guards if installed[0].scope != "project"]
     for record, pack_record in personal or guards:
         config = guard.current_configuration(pack_record)
         if config:
-            return _drop_outside_paths(root, config) if record.scope == "project" else config
-    return {}
+            return config, record.scope == "project"
+    return {}, False
 
 
-def _drop_outside_paths(root: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """A repository's settings without paths that lead our writes out of our folder there.
+def confine(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """A project's own configuration without what leads out of the project, as for the hook."""
 
-    A task file of another system is only read.
-    """
-    kept = dict(settings)
-    names = ["run_dir"] if settings.get("task_fields") else ["run_dir", "task_file"]
-    for name in names:
-        path = os.path.normpath(os.path.join(root, str(settings.get(name, "")).strip()))
-        if not f"{path}/".startswith(f"{top(root)}{OWN}/"):
-            kept.pop(name, None)
+    def value_of(name: str) -> str:
+        return environ.get(name, "")
+
+    kept: dict[str, Any] = guard_module("confined").confine(config, root, value_of)
     return kept
+
+
+def confine_variables(env: Mapping[str, str], root: str) -> dict[str, str]:
+    """A project's own variables without those that would give the guard such a setting."""
+    kept = {}
+    for name, value in env.items():
+        setting = name.removeprefix("HOOKCTL_").lower()
+        is_setting = name == f"HOOKCTL_{setting.upper()}"
+        if not is_setting or setting in confine({setting: value}, root, env):
+            kept[name] = value
+    return kept
+
+
+def describe_outside(
+    config: dict[str, Any], root: str, environ: Mapping[str, str]
+) -> Iterator[str]:
+    """What a project's own configuration names outside the project, in words."""
+    kept = confine(config, root, environ)
+    for name, value in config.items():
+        if value and kept.get(name) != value:
+            yield f"{name} names what is not the project's, so hookctl and the hook ignore it"
 
 
 def read_owner(run_files: RunFiles) -> str:
     """The session that OWNER names, or the task of another system; empty if there is none."""
+    owner = _read_owner_file(run_files)
+    if owner or "owner" not in run_files.fields:
+        return owner
+    named = _read_fields(run_files).get("owner")
+    return named if isinstance(named, str) else ""
+
+
+def mask_owner(run_files: RunFiles, name: str) -> str:
+    """The name that `read_owner` gives, or a mask where it may be out of somebody else's file."""
+    path = os.path.join(run_files.folder, "OWNER")
+    read_from = path if _read_owner_file(run_files) else run_files.task
+    shown: str = mask_foreign(run_files, read_from, name)
+    return shown
+
+
+def _read_owner_file(run_files: RunFiles) -> str:
     try:
         data = files.read(os.path.join(run_files.folder, "OWNER")).data or b""
     except HookctlError:
         data = b""
-    owner = data[:_LONGEST_OWNER].decode("utf-8", "replace").strip()
-    if owner or "owner" not in run_files.fields:
-        return owner
-    named = read_task(run_files).get("owner")
-    return named if isinstance(named, str) else ""
+    return data[:_LONGEST_OWNER].decode("utf-8", "replace").strip()
 
 
 def require_short_owner(owner: str) -> None:
@@ -187,7 +236,13 @@ def read_end(run_files: RunFiles) -> float | None:
 
 
 def read_task(run_files: RunFiles) -> dict[str, Any]:
-    """The values in task.json; none if it is unreadable, as for the hook."""
+    """The values in task.json that may be shown; none if it is unreadable, as for the hook."""
+    task = _read_fields(run_files)
+    return {key: mask_foreign(run_files, run_files.task, value) for key, value in task.items()}
+
+
+def _read_fields(run_files: RunFiles) -> dict[str, Any]:
+    """The values in task.json, with another system's under our names."""
     try:
         task = parse(files.read(run_files.task).data or b"", run_files.task).value
     except HookctlError:
@@ -197,19 +252,27 @@ def read_task(run_files: RunFiles) -> dict[str, Any]:
     for ours, theirs in run_files.fields.items():
         if theirs in task:
             task[ours] = task.pop(theirs)
-    return {key: mask_linked(run_files, run_files.task, value) for key, value in task.items()}
+    return task
 
 
-def mask_linked(run_files: RunFiles, path: str, value: Any) -> Any:
-    """The value, or a mask if it is read through a link and is no count.
+def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
+    """The value, or a mask if it may be of somebody else's file and is no count and no time.
 
-    The hook reads through links. A repository could bring a link to somebody else's file, so we
-    show nothing of it but a count.
+    The hook reads through links. A repository could bring a link to another file, or name one in
+    its configuration, so we show nothing of it but a count or a time.
     """
-    if not value or str(value).strip().isdecimal():
+    if not value or str(value).strip().isdecimal() or _is_time(value):
         return value
+    is_named = run_files.hides and path == run_files.task
     is_linked = any(os.path.islink(part) for part in _list_linkable(run_files, path))
-    return MASK if is_linked else value
+    return MASK if is_named or is_linked else value
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return bool(datetime.fromisoformat(value.rstrip("+")))
+    except (AttributeError, ValueError):
+        return False
 
 
 def parse(data: bytes, path: str) -> JsonDocument:

@@ -43,8 +43,7 @@ def find_work(files: RunFiles) -> Work:
     if not owner and not files.claims:
         holder = Holder()
     if holder.name and holder.name != files.owner:
-        path = os.path.join(files.folder, "OWNER")
-        holder = holder._replace(name=work_files.mask_linked(files, path, holder.name))
+        holder = holder._replace(name=work_files.mask_owner(files, holder.name))
     remaining = work_files.read_count(files)
     touched = min(files.now, max(_modified(files.task), holder.at_work))
     is_old = 0 < files.work_hours * 3600 <= files.now - touched

@@ -4,6 +4,7 @@ import _signal
 import posix
 import time
 
+from .confined import confine, project_of
 from .dialects import USUAL, find_host
 from .files import KIB, enter, env, is_out_of_reach, read_object
 from .project import (
@@ -70,9 +71,10 @@ def read_settings(call):
     call.beside = launchers_folder(call.start_folder)
     config = read_config(call.beside)
     call.table = None if config is None else config.get("hosts", USUAL)
+    call.config = config or {}
     call.locked = is_locked(config, call.beside)
     call.now = read_clock(call.locked)
-    call.settings = Settings(config or {}, call.locked)
+    call.settings = Settings(call.config, call.locked)
     call.lock_s = min(max(call.settings.lock_ms, 0), LONGEST_LOCK_MS) / 1000
     call.keepalive = call.settings.mode == "keepalive"
     call.ceiling = ARMED_CEILING if call.keepalive else CEILING
@@ -168,15 +170,16 @@ def read_attempts(payload, names):
 def find_folders(call):
     """Find the project and its state folder; enter the project, where relative paths start."""
     payload, home = call.payload, home_folder()
-    guard = (call.settings.state_dir or default_state_dir(home, call.locked)) + "/guard"
-    call.guard = guard if guard[0] == "/" else call.start_folder + "/" + guard
-    if is_foreign_home(call.guard):  # what root made there, its owner could not use
-        raise PermissionError
     roots = payload.get("workspace_roots", payload.get("workspacePaths"))  # Cursor, Antigravity
     root = roots[0] if type(roots) is list and roots and type(roots[0]) is str else ""
     from_variable = enter(env(call.host.project_variable)) if call.host else ""
     call.named = from_variable or enter(first_text(payload, "cwd", "working_dir") or root)
     call.project = find_project(call.named or call.start_folder, enter(home) or home)
+    confine_settings(call)
+    guard = (call.settings.state_dir or default_state_dir(home, call.locked)) + "/guard"
+    call.guard = guard if guard[0] == "/" else call.start_folder + "/" + guard
+    if is_foreign_home(call.guard):  # what root made there, its owner could not use
+        raise PermissionError
     call.project_folder = call.guard + "/" + digest(call.project)
     call.folder = call.guard + "/" + digest(LOCKED) if call.locked else call.project_folder
     if is_foreign_project(call.project):
@@ -184,3 +187,14 @@ def find_folders(call):
         call.settings.task_file = call.settings.task_env = ""
     enter(call.project)
     call.task_path, call.task_names = find_task(call.settings)
+
+
+def confine_settings(call):
+    """Keep a configuration that a project brought, and the call that it rules, in that project."""
+    project = project_of(call.beside)
+    brought_by = enter(project) if project else ""
+    if not brought_by:
+        return
+    if not (call.project + "/").startswith(brought_by.rstrip("/") + "/"):
+        call.project = brought_by
+    call.settings = Settings(confine(call.config, call.project, env), call.locked)

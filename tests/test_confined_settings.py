@@ -1,0 +1,197 @@
+"""A project's own configuration names nothing outside the project: to the hook, and to every command that reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+from hookctl.packs import run_files
+from hookctl.packs.guard_options import schema
+from hookctl.packs.guard_package import guard_module
+from hookctl.packs.presets import PRESETS
+from hookctl.settings import targets
+from hookctl.system import folders
+from tests.conftest import Hookctl, put
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+SECRET = "hunter2-of-the-person"
+FOREIGN = {"remaining": 7, "heartbeat": SECRET, "password": SECRET, "owner": SECRET}
+CONFIG = Path(".hookctl/guard/claude/config.json")
+# Settings of the schema that hold texts or names of tools, and so lead nowhere.
+TEXTS = {"reason", "release_reason", "nudge_reason", "dispatch_reason", "guidance_text"}
+TEXTS |= {"required_tools", "dispatch_tools"}
+
+# What a repository may commit; OUT stands for a folder beside the project.
+ATTACKS: dict[str, dict[str, Any]] = {
+    "a variable that names a file": {"task_env": "CREDENTIALS"},
+    "the same with fields": {"task_env": "CREDENTIALS", "task_fields": ["heartbeat=password", "owner=owner"]},
+    "dots": {"task_file": "../out/victim.json", "task_fields": ["heartbeat=password", "owner=owner"]},
+    "dots without fields": {"task_file": "../out/victim.json"},
+    "an absolute path": {"task_file": "OUT/victim.json", "task_fields": ["remaining=remaining"]},
+    "one of a list": {"task_file": "gone.json:../out/victim.json", "task_fields": ["heartbeat=password"]},
+    "blanks around it": {"task_file": " ../out/victim.json ", "task_fields": ["heartbeat=password"]},
+    "a link that leads out": {"task_file": "linked/victim.json", "task_fields": ["heartbeat=password"]},
+    "a file that is a link": {"task_file": "victim-link", "task_fields": ["heartbeat=password"]},
+    "down and up again": {"task_file": ".hookctl/../../out/victim.json"},
+    "a run folder outside": {"run_dir": "../out"},
+    "an absolute run folder": {"run_dir": "OUT"},
+    "a run folder through a link": {"run_dir": "linked"},
+    "what git keeps": {"run_dir": ".git", "task_file": ".git/victim.json"},
+    "a state folder": {"state_dir": "OUT"},
+    "variables in texts": {"show_env": ["SECRET"], "reason": "{env:SECRET}", "release_reason": "{env:SECRET}"},
+    "odd types": {"task_env": 5, "task_file": ["../out"], "run_dir": {"a": 1}, "show_env": "SECRET", "state_dir": 7},
+    "no path at all": {"task_file": "a\0b", "run_dir": "\ud800", "task_env": "\0"},
+    "a host's variables": {"hosts": {"claude": {"project": "ELSEWHERE", "block": '{"decision":"block","reason":%s}'}}},
+}
+UNREADABLE = ("odd types", "no path at all", "a host's variables")  # of which other findings tell
+
+
+@pytest.fixture
+def victim(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with its own guard, and a person's file beside it that a variable names."""
+    (isolated / "work" / ".git").mkdir()
+    path = put(isolated / "out" / "victim.json", json.dumps(FOREIGN))
+    put(isolated / "work/.git/victim.json", json.dumps(FOREIGN))
+    (isolated / "work" / "linked").symlink_to(isolated / "out")
+    (isolated / "work" / "victim-link").symlink_to(path)
+    monkeypatch.setenv("CREDENTIALS", str(path))
+    monkeypatch.setenv("SECRET", SECRET)
+    monkeypatch.setenv("ELSEWHERE", str(isolated / "out"))
+    return path
+
+
+def commit(config: dict[str, Any], isolated: Path) -> None:
+    """Change the committed configuration."""
+    text = json.dumps({**json.loads(CONFIG.read_text()), **config})
+    CONFIG.write_text(text.replace("OUT", str(isolated / "out")))
+
+
+def stop(isolated: Path, **fields: Any) -> str:
+    payload = {"session_id": "S1", "cwd": os.getcwd(), "hook_event_name": "Stop", "stop_hook_active": False, **fields}
+    environ = {**os.environ, "CLAUDE_PROJECT_DIR": os.getcwd()}
+    call = [sys.executable, "-I", "-S", str(CONFIG.with_name("hook.py").resolve()), "stop", "--host", "claude"]
+    done = subprocess.run(call, input=json.dumps(payload), capture_output=True, text=True, env=environ)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+COMMANDS = (
+    ("run", "status"), ("run", "status", "--json"), ("run", "remaining", "3"), ("run", "heartbeat"), ("run", "start"),
+    ("run", "conclude"), ("run", "stop"), ("run", "release"), ("run", "wait", "--timeout", "1"), ("status",),
+    ("doctor",), ("check",), ("check", "--require", "guard"), ("supervise", "--", "true"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("ledger", ["committed", "gone"])
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_is_read_or_written_outside(
+    victim: Path, hookctl: Hookctl, isolated: Path, attack: str, ledger: str
+) -> None:
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    commit(ATTACKS[attack], isolated)
+    commands = COMMANDS
+    if ledger == "gone":
+        Path(".hookctl/ledger.json").unlink()
+        commands = (("run", "status"), ("run", "remaining", "3"), ("status",), ("doctor",))
+    before = files_below(isolated / "out") | files_below(isolated / "work" / ".git")
+    for command in commands:
+        outcome = hookctl(*command)
+        assert SECRET not in outcome.out + outcome.err, command
+        assert outcome.code != 3
+    assert hookctl("run", "start", "--remaining", "3").code == 0
+    said = stop(isolated)
+    assert SECRET not in said
+    assert '"block"' in said, "the project's own task counts"
+    assert files_below(isolated / "out") | files_below(isolated / "work" / ".git") == before
+    assert sorted(os.listdir(isolated / "out")) == ["victim.json"]
+
+
+@pytest.mark.parametrize("attack", [name for name in ATTACKS if name not in UNREADABLE])
+def test_doctor_and_check_name_the_setting(victim: Path, hookctl: Hookctl, isolated: Path, attack: str) -> None:
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    commit(ATTACKS[attack], isolated)
+    named = [name for name in ATTACKS[attack] if name not in ("task_fields", "reason", "release_reason")]
+    for command in ("doctor", "check"):
+        found = hookctl(command, "--json").data["findings"]
+        said = [finding["message"] for finding in found if "not the project's" in finding["message"]]
+        expected = [] if (command, named) == ("check", ["task_env"]) else named  # it looks at no variable of a person's
+        assert sorted(message.split()[0] for message in said) == sorted(expected)
+
+
+def test_every_setting_that_names_something_is_in_the_list() -> None:
+    rules = guard_module("confined").RULES
+    for name, rule in schema().items():
+        is_free = rule.get("type") in ("string", "array") and "enum" not in rule.get("items", rule)
+        assert (name in rules) == (is_free and name not in TEXTS), name
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"run_dir": "work"}, {"run_dir": "."}, {"task_file": "todo.json"}, {"task_file": "~/todo.json"},
+        {"task_file": "a/../todo.json:.claude/x"}, {"task_file": "inner/todo.json"}, {"task_env": "UNSET"},
+        {"task_env": "INSIDE"}, {"show_env": ["HERMES_KANBAN_TASK"]}, PRESETS["bmad"], PRESETS["hermes"],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_lies_in_the_project_goes_on_working(isolated: Path, kept: dict[str, Any]) -> None:
+    (isolated / "work" / "sub").mkdir()
+    (isolated / "work" / "inner").symlink_to("sub")
+    environ = {"INSIDE": str(isolated / "work" / "todo.json")}
+    assert run_files.confine(kept, str(isolated / "work"), environ) == kept
+
+
+def test_bmads_marker_is_found_at_project_scope(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (isolated / "work" / ".git").mkdir()
+    assert hookctl("install", "--host", "claude", "--scope", "project", "--preset", "bmad").code == 0
+    fields = {"storiesRemaining": 4, "heartbeat": "2026-01-01T00:00:00+00:00", "ownerSession": "S1"}
+    put(Path(".claude/.story-automator-active"), json.dumps(fields))
+    data = hookctl("run", "status", "--json").data
+    assert (data["remaining"], data["heartbeat"]) == (4, fields["heartbeat"])
+    assert '"block"' in stop(isolated)
+    assert stop(isolated, session_id="S2") == ""
+    elsewhere = put(isolated / "work" / "marker", '{"storiesRemaining": 0}')
+    monkeypatch.setenv("STORY_AUTOMATOR_ACTIVE_MARKER", str(elsewhere))
+    assert hookctl("run", "status", "--json").data["remaining"] == 0
+    assert stop(isolated) == ""
+
+
+def test_a_persons_own_configuration_may_lead_anywhere(victim: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "claude", "--set", f"run_dir={victim.parent}").code == 0
+    assert hookctl("run", "stop").code == 0
+    assert (victim.parent / "STOP").exists()
+
+
+@pytest.mark.parametrize("option", ["task_file=a:/x", "task_file=a:../x", "run_dir=/x", "show_env=HOME"])
+def test_such_a_setting_is_refused_at_project_scope(hookctl: Hookctl, option: str) -> None:
+    outcome = hookctl("install", "--host", "claude", "--scope", "project", "--set", option)
+    assert outcome.code == 2
+    assert not Path(".hookctl").exists()
+
+
+def test_the_launchers_folder_says_who_brought_it(isolated: Path) -> None:
+    project_of = guard_module("confined").project_of
+    assert project_of("/p/.hookctl/guard/claude") == "/p"
+    assert project_of("/.hookctl/guard/claude") == "/"
+    assert project_of("/home/u/.local/share/hookctl/guard/claude-user") == ""
+    assert project_of("/home/u/.hookctl/guard/claude-user") == "", "a data folder of that name"
+    assert project_of("/home/u/.hookctl/guard/claude-local-0123456789abcdef") == ""
+    here = folders.Folders(str(isolated), f"{isolated}/.hookctl", os.environ, os.getcwd())
+    for scope in ("user", "local", "project"):
+        target = targets.find(hosts.load("claude"), scope, here, str(isolated / "work"))
+        folder = targets.pack_folder(here, target, "guard", {}, "")
+        assert project_of(folder) == (str(isolated / "work") if scope == "project" else "")
