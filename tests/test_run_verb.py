@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from hookctl import clock
+from hookctl.errors import HookctlError
+from hookctl.packs import supervised
 from hookctl.system import project
 from tests.templates.lab import TABLE, lay
 
@@ -77,6 +79,26 @@ def test_a_heartbeat_changes_even_where_the_clock_stands_still(run: Run) -> None
     values = [run.does("heartbeat")["heartbeat"] for _ in range(4)]
     assert all(old != new for old, new in pairwise(values))
     assert values[0] == "2001-09-09T01:46:40.000000Z"
+
+
+@pytest.mark.parametrize(("mode", "asks"), [("breaker", True), ("keepalive", False)])
+def test_a_run_asks_for_work_only_where_the_guard_needs_some(
+    hookctl: Hookctl, settings: Path, mode: str, asks: bool
+) -> None:
+    assert hookctl("install", "--host", "claude", "--mode", mode).code == 0
+    told = hookctl("run", "start").out
+    assert ("no work is named" in told, "counts as no work" in hookctl("run", "status").out) == (asks, asks)
+    hookctl("run", "stop")
+    assert ("but STOP is there" in hookctl("run", "heartbeat").out) == (not asks)
+
+
+def test_respawns_are_counted_for_each_run(run: Run) -> None:
+    supervised.note(str(run.state), os.getpid(), 3)
+    assert run.does("status")["respawns"] == 3
+    run.does("start")
+    assert run.does("status")["respawns"] == 0
+    with pytest.raises(HookctlError, match="still runs"), supervised.alone(str(run.state)):
+        pass
 
 
 def test_start_arms_until_its_end(run: Run) -> None:

@@ -19,6 +19,7 @@ from hookctl.verbs.supervise import Seen, pause_before, why_not
 from tests.conftest import Hookctl, put
 
 GOING = Seen(mark="", is_armed=True, has_crumb=True, by_person=False)
+FAILED = GOING._replace(has_crumb=False, has_failed=True)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,13 @@ GOING = Seen(mark="", is_armed=True, has_crumb=True, by_person=False)
         (GOING._replace(mark="CONCLUDE"), 5, "CONCLUDE is set"),
         (GOING._replace(is_armed=False), 0, "the run has ended"),
         (GOING._replace(has_crumb=False), 0, "of its own will"),
+        (GOING._replace(has_work=False), 0, ""),
+        (FAILED, 0, ""),
+        (FAILED, 5, "it was started again 5 times"),
+        (FAILED._replace(has_work=False), 0, "no work is left"),
+        (FAILED._replace(failed_before=True), 1, "it failed twice within 10 s"),
+        (FAILED._replace(is_armed=False), 0, "the run has ended"),
+        (FAILED._replace(by_person=True), 0, "somebody ended it"),
         (GOING._replace(by_person=True), 0, "somebody ended it"),
         (GOING._replace(mark="STOP", is_armed=False, has_crumb=False, by_person=True), 0, "STOP is set"),
     ],
@@ -68,7 +76,8 @@ class Stage:
 
     def begin(self, *options: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "hookctl", "supervise", *options, "--", sys.executable, str(self.agent)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
     def run(self, *options: str) -> tuple[int, str]:
         process = self.begin(*options)
@@ -107,12 +116,80 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def test_an_agent_that_ends_of_its_own_will_is_not_started_again(stage: Stage) -> None:
-    stage.script("sys.exit(3)")
+# How the first agent ends (the second ends with 0), and whether there is a second.
+ENDS: dict[str, tuple[str, bool]] = {
+    "well": ("sys.exit(0)", False),
+    "a failure": ("sys.exit(7)", True),
+    "killed": ("os.kill(os.getpid(), signal.SIGKILL)", True),
+    "a crash": ("os.kill(os.getpid(), signal.SIGSEGV)", True),
+    "terminated": ("os.kill(os.getpid(), signal.SIGTERM)", False),
+    "terminated in its own words": ("sys.exit(143)", False),
+    "hung up": ("os.kill(os.getpid(), signal.SIGHUP)", False),
+    "interrupted": ("signal.signal(signal.SIGINT, signal.SIG_DFL)\n    os.kill(os.getpid(), signal.SIGINT)", False),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize("remaining", ["", "2", "0"])
+def test_how_an_agent_ends_says_whether_it_meant_to(stage: Stage, name: str, remaining: str) -> None:
+    script, is_against_will = ENDS[name]
+    if remaining:
+        stage.hookctl("run", "remaining", remaining)
+    stage.script(f"if number == 1:\n    {script}")
     code, told = stage.run()
-    assert (code, len(stage.pids)) == (3, 1)
-    assert "of its own will" in told
+    is_started_again = is_against_will and remaining != "0"
+    assert len(stage.pids) == 1 + is_started_again
+    assert (code == 0) == (is_started_again or name == "well")
+    assert ("no work is left" if is_against_will and not is_started_again else "of its own will") in told
     assert stage.is_armed
+
+
+def test_two_failures_in_a_row_end_it(stage: Stage) -> None:
+    stage.script("sys.exit(2)")
+    code, told = stage.run()
+    assert (code, len(stage.pids), stage.is_armed) == (2, 2, False)
+    assert "it failed twice within 10 s" in told
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """What a terminal does on Ctrl-C."""
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)
+
+
+def test_an_agent_that_ends_by_ctrl_c_is_not_started_again(stage: Stage) -> None:
+    stage.script("signal.signal(signal.SIGINT, signal.SIG_DFL)\ncrumb()\ntime.sleep(60)")
+    process = stage.begin()
+    stage.wait_for_start(1)
+    interrupt(process)
+    out, _ = process.communicate(timeout=30)
+    assert (process.returncode, len(stage.pids)) == (130, 1)
+    assert "somebody ended it" in out
+
+
+def test_a_ctrl_c_that_the_agent_handles_itself_is_no_end(stage: Stage) -> None:
+    stage.script("if number == 2: sys.exit(0)\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(60)")
+    process = stage.begin()
+    agent = stage.wait_for_start(1)
+    interrupt(process)
+    time.sleep(0.3)
+    assert is_alive(agent)
+    os.kill(agent, signal.SIGKILL)
+    out, _ = process.communicate(timeout=30)
+    assert (process.returncode, len(stage.pids)) == (0, 2)
+    assert "of its own will" in out
+
+
+def test_a_ctrl_c_between_two_agents_is_an_end(stage: Stage) -> None:
+    stage.script("crumb()\nsys.exit(9)")
+    process = stage.begin()
+    agent = stage.wait_for_start(1)
+    while is_alive(agent):
+        time.sleep(0.02)
+    interrupt(process)
+    out, _ = process.communicate(timeout=30)
+    assert (process.returncode, len(stage.pids)) == (9, 1)
+    assert "somebody ended it" in out
 
 
 def test_one_that_the_guard_kept_going_is_started_again(stage: Stage) -> None:
@@ -210,6 +287,7 @@ def test_two_supervisors_of_one_project(stage: Stage) -> None:
     code, told = stage.run()
     assert (code, len(stage.pids)) == (1, 1)
     assert "another supervisor of this project is running" in told
+    stage.hookctl("run", "stop")
     os.kill(agent, signal.SIGKILL)
     first.communicate(timeout=30)
 

@@ -134,7 +134,8 @@ COMMANDS = {
     ),
     "supervise": Command(
         _supervise,
-        "Run an agent, and start it again where it ended against its will while a run goes on.\n\n"
+        "Run an agent, and start it again where it ended against its will while a run goes on: it "
+        "failed, was killed, or the guard kept it going then.\n\n"
         "\b\nExit code: the agent's, 128 + N for signal N; 0 where STOP or CONCLUDE ended it",
         '  hookctl supervise --for 8h -- claude -p "go on with the plan"\n'
         "  hookctl supervise --max-respawns 2 -- codex exec go-on",

@@ -19,7 +19,7 @@ from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.ledger import committed, store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
-from hookctl.packs import guard, stillness
+from hookctl.packs import guard, stillness, supervised
 from hookctl.packs.guard_options import in_effect
 from hookctl.packs.guard_package import guard_module
 from hookctl.settings.targets import top
@@ -48,6 +48,7 @@ class RunFiles(NamedTuple):
     work_hours: int = WORK_HOURS
     fields: dict[str, str] = {}  # noqa: RUF012  # of a task file that another system writes
     hides: bool = False  # the project itself says which file and fields these are
+    needs_work: bool = True  # in mode keepalive a run goes on without any
 
     @property
     def mark(self) -> str:
@@ -91,6 +92,7 @@ def locate(
         options.get("work_hours", WORK_HOURS),
         fields,
         is_brought and (bool(fields) or task != os.path.join(folder, "task.json")),
+        options.get("mode") != "keepalive",
     )
 
 
@@ -218,6 +220,11 @@ def read_count(run_files: RunFiles) -> int:
     value = task.get(name) if isinstance(task, dict) else None
     text = str(value).strip() if isinstance(value, str) or type(value) is int else ""
     return max(0, int(text)) if re.fullmatch(r"-?[0-9]{1,18}", text) else 0
+
+
+def is_done(run_files: RunFiles) -> bool:
+    """Whether the task says that nothing is left; a run needs none that says how much."""
+    return "remaining" in read_task(run_files) and read_count(run_files) == 0
 
 
 def is_armed(run_files: RunFiles) -> bool:
@@ -400,6 +407,7 @@ def begin(run_files: RunFiles, end: float) -> None:
         clear(path)
     clear(os.path.join(run_files.state, _BREADCRUMB))
     clear(os.path.join(run_files.state, stillness.FILE))
+    supervised.begin_count(run_files.state)
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
 
 

@@ -45,12 +45,22 @@ def _refuse(message: str, path: str) -> HookctlError:
 
 def note(state: str, pid: int, respawns: int) -> None:
     """Write down which agent was started, and that it is the so-manieth respawn."""
-    record = {"process": agent_process.describe(str(pid)), "respawns": respawns}
+    _write(state, {"process": agent_process.describe(str(pid)), "respawns": respawns})
+
+
+def begin_count(state: str) -> None:
+    """Count the respawns of a new run from 0; the agent of the one before may still live."""
+    record = _read(state)
+    if record:
+        _write(state, {**record, "respawns": 0})
+
+
+def _write(state: str, record: dict[str, object]) -> None:
     files.write_own(os.path.join(state, _NAME), json.dumps(record).encode())
 
 
 def read_respawns(state: str) -> int:
-    """How often the present or last supervisor started its agent again; 0 if there was none."""
+    """How often a supervisor started its agent again in this run; 0 if there was none."""
     respawns = _read(state).get("respawns")
     return respawns if type(respawns) is int else 0
 

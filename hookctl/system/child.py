@@ -17,7 +17,7 @@ class Ended(NamedTuple):
     """How a child ended."""
 
     status: int  # as a shell has it: 128 + N for signal N
-    by_person: bool  # somebody asked us to end: by a signal, or with Ctrl-C just before
+    by_person: bool  # somebody asked us to end: by a signal, or by Ctrl-C
 
 
 class Guardian:
@@ -31,7 +31,7 @@ class Guardian:
         self._child: subprocess.Popen[bytes] | None = None
         self._before: dict[signal.Signals, object] = {}
         self.is_ending = False  # SIGTERM or SIGHUP came
-        self._interrupted_at = float("-inf")
+        self._interrupted_at = self._ended_at = float("-inf")
 
     def __enter__(self) -> Guardian:
         for number in (*_ENDING, signal.SIGINT):
@@ -66,6 +66,7 @@ class Guardian:
             status = self._child.wait()
         finally:
             self._child = None
+            self._ended_at = time.monotonic()
         # Only Ctrl-C tells us of a person where the child ends by it.
         interrupted = self._interrupted_at > begin and status in (-signal.SIGINT, 130)
         return Ended(status if status >= 0 else 128 - status, self.is_ending or interrupted)
@@ -78,5 +79,8 @@ class Guardian:
 
     @property
     def wants_end(self) -> bool:
-        """Whether a signal to end came while no child ran."""
-        return self.is_ending or (self._child is None and self._interrupted_at > float("-inf"))
+        """Whether a signal to end came since the last child ended.
+
+        An earlier Ctrl-C was that child's to answer.
+        """
+        return self.is_ending or self._interrupted_at > self._ended_at

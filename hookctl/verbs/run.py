@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
+from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import stillness, supervised, whose_work
 from hookctl.packs.run_files import RunFiles
@@ -339,7 +340,7 @@ def _describe_chain(data: dict[str, Any]) -> list[str]:
     if data["blocks"]:
         parts.append(f"{data['blocks']} blocks since the last prompt, chain of {data['depth']}")
     if data["respawns"]:
-        parts.append(f"started again {data['respawns']} times by supervise")
+        parts.append(f"started again {amount(data['respawns'], 'time')} by supervise")
     return [f"blocked    {'; '.join(parts)}"] if parts else []
 
 
@@ -392,10 +393,12 @@ def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
 
 def _describe_work(run_files: RunFiles) -> list[str]:
     remaining = work_files.read_task(run_files).get("remaining")
-    if remaining is None:
+    if remaining is None and run_files.needs_work:
         return [f"no work is named in {run_files.project}: `hookctl run remaining N` does"]
-    amount = _describe_remaining(run_files, remaining)
-    lines = [f"{amount} remaining in {run_files.project}"]
+    lines = []
+    if remaining is not None:
+        count = _describe_remaining(run_files, remaining)
+        lines.append(f"{count} remaining in {run_files.project}")
     for name in ("STOP", "CONCLUDE"):
         if os.path.lexists(os.path.join(run_files.folder, name)):
             lines.append(
@@ -413,7 +416,7 @@ def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
         position = f"line {error.line}, column {error.column}"
         return f"unknown, which counts as no work: {error.message} ({position})"
     if remaining is None:
-        return "not said, which counts as no work"
+        return "not said, " + ("which counts as no work" if run_files.needs_work else "nor needed")
     if isinstance(remaining, str) or type(remaining) is int:
         text = str(remaining)
         if re.fullmatch(r"[0-9]{1,18}", text.strip()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import NamedTuple
 
 from hookctl import clock, report
@@ -12,12 +13,14 @@ from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
 from hookctl.system import claims
-from hookctl.system.child import Guardian
+from hookctl.system.child import Ended, Guardian
 from hookctl.system.folders import Folders
 
 DEFAULT_RESPAWNS = 5
 _LONGEST_PAUSE = 300.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the marks during a pause
+_TWICE_WITHIN = 10  # seconds between two failures that no third start would mend
+_WILLED = (0, 129, 130, 143)  # a person's HUP, INT and TERM, as a shell has them
 
 
 class Request(NamedTuple):
@@ -36,6 +39,14 @@ class Seen(NamedTuple):
     is_armed: bool
     has_crumb: bool  # the guard kept the agent going until then
     by_person: bool  # somebody ended it
+    has_failed: bool = False
+    has_work: bool = True  # no task says that nothing is left
+    failed_before: bool = False  # a moment ago
+
+    @property
+    def ended_against_will(self) -> bool:
+        """Whether the agent did not mean to end."""
+        return self.has_crumb or (self.has_failed and self.has_work)
 
 
 def supervise(folders: Folders, request: Request) -> Result:
@@ -54,27 +65,29 @@ def supervise(folders: Folders, request: Request) -> Result:
 
 
 def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guardian) -> Result:
-    respawns = 0
+    respawns, last_failure = 0, float("-inf")
     while True:
-        status, by_person = _run_once(run_files, request, guardian, respawns)
-        seen = _look(folders, run_files, by_person=by_person)
+        ended = _run_once(run_files, request, guardian, respawns)
+        seen = _look(folders, run_files, ended)
+        if seen.has_failed:
+            now = time.monotonic()
+            seen = seen._replace(failed_before=now - last_failure <= _TWICE_WITHIN)
+            last_failure = now
         reason = why_not(seen, respawns, request.respawns)
         if not reason:
             pause = pause_before(respawns + 1)
-            report.say(f"it ended with {status}; started again in {clock.age(pause)}")
-            seen = _pause(folders, run_files, guardian, pause)
+            report.say(f"it ended with {ended.status}; started again in {clock.age(pause)}")
+            seen = _pause(folders, run_files, guardian, pause, ended)
             reason = why_not(seen, respawns, request.respawns)
         if reason:
-            return _end(run_files, seen, status, respawns, reason)
+            return _end(run_files, seen, ended.status, respawns, reason)
         respawns += 1
         with claims.locked(run_files.state):
             whose_work.free(run_files)  # the session that held the work is gone
 
 
-def _run_once(
-    run_files: RunFiles, request: Request, guardian: Guardian, respawns: int
-) -> tuple[int, bool]:
-    """The status of the child, and whether a person ended it."""
+def _run_once(run_files: RunFiles, request: Request, guardian: Guardian, respawns: int) -> Ended:
+    """Run the child to its end, and write down which it is."""
 
     def started(pid: int) -> None:
         supervised.note(run_files.state, pid, respawns)
@@ -95,10 +108,12 @@ def why_not(seen: Seen, respawns: int, most: int) -> str:
         return "somebody ended it"
     if not seen.is_armed:
         return "the run has ended"
-    if not seen.has_crumb:
-        return "it ended of its own will"
+    if not seen.ended_against_will:
+        return "no work is left" if seen.has_failed else "it ended of its own will"
     if respawns >= most:
         return f"it was started again {respawns} times, and no run goes on now"
+    if seen.failed_before:
+        return f"it failed twice within {_TWICE_WITHIN} s, and no run goes on now"
     return ""
 
 
@@ -107,25 +122,35 @@ def pause_before(respawn: int) -> float:
     return min(2.0**respawn, _LONGEST_PAUSE)
 
 
-def _look(folders: Folders, run_files: RunFiles, *, by_person: bool) -> Seen:
+def _look(folders: Folders, run_files: RunFiles, ended: Ended) -> Seen:
     now = run_files._replace(now=clock.now(folders.environ))
     crumb = os.path.join(run_files.state, supervised.BREADCRUMB)
-    return Seen(now.mark, work_files.is_armed(now), os.path.lexists(crumb), by_person)
+    return Seen(
+        now.mark,
+        work_files.is_armed(now),
+        os.path.lexists(crumb),
+        ended.by_person,
+        has_failed=ended.status not in _WILLED,
+        has_work=not work_files.is_done(now),
+    )
 
 
-def _pause(folders: Folders, run_files: RunFiles, guardian: Guardian, seconds: float) -> Seen:
+def _pause(
+    folders: Folders, run_files: RunFiles, guardian: Guardian, seconds: float, ended: Ended
+) -> Seen:
     """Wait before a respawn, unless a mark, the end of the run or a signal comes first."""
     while True:
         guardian.rest(min(_LOOK, seconds))
         seconds -= _LOOK
-        seen = _look(folders, run_files, by_person=guardian.wants_end)
+        seen = _look(folders, run_files, ended._replace(by_person=guardian.wants_end))
         if seconds <= 0 or seen.mark or seen.by_person or not seen.is_armed:
             return seen
 
 
 def _end(run_files: RunFiles, seen: Seen, status: int, respawns: int, reason: str) -> Result:
-    if not seen.mark and seen.is_armed and not seen.by_person and seen.has_crumb:
-        work_files.clear(os.path.join(run_files.state, "ACTIVE"))  # all respawns are used up
+    has_given_up = not seen.mark and not seen.by_person and seen.is_armed
+    if has_given_up and seen.ended_against_will:
+        work_files.clear(os.path.join(run_files.state, "ACTIVE"))
     code = OK if seen.mark else status
     data = {"status": status, "respawns": respawns, "reason": reason}
     return Result(data, (f"not started again: {reason} (exit code {status})",), exit_code=code)
