@@ -88,6 +88,35 @@ def test_what_is_installed_follows(
     assert not home.exists() and [path for path in below(new) if "/state/" not in path] == []
 
 
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "qwen"])
+@pytest.mark.parametrize("verb", ["doctor --fix", "install --host HOST"])
+def test_a_program_that_the_settings_seek_below_the_old_one_is_named_and_found_again(
+    host: str, verb: str, home: Path, move: Callable[[], Path], hookctl: Hookctl
+) -> None:
+    assert hookctl("install", "--host", host, *(["--trust"] if host == "codex" else [])).code == 0
+    has_moved = folders.here().data.startswith(f"{home}/")
+    new = move()
+
+    def advice() -> list[str]:
+        return [finding["fix"] or "" for finding in hookctl("doctor", "--json").data["findings"]]
+
+    def faults() -> tuple[bool, bool]:
+        """Whether status says that the guard does nothing, and doctor that a program is gone."""
+        (file,) = hookctl("status", "--json").data["files"]
+        found = hookctl("doctor", "--json").data["findings"]
+        return "which is not there" in file["guard"], "hook_missing" in [one["code"] for one in found]
+
+    assert faults() == (has_moved, has_moved)
+    assert not [fix for fix in advice() if f"{home}/" in fix]
+    hookctl(*verb.replace("HOST", host).split())
+    assert faults() == (False, False)
+    assert not [fix for fix in advice() if f"{home}/" in fix]
+    others = [path for path in below(new) if "/state/" not in path and "config.toml" not in path]  # Codex's approvals
+    assert not [path for path in others if f"{home}/" in Path(path).read_text("latin-1")]
+    assert hookctl("uninstall").code == 0
+    assert store.load(folders.here().ledger) == {} and not home.exists()
+
+
 def test_status_and_plan_know_it_at_once(home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
     hookctl("install", "--host", "claude")
     new = move()

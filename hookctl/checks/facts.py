@@ -201,6 +201,8 @@ class FileFacts(NamedTuple):
     settings_schema: Mapping[str, Any] = {}
     python: Python | None = None
     path_python: str = ""  # the first python3 on the PATH that the settings give, of a project
+    has_other_state: bool = False  # the folder that the guard's configuration names is there
+    lost_programs: Mapping[str, str] = {}  # of other folders, by the guard's hook
     programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
     origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}

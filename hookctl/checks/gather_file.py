@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookctl import events, hosts
@@ -15,7 +15,8 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
-from hookctl.model import PackRecord, Record
+from hookctl.model import HookEntry, PackRecord, Record
+from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Origin
 from hookctl.packs.released import find_origin
@@ -208,16 +209,29 @@ def _add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> F
     log_folder = ""
     if target.project:
         log_folder = os.path.basename(project.state_folder(machine.folders.state, target.project))
+    config = probes.configuration(machine.reader, pack_record.folder)
     return facts._replace(
-        config=probes.configuration(machine.reader, pack_record.folder),
+        config=config,
+        has_other_state=os.path.isdir(str(config.value.get("state_dir"))),
         python=_find_python(machine, target, pack_record),
         path_python=probes.first_python(value_of(facts.reaching, {}, "PATH").text, target.project),
+        lost_programs=_find_lost_programs(hooks, pack_record),
         programs=probes.guard_files(machine.reader, pack_record, wraps=is_wrapping),
         origin=_find_origin(machine, pack_record, is_wrapping),
         program_since=probes.written_at(os.path.join(pack_record.folder, probes.HOOK)),
         log_folder=log_folder,
         log=_read_stop_log(machine, facts.host.name),
     )
+
+
+def _find_lost_programs(hooks: Sequence[HookEntry], pack_record: PackRecord) -> dict[str, str]:
+    """What the guard's hooks run in another folder than its own, where there is nothing."""
+    lost = {}
+    for hook in hooks:
+        path = guard.lost_program(str(hook.fields.get("command"))) if hook.pack == GUARD else ""
+        if path and os.path.dirname(path) != pack_record.folder:
+            lost[hook.id] = path
+    return lost
 
 
 def _find_origin(machine: Machine, pack_record: PackRecord, is_wrapping: bool) -> Origin | None:

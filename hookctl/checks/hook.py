@@ -58,6 +58,9 @@ def _judge_programs(file: FileFacts) -> Iterator[Finding]:
     """The interpreter and the guard's own programs."""
     if file.python:
         yield from _judge_interpreter(file, file.python)
+    for id, path in file.lost_programs.items():
+        message = f"{id} runs a program that is not there"
+        yield file.find("hook_missing", message, "`hookctl doctor --fix` finds it again.", path)
     for program in file.programs:
         wrong = list(_judge_program(file, program)) if program.name != WRAPPER else []
         if wrong:
@@ -259,7 +262,9 @@ def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator
             f"the hook keeps its state in {named}, but hookctl looks in {there}: log, run and "
             "doctor do not see it"
         )
-        fix = f"Start hookctl with HOOKCTL_STATE_DIR={named}."
+        fix = "`hookctl doctor --fix` names it there."
+        if file.has_other_state:
+            fix = f"Start hookctl with HOOKCTL_STATE_DIR={named}."
         yield file.find("state_elsewhere", message, fix, path)
 
 

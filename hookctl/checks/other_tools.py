@@ -220,7 +220,10 @@ def judge_scripts(facts: HostFacts) -> Iterator[Finding]:
         script = facts.missing_scripts.get((hook.source.path, hook.path))
         if hook.id and script:
             message = f"{hook.id} runs {masked_text(script.path)}, which {script.problem}"
-            fix = f"{_repair_of(script)}, or `hookctl uninstall {hook.id.partition('/')[0]}`."
+            pack = hook.id.partition("/")[0]
+            fix = f"{_repair_of(script)}, or `hookctl uninstall {pack}`."
+            if f"/packs/{pack}/" in script.path:  # a file of the pack, perhaps of an old HOME
+                fix = f"`hookctl upgrade {pack}` puts it back, or `hookctl uninstall {pack}`."
             if hook.id.startswith(WRAP):
                 fix = f"{_repair_of(script)}, or remove the hook that the guard wraps."
             yield facts.find("script_missing", message, fix, hook.source.path, level="warning")

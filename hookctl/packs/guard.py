@@ -59,6 +59,17 @@ def hook_path(text: str, id: str, event: str, target: Target) -> str:
     return "".join(shlex.split(match["hook"]))
 
 
+def lost_program(command: str) -> str:
+    """The program that a command of ours looks for and that is not there; '' if it is.
+
+    One of project scope has its program in the project, and names no whole path.
+    """
+    form = rf": hookctl=[^;]*; (?:set -- .*; if )?\[ -f ({_QUOTED}) \] && \[ -r "
+    match = re.match(form, command, re.DOTALL)
+    path = "".join(shlex.split(match[1])) if match else ""
+    return path if os.path.isabs(path) and not os.path.isfile(path) else ""
+
+
 def is_shared_command(text: str, id: str, target: Target) -> bool:
     """Whether a released version wrote this command for the project's settings of this host."""
     event = id.partition("/")[2]

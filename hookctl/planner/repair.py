@@ -155,16 +155,17 @@ def _has_only_the_guard(draft: Draft) -> bool:
 
 
 def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
-    """A Python and the guard's commands with it, by their id; none while the old Python runs."""
+    """A Python and the guard's commands with it, by their id; none while the old ones run."""
     guard_record = draft.packs.get(GUARD)
     if guard_record is None or draft.target.shared:
         return "", {}
     settings = settings_from(guard_record.settings)
     originals = _wrapped_originals(draft)
     has_hooks = bool(settings.events or originals)
-    if not has_hooks or interpreter.is_usable(settings.python):
+    is_usable = interpreter.is_usable(settings.python)
+    if not has_hooks or (is_usable and not _runs_elsewhere(draft, guard_record.folder)):
         return "", {}
-    python, _ = draft.sources.python()
+    python = settings.python if is_usable else draft.sources.python()[0]
     folder, pack = guard_record.folder, packs.load(GUARD)
     settings = settings.with_python(python)
     wants = guard.wants(settings, draft.target, pack, folder, "", wraps=bool(originals))
@@ -173,6 +174,16 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
         if original is not None:
             commands[id] = wrapping.command(original, draft.target, folder, python)
     return python, commands
+
+
+def _runs_elsewhere(draft: Draft, folder: str) -> bool:
+    """Whether a hook of the guard runs what is gone with the folder where the guard was before."""
+    for entry in draft.pack_entries():
+        if GUARD in entry.owners and entry.kind == "element":
+            program = guard.lost_program(entry.written["command"])
+            if program and os.path.dirname(program) != folder:
+                return True
+    return False
 
 
 def _wrapped_originals(draft: Draft) -> dict[str, str | None]:
@@ -203,15 +214,18 @@ def _with_renewed_commands(
         hook = _find_unedited(entry, current, removed) if entry.id in commands else None
         if hook:
             fields = {"command": commands[entry.id]}
+            reason = "its Python was gone"
+            if guard.lost_program(entry.written["command"]):
+                reason = "its program was not there"
             edits.append(EditHook(hook, fields))
             entry = _with_claimed_command(entry, commands)
             entry = entry._replace(written={**entry.written, **fields})
-            actions.append(_describe_new_python(entry))
+            actions.append(_describe_new_command(entry, reason))
         entries.append(entry)
     return decision._replace(edits=tuple(edits), entries=tuple(entries), actions=tuple(actions))
 
 
-def _describe_new_python(entry: Entry) -> Action:
+def _describe_new_command(entry: Entry, reason: str) -> Action:
     return Action(
         action="replace",
         path=entry.path,
@@ -219,7 +233,7 @@ def _describe_new_python(entry: Entry) -> Action:
         id=entry.id,
         from_state="owned",
         to_state="owned",
-        reason="its Python was gone",
+        reason=reason,
         owners=tuple(entry.owners),
     )
 

@@ -81,7 +81,9 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
             if _is_used_by(launcher.data, name):
                 usable[name] = file
         _put_back(draft, GUARD, pack_record, usable)
-    elif _has_to_be_written(pack_record, wanted, is_current=is_current):
+    elif _has_to_be_written(pack_record, wanted, is_current=is_current) or _has_moved(
+        draft, pack_record
+    ):
         _write_guard(draft, pack_record, wanted)
 
 
@@ -97,6 +99,12 @@ def _has_to_be_written(
     return _misses_any(pack_record, needed)
 
 
+def _has_moved(draft: Draft, pack_record: PackRecord) -> bool:
+    """Whether the configuration names a state folder that is not there any more."""
+    named = pack_record.settings.get("config", {}).get("state_dir", draft.folders.state)
+    return named != draft.folders.state and not os.path.isdir(named)
+
+
 def _write_guard(draft: Draft, pack_record: PackRecord, wanted: dict[str, File]) -> None:
     """Install the guard's files as this version has them."""
     config, known = _merged_config(draft, pack_record), pack_record
@@ -107,7 +115,8 @@ def _write_guard(draft: Draft, pack_record: PackRecord, wanted: dict[str, File])
         known = pack_record._replace(files=_without(pack_record.files, CONFIG))
     runtime = _install(draft, known, wanted)
     recorded = {CONFIG: pack_record.files.get(CONFIG, ""), **runtime.written}
-    pack_record = pack_record._replace(digest=guard_digest(wanted))
+    settings = {**pack_record.settings, "config": _configuration(draft, pack_record)}
+    pack_record = pack_record._replace(digest=guard_digest(wanted), settings=settings)
     _record_files(draft, GUARD, pack_record, runtime, recorded)
 
 

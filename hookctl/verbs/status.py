@@ -387,6 +387,7 @@ def _describe_guard(
     pack_record = record.packs[GUARD]
     variables = effective.variables(sources)
     reason = _find_idle_reason(host, pack_record, document, states, variables, switched_off)
+    reason = reason or _find_lost_program(record)
     if not reason and f"{GUARD}/stop" in unapproved:
         reason = f"{host.title} waits for an approval ({host.trust.step(record.scope)})"
     wraps = [id for id, state in states.items() if wrapping.is_wrap_id(id) and state == "owned"]
@@ -517,6 +518,16 @@ def _find_fault_in_files(pack_record: PackRecord, variables: dict[str, str]) -> 
     settings = settings_in_effect(config if isinstance(config, dict) else {}, variables)
     if settings.get("mode") == "off" and not settings.get("dispatch_tools"):
         return "its configuration says mode off"
+    return ""
+
+
+def _find_lost_program(record: Record) -> str:
+    """That a hook of the guard runs a program that is not there, or ''."""
+    for entry in record.entries:
+        if GUARD in entry.owners and entry.kind == "element":
+            path = guard.lost_program(entry.written["command"])
+            if path:
+                return f"its hook runs {path}, which is not there (`hookctl doctor --fix`)"
     return ""
 
 
