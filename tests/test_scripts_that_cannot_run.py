@@ -8,9 +8,19 @@ from typing import Any
 
 import pytest
 
+from hookctl.hosts import load
 from tests.conftest import Hookctl, put
 
 ON_STOP = '"$OPENHANDS_PROJECT_DIR"/.openhands/hooks/on_stop.sh'
+
+
+RELATIVE = {
+    "openhands": ".openhands/hooks.json",
+    "codex": ".codex/hooks.json",
+    "claude": ".claude/settings.json",
+    "gemini": ".gemini/settings.json",
+    "qwen": ".qwen/settings.json",
+}
 
 
 @pytest.fixture
@@ -41,6 +51,31 @@ def test_a_script_that_can_run_is_fine(script: Path, hookctl: Hookctl) -> None:
 def test_a_script_that_is_gone(script: Path, hookctl: Hookctl) -> None:
     script.unlink()
     assert broken(hookctl) == [("warning", "is not there")]
+
+
+@pytest.mark.parametrize(
+    ("command", "gone"),
+    [
+        ("python3 .openhands/hooks/gone.py", ".openhands/hooks/gone.py"),
+        ("./.openhands/hooks/gone", ".openhands/hooks/gone"),
+        ("cd .openhands && sh hooks/gone.sh", ".openhands/hooks/gone.sh"),
+        ("cd $SOMEWHERE && cd hooks && sh gone.sh", ""),
+        ("sh -c 'sh gone.sh'", "gone.sh"),
+        ("sh .openhands/hooks/on_stop.sh", ""),
+        ("python3 -m gone", ""),
+        ("gone", ""),
+    ],
+)
+@pytest.mark.parametrize(("name", "file"), RELATIVE.items())
+def test_a_relative_script_is_looked_for_where_the_host_starts_its_hooks(
+    script: Path, isolated: Path, hookctl: Hookctl, name: str, file: str, command: str, gone: str
+) -> None:
+    event = load(name).events["stop"]
+    handler = {"type": "command", "command": command}
+    put(isolated / "work" / file, json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
+    found = hookctl("doctor", "--json", "--host", name).data["findings"]
+    named = [one["message"] for one in found if one["code"] == "script_missing" and one["host"] == name]
+    assert [f"{isolated / 'work' / gone}," in message for message in named] == ([True] if gone else [])
 
 
 def test_a_script_that_is_not_executable(script: Path, hookctl: Hookctl) -> None:

@@ -382,14 +382,17 @@ def _find_missing_scripts(
     missing = {}
     for layer in layers:
         variables = {"HOME": hosts.home(machine.environ)}
-        name = layer.source.host.environment.project
-        if name and layer.source.scope in ("project", "local"):
-            variables[name] = machine.folders.cwd  # the folder whose settings these are
+        environment, start = layer.source.host.environment, ""
+        if layer.source.scope in ("project", "local"):
+            if environment.project:  # the folder whose settings these are
+                variables[environment.project] = machine.folders.cwd
+            if environment.starts_there:
+                start = machine.folders.cwd
         for hook in layer.hooks:
             command: str | None = hook.command
             if hook.id.startswith(f"{GUARD}/"):
                 command = original_of(hook.command)  # of another tool's hook that it wraps
-            for script in scripts.find_scripts(command or "", variables):
+            for script in scripts.find_scripts(command or "", variables, start):
                 broken = probes.broken_script(script, machine.environ)
                 if broken:
                     missing[hook.source.path, hook.path] = broken

@@ -82,18 +82,19 @@ _OWN_HEAD = re.compile(
 
 
 def find_scripts(
-    command: str, variables: Mapping[str, str], *, is_inner: bool = False
+    command: str, variables: Mapping[str, str], start: str = "", *, is_inner: bool = False
 ) -> list[Script]:
     """What a command runs first: an interpreter and its script, or a program, by absolute paths.
 
-    `variables` are those whose values are known.
+    `variables` are those whose values are known, `start` is where the command starts, if known.
     """
     tokens = list(_tokens(_OWN_HEAD.sub("", command, count=1), variables))
-    folder: str | None = ""
+    folder: str | None = start
     words, operator = _take_command(tokens)
     while _is_preparation(words, operator):
         if words[0] == "cd":
-            folder = words[1]
+            name = words[1]
+            folder = None if folder is None or name is None else os.path.join(folder, name)
         words, operator = _take_command(tokens)
     if folder is None or operator in ("||", "?"):  # `||`: the author knows what may be missing
         return []
@@ -210,7 +211,7 @@ class _Finder(NamedTuple):
             inner = words[1]
             if inner is None or self.is_inner:
                 return []
-            return find_scripts(inner, self.variables, is_inner=True)
+            return find_scripts(inner, self.variables, self.folder, is_inner=True)
         rest = _without_options(words, kind.flags, kind.valued)
         return self._absolute(rest[0] if rest else None, kind.status)
 
@@ -223,7 +224,7 @@ class _Finder(NamedTuple):
         if not name or name.startswith("-"):
             return []
         has_folder = "/" in name or status != 127  # else it is looked for on PATH
-        path = os.path.join(self.folder, name) if has_folder else ""
+        path = os.path.join(self.folder, name.removeprefix("./")) if has_folder else ""
         return [Script(path, status)] if os.path.isabs(path) else []
 
 

@@ -61,6 +61,7 @@ class Environment(NamedTuple):
     project_is_start: bool = False
     in_command: str = ""
     project_is_repository: bool = False
+    starts_there: bool = False  # a hook, in the folder that the agent was started in
     session: str = ""
     session_in_tools: bool = True  # also in the environment of the agent's own commands
     process: str = ""  # a variable, `parent` or `shared`

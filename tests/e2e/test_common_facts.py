@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from hookctl import hosts
+
 from . import claude, codex, copilot, droid, gemini, opencode, qwen
 from .agent import Place
 from .clients import Client
@@ -161,6 +163,18 @@ def test_settings_of_a_folder_above_the_start_folder_are_not_read(client: Client
     (place.project / "sub").mkdir()
     assert host.driver.play(client, place, ["done"], cwd=place.project / "sub").requests == 1
     assert probe.flags() == ""
+
+
+@run_with("claude", "codex", "gemini", "qwen", "copilot", "droid")
+def test_a_hook_starts_in_the_folder_that_the_agent_was_started_in(client: Client, host: Host, place: Place) -> None:
+    probe = make_probe(place.root)
+    host.register(place.settings, "sh ./seen")
+    start = place.project / "sub"
+    start.mkdir()
+    (start / "seen").write_text(probe.command)
+    host.driver.play(client, place, ["done"], *host.arguments, cwd=start)
+    assert probe.flags() == "F"
+    assert hosts.load(host.name).environment.starts_there
 
 
 @run_with("claude", "codex", "gemini", "qwen")

@@ -34,6 +34,8 @@ def test_every_event_brings_the_pinned_fields_and_variables(openhands: Client, p
     hooks: dict[str, Probe | str] = dict(probes)
     (place.project / "run").write_text(probes["stop"].command)
     hooks["stop"] = f'sh "${pins["variables"]["project"]}"/run'
+    (place.project / "start").write_text(probes["session_start"].command)
+    hooks["session_start"] = "sh start"  # a hook starts where the agent does
     write_hooks(place.settings, hooks)
     run = play(openhands, place, [shell("true 1"), "done"])
     assert (run.requests, len(run.log), run.code, run.status) == (2, 2, 0, "finished")
