@@ -66,6 +66,7 @@ def test_what_the_guard_can_do_on_a_host_is_what_it_has_forms_for(name: str) -> 
     assert blocks.startswith(("yes", "only")) and forms[0]
     assert (release, end.startswith("yes")) == ("a message" if forms[1] else "silence", forms[2] != "")
     assert refusal.startswith("yes") == (forms[3] != "" and name != "antigravity")
+    assert ("ends the turn" in refusal) == ("refuse_end" in host.data["dialect"])
     counted = guard.host_table(host)[name].get("cap", {})
     assert counted.get("key", "") in cap and str(counted.get("default", "none")) in cap
 

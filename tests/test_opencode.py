@@ -96,7 +96,7 @@ def test_an_install_brings_an_earlier_versions_code_up_to_date(
 ) -> None:
     hookctl("install", *HOST)
     now = file.read_bytes()
-    earlier = now.replace(b"hookctl plugin 1", b"hookctl plugin 0").replace(b"1 << 20", b"1 << 21")
+    earlier = now.replace(b"hookctl plugin 2", b"hookctl plugin 0").replace(b"1 << 20", b"1 << 21")
     file.write_bytes(earlier)
     before, _, rest = earlier.partition(b"const settings =\n")
     code = before + b"const settings =\n" + rest[rest.index(b"// From here on") :]

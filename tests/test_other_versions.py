@@ -22,7 +22,7 @@ def plugin(isolated: Path, hookctl: Hookctl) -> Path:
     path = isolated / "home" / ".config" / "opencode" / "plugin" / "hookctl.js"
     assert hookctl("install", *HOST).code == 0
     path.write_bytes(
-        path.read_bytes().replace(b"1 << 20", b"1 << 21").replace(b"hookctl plugin 1", b"hookctl plugin 9")
+        path.read_bytes().replace(b"1 << 20", b"1 << 21").replace(b"hookctl plugin 2", b"hookctl plugin 9")
     )
     ledger = Path(folders.here().ledger)
     content = json.loads(ledger.read_text())

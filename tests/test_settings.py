@@ -34,8 +34,9 @@ TOOLS = {"dispatch_tools": ["Task"]}
         # A preset brings its mode, unless one is named; and it goes with the preset.
         (Settings(), Request(preset="nightly"), "keepalive", {}),
         (Settings(), Request(preset="nightly", mode="guard"), "guard", {}),
-        (Settings("keepalive", preset="nightly"), Request(preset="rockbot"), "breaker", {}),
-        (Settings("guard", preset="nightly"), Request(preset="rockbot"), "guard", {}),
+        (Settings("keepalive", preset="nightly"), Request(preset="rockbot"), "off", {}),
+        (Settings("off", preset="rockbot"), Request(preset="hermes"), "breaker", {}),
+        (Settings(), Request(preset="rockbot", mode="breaker"), "breaker", {}),
         (Settings("guard"), Request(preset="hermes"), "guard", {}),
         (Settings("keepalive", preset="nightly"), Request(), "keepalive", {}),
         (Settings("keepalive", preset="nightly"), Request(mode="breaker"), "breaker", {}),
@@ -47,6 +48,24 @@ def test_a_choice_goes_on_top_of_the_earlier_ones(
     after = choose(before, request_)
     assert (after.mode, after.options) == (mode, knobs)
     assert after.preset == (request_.preset or before.preset)
+
+
+@pytest.mark.parametrize(
+    ("request_", "refusals"),
+    [
+        (Request(), None),
+        (Request(dispatch=("Task",)), 10),
+        (Request(dispatch=("Task",), assignments=("dispatch_end=0",)), 0),
+        (Request(dispatch=("Task",), assignments=("dispatch_end=3",)), 3),
+        (Request(dispatch=("Task",), preset="bmad"), 10),
+        (Request(dispatch=("Task",), preset="rockbot"), 0),
+        (Request(dispatch=("",)), None),
+    ],
+)
+def test_where_calls_are_counted_ten_refusals_end_the_turn(request_: Request, refusals: int | None) -> None:
+    settings = choose(Settings(), request_)
+    assert settings.effective.get("dispatch_end") == refusals
+    assert choose(settings, Request()).effective.get("dispatch_end") == refusals, "a reinstall changes nothing"
 
 
 def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
@@ -81,7 +100,8 @@ def test_what_has_no_effect_is_told(settings: Settings, told: str) -> None:
         (Settings("off", TOOLS), ("pre-tool",)),
         (Settings("off"), ()),
         (Settings("off", {"required_tools": ["a"]}), ()),
-        (Settings(preset="rockbot"), ("stop",)),
+        (choose(Settings(), Request(preset="rockbot")), ()),
+        (choose(Settings(), Request(preset="rockbot", dispatch=("Task",))), ("pre-tool",)),
     ],
 )
 def test_only_the_events_that_a_policy_needs(settings: Settings, events: tuple[str, ...]) -> None:

@@ -93,7 +93,8 @@ Dispatch = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TOOL[:MAX/SECONDS]",
-        help="Refuse more than MAX (30) identical calls of this tool in SECONDS (300).",
+        help="Refuse more than MAX (30) identical calls of this tool in SECONDS (300), and end "
+        "the turn after 10 refusals where the host can. '*' is every tool.",
         rich_help_panel=_GUARD,
     ),
 ]

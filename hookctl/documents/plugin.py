@@ -26,7 +26,7 @@ _END = (
 
 # The SHA-256 of the code (before and after the settings) of earlier versions, which the next
 # install replaces.
-_EARLIER: tuple[str, ...] = ()
+_EARLIER: tuple[str, ...] = ("55042ffa20885588a8292aeffc1fcba8731086b8a39a31d2b173af8c0ce12a77",)
 
 
 class PluginDocument:

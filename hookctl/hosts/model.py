@@ -75,6 +75,7 @@ class Dialect(NamedTuple):
     release: str = ""
     end: str = ""
     refuse: str = ""
+    refuse_end: str = ""  # the same, and the turn ends
     context: str = ""  # what it adds at a session's start
 
 

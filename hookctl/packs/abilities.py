@@ -43,6 +43,9 @@ def in_the_way(
         yield f"{blocks}, so the guard stops blocking after {most} and not {limit}"
     if options.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
+    elif options.get("dispatch_tools") and options.get("dispatch_end", 0) > 0:
+        if not host.dialect.refuse_end:
+            yield "a refused tool call cannot end the turn, so --dispatch only refuses"
     if mode != "off" and leaves_reminders(host, options):
         where = host.guard.reminds_where
         yield f"it reminds its own workers, where {where} is set, so the guard does not"
@@ -88,3 +91,5 @@ def _unanswered(host: Host) -> Iterator[str]:
         yield "a hook cannot end a turn that other hooks force on"
     if not can_refuse(host):
         yield "a hook cannot refuse a tool call"
+    elif not dialect.refuse_end:
+        yield "a refused tool call cannot end the turn"

@@ -15,6 +15,7 @@ from hookctl.settings.words import WORDS
 
 MODES = ("breaker", "keepalive", "guard", "off")
 DEFAULT_LIMIT = 5
+REFUSALS = 10  # of one call, until the turn ends; only where tool calls are counted
 
 
 class Request(NamedTuple):
@@ -66,6 +67,8 @@ class Settings:
         self.preset = preset
         pinned = {name: value for name, value in PRESETS.get(preset, {}).items() if name != "mode"}
         self.effective = {**pinned, **self.options}
+        if self.effective.get("dispatch_tools"):
+            self.effective.setdefault("dispatch_end", REFUSALS)
         self.events = _needed_events(mode, self.effective)  # canonical; none if nothing is to do
 
     def with_python(self, python: str) -> Settings:
@@ -112,7 +115,7 @@ def _are_well_formed(values: dict[str, Any], defaults: dict[str, Any]) -> bool:
         if not isinstance(value, type(defaults[name])):
             return False
     options = values["knobs"]
-    for name in ("max_stop_blocks", "dispatch_max", "dispatch_window_s"):
+    for name in ("max_stop_blocks", "dispatch_max", "dispatch_window_s", "dispatch_end"):
         if type(options.get(name, 0)) is not int:
             return False
     for name in ("dispatch_tools", "required_tools"):

@@ -148,6 +148,8 @@ def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str,
         needed += host.guard.events
     if "pre-tool" in needed and not can_refuse(host):
         needed.remove("pre-tool")
+    if "pre-tool" in needed and ends_refused(settings, host) and "prompt" in host.guard.events:
+        needed.append("prompt")  # a prompt begins the count anew, and no tool call tells of it
     if "session-start" in needed and not host.dialect.context:
         needed.remove("session-start")
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
@@ -162,6 +164,11 @@ def leaves_reminders(host: Host, options: Mapping[str, Any]) -> bool:
 def can_refuse(host: Host) -> bool:
     """Whether the guard can refuse a tool call there, and its silence lets the others run."""
     return bool(host.dialect.refuse) and "pre-tool" not in host.guard.without
+
+
+def ends_refused(settings: Settings, host: Host) -> bool:
+    """Whether a call that is refused too often ends the turn there."""
+    return bool(host.dialect.refuse_end) and settings.effective.get("dispatch_end", 0) > 0
 
 
 def cap_variables(settings: Settings, host: Host, limit: str = "") -> dict[str, str]:

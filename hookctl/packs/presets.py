@@ -55,10 +55,13 @@ PRESETS: dict[str, dict[str, Any]] = {
         "work_hours": 0,
     },
     # RockBot: 30 identical tool calls in five minutes; which tools, --dispatch says.
+    # It has nothing to do with stops, and a refusal ends no turn.
     "rockbot": {
+        "mode": "off",
         "dispatch_max": 30,
         "dispatch_window_s": 300,
         "dispatch_scope": "project",
+        "dispatch_end": 0,
         "claim": False,
         "work_hours": 0,
     },

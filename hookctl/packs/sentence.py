@@ -16,11 +16,12 @@ def sentence(
     *,
     can_end: bool = True,
     can_wrap: bool = False,
+    can_end_refused: bool = True,
 ) -> str:
     """The guard's action on a stop and on a tool call.
 
     `limit` and `cap` count blocks, 0 or less for no end; `host` is a title. `can_end`: its hooks
-    can end a turn; `can_wrap`: `--wrap` would help.
+    can end a turn; `can_wrap`: `--wrap` would help; `can_end_refused`: a refusal can end a turn.
     """
     parts = [_STOPS[mode](options, limit, cap, host)]
     if mode == "guard" and not can_end:
@@ -31,7 +32,7 @@ def sentence(
         parts.append("tells a session at its start what waits")
     most, seconds = _dispatch_limit(options)
     if options.get("dispatch_tools") and most > 0 and seconds > 0:
-        parts.append(_dispatch(options))
+        parts.append(_dispatch(options, can_end=can_end_refused))
     if mode == "breaker" and options.get("end_foreign_chains") is False:
         parts.append("leaves chains that other hooks force alone")
     return "; ".join(parts)
@@ -117,14 +118,18 @@ def _nudge(mode: str, options: dict[str, Any]) -> str:
     return text
 
 
-def _dispatch(options: dict[str, Any]) -> str:
+def _dispatch(options: dict[str, Any], *, can_end: bool) -> str:
     most, seconds = _dispatch_limit(options)
     tools = " or ".join(options["dispatch_tools"])
     if "*" in options["dispatch_tools"]:
         tools = "any tool"
     times = _count(most, "time")
     scope = "session" if options.get("dispatch_scope") == "session" else "project"
-    return f"refuses a call of {tools} that was made {times} in {seconds} s in the same {scope}"
+    text = f"refuses a call of {tools} that was made {times} in {seconds} s in the same {scope}"
+    refusals = _whole(options, "dispatch_end", 0)
+    if refusals > 0 and can_end:
+        text += f", and ends the turn after {_count(refusals, 'refusal')}"
+    return text
 
 
 def _dispatch_limit(options: dict[str, Any]) -> tuple[int, int]:

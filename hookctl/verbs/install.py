@@ -17,6 +17,7 @@ from hookctl.output.lines import WARN, fix
 from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.output.words import program
 from hookctl.packs.choices import LIMIT_KEY, settings_from
+from hookctl.packs.guard import can_refuse
 from hookctl.packs.model import Pack
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import Choice
@@ -30,6 +31,7 @@ from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
 
 _SILENT = 1.0  # seconds until progress is shown
+_WIDTH = 80  # columns
 _DOES = {
     "breaker": "keeps an agent working while work remains, "
     "and lets it stop once it makes no progress any more",
@@ -156,10 +158,25 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
     steps = ["doctor"]
     if settings.mode in _FIRST_STEPS:
         steps.append(_FIRST_STEPS[settings.mode])
+    if not settings.effective.get("dispatch_tools"):
+        steps += _advise_on_dispatch(targets)
     return [
         Line(f"The guard {_describe_mode(settings.mode, targets)}."),
         *_next(plan, targets, steps),
     ]
+
+
+def _advise_on_dispatch(targets: list[Target]) -> list[str]:
+    """The step against an agent that calls one tool for ever: no stop hook is asked then."""
+    hosts = [target.host for target in targets if can_refuse(target.host)]
+    if not hosts:
+        return []
+    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
+    names = "".join(f" --host {host.name}" for host in hosts)
+    command = f"install{names}{scope} --dispatch '*'"
+    can_end = all(host.dialect.refuse_end for host in hosts)
+    text = f"{command}    {'ends a turn stuck on one call' if can_end else 'refuses endless calls'}"
+    return [text if len(f"  {program()} {text}") <= _WIDTH else command]
 
 
 def _describe_mode(mode: str, targets: list[Target]) -> str:

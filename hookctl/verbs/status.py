@@ -433,6 +433,7 @@ def _describe_mode(
         host.title,
         can_end=bool(host.dialect.end),
         can_wrap=host.registration.wraps and not has_wraps,
+        can_end_refused=bool(host.dialect.refuse_end),
     )
     return text + "".join(obstacles)
 

@@ -1,4 +1,4 @@
-// hookctl plugin 1: OpenCode loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
+// hookctl plugin 2: OpenCode loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
 // In the settings a timeout (seconds) or a matcher may be changed; the code below them may not.
 const settings =
 {}
@@ -138,6 +138,12 @@ export const Hookctl = async ({ client, directory }) => {
     await run("chat.message", id, { prompt: prompt.join("\n"), prompt_id: message.id })
   }
 
+  /** End what a session does: the call that is refused does not run, and the model is asked nothing more. */
+  const endTurn = async (id, reason) => {
+    if (isText(reason)) await say(reason)
+    await soon(() => client.session.abort({ path: { id } }))
+  }
+
   const onEvent = async ({ type, properties }) => {
     if (type === "message.updated" && properties.info.role === "assistant") {
       session(properties.info.sessionID).reply = properties.info
@@ -156,10 +162,14 @@ export const Hookctl = async ({ client, directory }) => {
     event: ({ event }) => safely(() => onEvent(event)),
     "chat.message": ({ sessionID }, { message, parts }) => safely(() => onPrompt(sessionID, message, parts)),
     "tool.execute.before": async ({ tool, sessionID }, { args }) => {
-      const fields = { tool_name: tool, tool_input: args }
+      const fields = { tool_name: tool, tool_input: args, prompt_id: session(sessionID).prompt }
       const answers = await safely(() => run("tool.execute.before", sessionID, fields))
-      const refusal = answers.find(({ decision }) => decision === "deny" || decision === "block")
-      if (refusal) throw new Error(isText(refusal.reason) ? refusal.reason : "A hook refused this call.")
+      const refusals = answers.filter(({ decision }) => decision === "deny" || decision === "block")
+      if (!refusals.length) return
+      const last = refusals.find((refusal) => refusal.continue === false)
+      const { reason } = last ?? refusals[0]
+      if (last) await safely(() => endTurn(sessionID, reason))
+      throw new Error(isText(reason) ? reason : "A hook refused this call.")
     },
     "tool.execute.after": ({ tool, sessionID, args }, { title, output, metadata }) => {
       const fields = { tool_name: tool, tool_input: args, tool_response: { title, output, metadata } }

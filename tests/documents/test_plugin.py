@@ -137,7 +137,7 @@ FOREIGN = {
     "another program's": ("export const Mine = async () => ({})\n", (1, 1)),
     "code before ours": ("import x from 'y'\n" + ONE.data.decode(), (1, 1)),
     "code behind ours": (ONE.data.decode() + "export const more = 1\n", (ONE.data.count(b"\n") + 1, 1)),
-    "an edited first line": (ONE.data.decode().replace("hookctl plugin 1", "hookctl plugin 0"), (1, 19)),
+    "an edited first line": (ONE.data.decode().replace("hookctl plugin 2", "hookctl plugin 0"), (1, 19)),
     "edited code": (ONE.data.decode().replace("1 << 20", "1 << 21"), (19, 28)),
     "torn in the settings": (ONE.data.decode()[:300], None),
     "torn in the code": (ONE.data.decode()[:-5], None),
@@ -163,7 +163,7 @@ def test_settings_that_are_missing_or_bare_javascript_are_refused() -> None:
 
 
 def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    earlier = ONE.data.decode().replace("hookctl plugin 1", "hookctl plugin 0").replace("1 << 20", "1 << 21")
+    earlier = ONE.data.decode().replace("hookctl plugin 2", "hookctl plugin 0").replace("1 << 20", "1 << 21")
     earlier = "// It began with one line more.\n" + earlier
     assert refused(earlier).code == "foreign_file"
     monkeypatch.setattr(plugin, "_EARLIER", (hashlib.sha256(around(earlier).encode()).hexdigest(),))
@@ -180,6 +180,6 @@ def test_code_that_users_may_have_is_known() -> None:
     """Before its release, a version's new digest goes here. After it, the code is a new version's: count up its first
     line, and put the digest of the one before into _EARLIER, or that one's files are refused."""
     digest = hashlib.sha256(around(TEMPLATE).encode()).hexdigest()
-    assert TEMPLATE.startswith("// hookctl plugin 1:")
-    assert digest == "55042ffa20885588a8292aeffc1fcba8731086b8a39a31d2b173af8c0ce12a77"
+    assert TEMPLATE.startswith("// hookctl plugin 2:")
+    assert digest == "845297f749d75c474394884e06696f109dae8d14addd38ff0bd0be6ce626c271"
     assert digest not in plugin._EARLIER

@@ -135,9 +135,11 @@ class Lab:
         return "".join(self.stop({"0": False, "1": True, "-": None}[flag], **fields) for flag in flags)
 
     def attempt(self, argument: object, tool: str = "Task", **fields: Any) -> str:
-        """One tool call that the host asks about, as a letter: Allow or D for refused."""
+        """One tool call that the host asks about, as a letter: Allow, D for refused, E if that ends the turn."""
         stdout = self.call("pre-tool", **{"tool_name": tool, "tool_input": {"prompt": argument}, **fields})
-        return "D" if stdout and json.loads(stdout) else "A"
+        if not stdout:
+            return "A"
+        return "E" if json.loads(stdout).get("continue") is False else "D"
 
     def attempts(self, argument: object, times: int, **fields: Any) -> str:
         return "".join(self.attempt(argument, **fields) for _ in range(times))

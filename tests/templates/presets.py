@@ -43,6 +43,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "dispatch_max": 30,
         "dispatch_window_s": 300,
         "dispatch_scope": "project",
+        "dispatch_end": 0,
         "claim": False,
         "work_hours": 0,
     },

@@ -13,6 +13,7 @@ from .play import Row, play, rows
 
 DIS: dict[str, Any] = {"dispatch_tools": ["Task", "spawn"], "dispatch_max": 3, "dispatch_window_s": 300}
 ONE: dict[str, Any] = {**DIS, "dispatch_max": 1}
+END: dict[str, Any] = {**ONE, "dispatch_end": 3}
 REASON = (
     "This exact call was already made too many times in a short period. It was not run. Change the request or finish."
 )
@@ -59,6 +60,88 @@ SCENARIOS: list[Row] = [
         "at 50; try a=A; at 41; try b=A; at 51; try c=A; try a=D; try b=A",
     ),
 ]
+
+ENDS: list[Row] = [
+    ("the third refusal, and all behind it", END, "try a=ADDEE[dispatch_refused]"),
+    ("never unless asked for", ONE, f"try a=A{'D' * 30}"),
+    ("nor below none", {**END, "dispatch_end": -1}, f"try a=A{'D' * 9}"),
+    ("the first one", {**END, "dispatch_end": 1}, "try a=AE"),
+    ("a new window does not set it back", END, "at 0; try a=ADD; at 300; try a=AE"),
+    ("another call that runs does", END, "try a=ADD; try b=A; try a=DDE"),
+    ("another call that is refused does not", END, "try a=AD; try b=A; try a=D; try b=D; try a=DE; try b=DE"),
+    ("a call that is not counted is not seen", {**END, "dispatch_tools": ["Bash"]}, "try a=AAAA"),
+    ("a prompt does", END, "turn p1; try a=ADD; turn p2; try a=DDE; turn p3; try a=D"),
+    ("a prompt that the transcript tells does", END, "asks go; try a=ADD; asks again; try a=DDE"),
+    ("a background task's end does not", END, "asks go; try a=ADD; woken; try a=E"),
+    ("not with the id of a turn either", END, "turn p1; asks go; try a=ADD; woken; turn p2; try a=E"),
+    ("each session has its own", END, "try x:a=ADD; try y:a=DDE; try x:a=E; try y:a=E"),
+    ("each session alone", {**END, "dispatch_scope": "session"}, "try x:a=ADD; try y:a=ADD; try x:a=E"),
+    ("in mode off", {**END, "mode": "off"}, "try a=ADDE"),
+    ("a host that cannot end it", END, "host codex; try a=ADDD[dispatch_refused]; try a=DD"),
+]
+
+
+@rows(ENDS)
+def test_refusals_of_one_call_end_the_turn(lab: Lab, config: dict[str, Any], script: str) -> None:
+    play(lab, config, script)
+
+
+@pytest.mark.parametrize(("host", "decision"), [("claude", "end"), ("codex", "counted")])
+def test_the_end_of_a_turn_is_one_line_and_a_line_for_the_refusals_before_it(
+    lab: Lab, host: str, decision: str
+) -> None:
+    lab.config(**END)
+    lab.host = host
+    lab.attempts("a", 6)
+    assert [(line["decision"], line.get("refusals")) for line in lab.log()] == [
+        ("refuse", 1), ("refuse", 2), (decision, None),
+    ]  # fmt: skip
+
+
+def test_prompts_that_come_as_events_set_the_refusals_back_in_any_mode(lab: Lab) -> None:
+    for mode in ("off", "breaker"):
+        lab.config(**END, mode=mode)
+        lab.host = "gemini"
+        play(lab, {}, "prompt go; try a=ADD; prompt go on; try a=DDE; prompt again; try a=D".replace("a=", f"{mode}="))
+
+
+def test_a_subagent_has_its_own_count(lab: Lab) -> None:
+    lab.config(**END)
+    assert lab.attempts("a", 3) == "ADD"
+    assert lab.attempts("a", 3, agent_id="helper") == "DDE"
+    assert lab.attempts("a", 1) == "E"
+
+
+def test_both_registrations_say_that_the_turn_ends(lab: Lab) -> None:
+    lab.config(**END)
+    other = lab.second(**END)
+    fields = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
+    answers = []
+    for _ in range(4):
+        answers.append([lab.call("pre-tool", **fields), lab.call("pre-tool", other, **fields)])
+    assert ["continue" in answer for pair in answers for answer in pair] == [False] * 6 + [True] * 2
+    assert [line["decision"] for line in lab.log()] == ["refuse", "refuse", "end"]
+
+
+@pytest.mark.parametrize("stored", [5, [], {"x": 5}, {"x": ["", 1]}, {"x": ["", 1, {"y": "z"}]}, {"x": [1, "", {}]}])
+def test_stored_refusals_of_another_kind_start_over(lab: Lab, stored: object) -> None:
+    lab.config(**END)
+    assert lab.attempts("a", 2) == "AD"
+    known = counts(lab)
+    named = {next(iter(known["refused"])): entry for entry in stored.values()} if isinstance(stored, dict) else stored
+    (lab.folder / "dispatch.json").write_text(json.dumps({**known, "refused": named}))
+    assert lab.attempts("a", 4) == "DDEE"
+
+
+def test_few_sessions_and_calls_are_remembered(lab: Lab) -> None:
+    lab.config(**END)
+    entry = ["", 0, {f"{number:016x}": 1 for number in range(99)}]
+    assert lab.attempts("a", 2) == "AD"
+    stored = {**counts(lab), "refused": {name_of(f"S{number}"): entry for number in range(99)}}
+    (lab.folder / "dispatch.json").write_text(json.dumps(stored))
+    assert lab.attempts("a", 3) == "DDE"
+    remembered = counts(lab)["refused"]
+    assert len(remembered) == 32 and max(len(calls) for _, _, calls in remembered.values()) <= 99
 
 
 @rows(SCENARIOS)

@@ -105,6 +105,7 @@ KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[An
         ("project", "try x:a=A; try y:a=D"),
         ["user", 5],
     ),
+    "dispatch_end": ({**TASK, "dispatch_max": 1}, (2, "try a=ADE"), (3, "try a=ADDE"), ["x", 1.5, True]),
     "dispatch_max_keys": (
         {**TASK, "dispatch_max": 1},
         (1, "try a=A; try b=A; try a=A"),

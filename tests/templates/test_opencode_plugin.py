@@ -174,7 +174,7 @@ def test_every_hook_gets_the_canonical_payload(stage: Stage) -> None:
     assert stage.heard() == [
         {**about, "hook_event_name": "session.created"},
         {**about, "hook_event_name": PROMPT, "prompt": "begin", "prompt_id": "U1"},
-        {**about, "hook_event_name": BEFORE, **call},
+        {**about, "hook_event_name": BEFORE, **call, "prompt_id": "U1"},
         {**about, "hook_event_name": AFTER, **call, "tool_response": response},
         {**about, "hook_event_name": "experimental.session.compacting"},
         {**about, "hook_event_name": STOP, "stop_hook_active": False, "prompt_id": "U1", "message_id": "R"},

@@ -215,6 +215,7 @@ def test_a_preset_keeps_its_system_s_own_rule(agents: Agents, preset: str) -> No
     assert (settings["claim"], settings["work_hours"]) == (False, 0)
     expected = "A" if settings.get("mode") == "guard" else "B"
     both = f"a:0={expected}; b:0={expected}"
+    settings = {**settings, "mode": "breaker"} if settings.get("mode") == "off" else settings
     play(agents, settings, f"armed 9000000000; work 2; old 500; {both}; owner b; a:0=A[not_owner]")
 
 

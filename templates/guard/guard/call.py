@@ -141,8 +141,9 @@ def read_session(call, data):
     call.active = is_true(call.flag)  # does a hook force this stop's chain on?
     call.loops = read_attempts(payload, host.attempts if host else [])
     call.transcript = first_text(payload, "transcript_path") if host and host.has_transcript else ""
-    stopped = payload.get("hook_event_name") == "SubagentStop" or payload.get("agent_id")
-    call.subagent = call.event == "subagent-stop" or stopped
+    call.agent = first_text(payload, "agent_id", "agentId")  # of a subagent
+    stopped = payload.get("hook_event_name") == "SubagentStop" or call.agent
+    call.subagent = call.event == "subagent-stop" or bool(stopped)
 
 
 def event_key(host, session, data, payload):

@@ -16,6 +16,9 @@ USUAL = {
         "end": '{"continue":false,"stopReason":%s}',
         "refuse": '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",'
         '"permissionDecisionReason":%s}}',
+        "refuse_end": '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+        '"permissionDecision":"deny","permissionDecisionReason":%s},'
+        '"continue":false,"stopReason":%s}',
         "context": '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":%s}}',
         "project": "CLAUDE_PROJECT_DIR",
         "session": "CLAUDE_CODE_SESSION_ID",
@@ -36,6 +39,7 @@ class Host:
         self.release = read_field(entry, "release", "")
         self.end = read_field(entry, "end", "")
         self.refuse = read_field(entry, "refuse", "")
+        self.refuse_end = read_field(entry, "refuse_end", "")  # the same, and the turn ends
         self.context = read_field(entry, "context", "")  # at a session's start
         # The variables with the project's folder, the session and the agent's process.
         self.project_variable = read_field(entry, "project", "")

@@ -1,10 +1,14 @@
-"""Dispatch: a tool call that is repeated too often is refused, always with the same words."""
+"""Dispatch: a tool call that is repeated too often is refused, always with the same words.
 
-from .answers import say
+After dispatch_end refusals of one call the turn is ended, where the host can do that.
+"""
+
+from .answers import printable, say
 from .call import read_call, read_clock, read_input
 from .files import KIB, save_object
 from .log import UNCOUNTED, log
 from .policies import is_disabled
+from .refusals import count_refusals
 from .state import RING_LIMIT, open_state
 from .tools import event_call
 from .values import digest, dump
@@ -12,6 +16,10 @@ from .values import digest, dump
 MOST_KEYS = 16 * KIB  # whatever dispatch_max_keys says
 FILE_LIMIT = 64 * MOST_KEYS  # dispatch.json
 EVERY = 100  # refused calls that one line of the log stands for, at most
+ENDED = (
+    "hookctl guard: ended the turn, since the same call of %s was refused %s. "
+    "Send a prompt to go on."
+)
 
 
 def on_dispatch(event, host):
@@ -20,11 +28,32 @@ def on_dispatch(event, host):
     name, arguments = event_call(call.payload)
     if not is_counted(call, name, arguments) or is_disabled(call.locked):
         return
-    path, state, refused = count_call(call, digest(dump([name, arguments])))
-    if refused:
-        say(call.host.refuse, call.settings.dispatch_reason)
+    key = digest(dump([name, arguments]))
+    path, stored = open_counts(call)
+    state, is_refused, is_new = count_call(call, stored, key)
+    refusals = 0
+    if call.settings.dispatch_end > 0:
+        state["refused"], refusals = count_refusals(call, stored, key, is_refused, is_new)
+    is_last = is_new and refusals == call.settings.dispatch_end > 0
+    if is_last:
+        state["telling"] = state["trips"]
+    save_object(path, state)  # if that fails, the call runs
+    if is_refused:
+        refuse(call, name, refusals)
     if "telling" in state:
         tell(call, path, state)
+    if is_last:
+        decision = "end" if call.host.refuse_end else "counted"
+        log(call, decision, "dispatch_refused", UNCOUNTED)
+
+
+def refuse(call, name, refusals):
+    """Refuse the call, and end the turn if it was refused too often and the host can do that."""
+    if 0 < call.settings.dispatch_end <= refusals and call.host.refuse_end:
+        times = "once" if refusals == 1 else str(refusals) + " times"
+        say(call.host.refuse_end, ENDED % (printable(name), times))
+    else:
+        say(call.host.refuse, call.settings.dispatch_reason)
 
 
 def is_counted(call, name, arguments):
@@ -43,15 +72,19 @@ def is_counted(call, name, arguments):
     return bool(call.session) or settings.dispatch_scope == "project"
 
 
-def count_call(call, key):
-    """Count this call: the state file, what stands in it now, and is the call one too many?
+def open_counts(call):
+    """The state file with the counts, and what is stored in it; locked."""
+    own = digest(call.session) + ".calls" if call.settings.dispatch_scope == "session" else ""
+    return open_state(call, own or "dispatch.json", FILE_LIMIT)
+
+
+def count_call(call, stored, key):
+    """Count this call: the new state, is the call one too many, and was it not counted before?
 
     A window allows dispatch_max identical calls from the first on. A call that several
     registrations ask about is counted once, as a stop is. The log tells of a window's first
     refusal, then of every hundred, and of the rest when a window is over.
     """
-    own = digest(call.session) + ".calls" if call.settings.dispatch_scope == "session" else ""
-    path, stored = open_state(call, own or "dispatch.json", FILE_LIMIT)
     call.now = read_clock(call.locked)  # another process may have begun a window while we waited
     known = read_windows(stored)
     windows = {name: known[name] for name in known if not is_over(known[name][0], call)}
@@ -72,8 +105,7 @@ def count_call(call, key):
     state = {"w": windows, "trips": trips, "told": told, "asked": asked}
     if is_due and trips > told:
         state["telling"] = trips
-    save_object(path, state)  # if that fails, the call runs
-    return path, state, refused
+    return state, refused, not counted_before
 
 
 def tell(call, path, state):

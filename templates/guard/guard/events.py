@@ -53,9 +53,14 @@ def on_tool(event, host):
 
 
 def is_unneeded(call):
-    """Does nothing here count this event? A wrapped hook does, in mode off and in a child too."""
+    """Does nothing here count this event?
+
+    In mode off and in a child too, a wrapped hook does, and so do refused calls.
+    """
     if reason_to_skip(call) or call.subagent:
         return True
+    if call.settings.dispatch_end > 0 and call.settings.dispatch_tools:
+        return False
     return bool(reason_to_ignore(call)) and not exists(call.beside + "/wrap.py")
 
 

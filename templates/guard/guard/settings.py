@@ -39,6 +39,7 @@ DEFAULTS = {
     "dispatch_window_s": 300,
     "dispatch_scope": "project",
     "dispatch_max_keys": 1024,
+    "dispatch_end": 0,
     "reason": "",  # of a block; empty: the mode's own words
     "release_reason": "",
     "nudge_reason": "Before you finish, call {tools}. Then stop.",
