@@ -43,14 +43,18 @@ def in_the_way(
         yield f"{blocks}, so the guard stops blocking after {most} and not {limit}"
     if options.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
-    elif options.get("dispatch_tools") and options.get("dispatch_end", 0) > 0:
-        if not host.dialect.refuse_end:
-            yield "a refused tool call cannot end the turn, so --dispatch only refuses"
+    elif options.get("dispatch_tools") and _misses_the_end(host, options):
+        yield "a refused tool call cannot end the turn, so --dispatch only refuses"
     if mode != "off" and leaves_reminders(host, options):
         where = host.guard.reminds_where
         yield f"it reminds its own workers, where {where} is set, so the guard does not"
     if options.get("guidance") is True and not host.dialect.context:
         yield "a session's start takes no text from a hook, so --guidance does nothing"
+
+
+def _misses_the_end(host: Host, options: Mapping[str, Any]) -> bool:
+    """Whether refused calls are to end the turn, and the host cannot do that."""
+    return options.get("dispatch_end", 0) > 0 and not host.dialect.refuse_end
 
 
 def _unproven(host: Host) -> Iterator[str]:

@@ -162,10 +162,9 @@ def _play(stage: Stage, script: list[Event]) -> Iterator[dict[str, Any]]:
         stage.arrange(event.run)
         if event.event:
             answer, log_line = stage.ask(event)
-            if event.event == "pre-tool" and log_line.get("code", _REFUSED) == _REFUSED:
+            if event.event == "pre-tool" and log_line.get("decision") in (None, "refuse"):
                 # Refused calls share lines of the log: only the answer says which they are.
-                if log_line.get("decision") != "end":
-                    log_line = {"decision": "refuse", "code": _REFUSED} if answer else {}
+                log_line = {"decision": "refuse", "code": _REFUSED} if answer else {}
             yield _describe_decision(event, answer, log_line)
         if time.monotonic() - begin > _TELL_AFTER and number % 50 == 0:
             report.progress(f"{number} of {len(script)} events")

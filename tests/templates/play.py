@@ -2,8 +2,8 @@
 
 Steps are separated by `; `. `01=BR` is two stops, the first fresh, the second active (`-`: the host sends no flag),
 answered by a block and a release (A allow, H end of the turn); `[code]` behind it is the last reason in the log;
-`S2:` in front is another session. `try a=AAD` asks three times for a call with the argument a (D: refused, E: and the turn ends).
-The other words are in `do`.
+`S2:` in front is another session. `try a=AAD` asks three times for a call with the argument a (D: refused,
+E: and the turn ends). The other words are in `do`.
 """
 
 import os
