@@ -533,6 +533,29 @@ def test_a_guard_that_does_nothing_ends_no_chain(place: Place, off: Callable[[Pl
     assert "after 8 blocks" in finding["message"]
 
 
+@pytest.mark.parametrize(
+    ("options", "mode"),
+    [
+        (["--preset", "nightly"], "keepalive"),
+        (["--preset", "bmad"], "breaker"),
+        (["--mode", "keepalive", "--set", "end_foreign_chains=false"], "keepalive"),
+        (["--mode", "off", "--dispatch", "Task"], "breaker"),
+    ],
+)
+def test_the_fix_for_a_chain_keeps_the_mode(
+    place: Place, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, options: list[str], mode: str
+) -> None:
+    beside_ours(Stop=[handler()])(place)
+    assert hookctl("install", "--host", "claude", *options).code == 0
+    (finding,) = [finding for finding in place.findings() if finding["code"] == "foreign_stop"]
+    command = finding["fix"].split("`")[1]
+    assert hookctl(*command.split()[1:]).code == 0
+    assert json.loads(place.config.read_text())["mode"] == mode
+    assert {"level": "info"}.items() <= {
+        key: value for one in place.findings() if one["code"] == "foreign_stop" for key, value in one.items()
+    }.items()
+
+
 SECRET = "sk-abcdef0123456789"
 
 
@@ -542,6 +565,10 @@ SECRET = "sk-abcdef0123456789"
         (f"API_KEY={SECRET} curl -H 'x: {SECRET}' https://h/{SECRET}", "curl"),
         (f"python3 -u /opt/hooks/stop.py --token {SECRET}", "python3 stop.py"),
         (f"bash -c 'curl {SECRET}'", "bash"),
+        ("env PROJECT_ROOT=/srv/x story-automator stop-hook", "story-automator"),
+        (f"TOKEN={SECRET} exec env -i A=b nohup go-on", "go-on"),
+        ("env python3 stop.py", "python3 stop.py"),
+        ("env", "env"),
         (f"'{SECRET} {SECRET}'", "a hook of type command"),
         (f"'unclosed {SECRET}", "a hook of type command"),
     ],

@@ -21,6 +21,7 @@ from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
+_STARTERS = ("env", "exec", "command", "nohup", "time")  # each starts the program behind it
 _FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 
 
@@ -56,6 +57,8 @@ class FoundHook(NamedTuple):
     def title(self) -> str:
         """The hook in a word or two, without the arguments of its command: those may be secrets."""
         words = [word for word in self.words if "=" not in word and not word.startswith("-")]
+        while len(words) > 1 and words[0] in _STARTERS:
+            words.pop(0)
         names = [os.path.basename(word) for word in words[:2]]
         if not names or not _FILE_NAME.fullmatch(names[0]):
             return f"a hook of type {self.fields.get('type')}"

@@ -123,10 +123,12 @@ def _judge_end(
             message = f"{blocker}; {reason}, and {title} overrides it after {cap:g} blocks"
             return facts.find("foreign_stop", message, "", path, level="info")
     options = ""
-    if facts.registrations:
-        options = " --mode breaker --set end_foreign_chains=true"
-    elif _has_guard(facts):  # its hook was removed, and stays away without --force
-        options = " --mode breaker --set end_foreign_chains=true --force"
+    if _has_guard(facts):
+        options = " --set end_foreign_chains=true"
+        if _is_off(facts):  # every other mode stays as it is
+            options = f" --mode breaker{options}"
+        if not facts.registrations:  # its hook was removed, and stays away without --force
+            options += " --force"
     fix = _suggest_fix(facts.host, canonical, options, cap, wrap=bool(hooks))
     if cap > 0:
         message = f"{blocker}; {reason}"
@@ -140,6 +142,17 @@ def _judge_end(
         level = "error"
     message = f"{blocker}; {reason}, and {missing_cap}: nothing ends it"
     return facts.find("foreign_stop", message, fix, path, level=level)
+
+
+def _is_off(facts: HostFacts) -> bool:
+    """Whether the guard's mode is off wherever it is installed for the host."""
+    modes = {
+        str(registration.config.get("mode", "breaker")) for registration in facts.registrations
+    }
+    for file in facts.files:
+        if file.guard:
+            modes.add(str(file.guard.settings.get("mode", "breaker")))
+    return modes == {"off"}
 
 
 def _can_end(host: Host) -> bool:

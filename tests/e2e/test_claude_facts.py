@@ -122,6 +122,15 @@ def test_a_known_key_of_the_wrong_type_loses_the_whole_file(claude: Client, plac
     assert (run.requests, run.code, run.errors, probe.flags()) == (1, 0, "", "")
 
 
+def test_an_entry_that_does_not_fit_is_dropped_with_a_warning_in_a_headless_run(claude: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    own = group(probe)
+    place.settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": 5}]}, own]}}))
+    run = play(claude, place, ["done"], "--output-format", "text")
+    assert (run.requests, probe.flags()) == (1, "F"), "the other hook still runs"
+    assert "(hooks.Stop.0.hooks.0)" in run.errors and "entry ignored" in run.errors
+
+
 def test_the_bash_tool_knows_the_session(claude: Client, place: Place) -> None:
     write_settings(place.settings, permissions={"allow": ["Bash(printenv:*)"]})
     run = play(claude, place, [bash(f"printenv {claude.pins['variables']['session']}"), "done"])
