@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.ledger.digests import content_digest
+from hookctl.packs.presets import PRESETS
 from hookctl.system import folders
 from hookctl.system.project import session_hash
 from hookctl.verbs.doctor import Request, doctor
@@ -287,18 +288,44 @@ def test_the_self_test_leaves_the_sessions_and_the_log_alone(place: Place) -> No
     assert not (place.root / "state" / "guard").exists()
 
 
+# Every preset, and each setting that moves, renames or switches something: the hook works with all of them.
+WORKING: list[dict[str, Any]] = [
+    *PRESETS.values(),
+    {"require_arm": True}, {"honor_stop_hook_active": True}, {"owner": "somebody"}, {"count": "attempts"},
+    {"task_file": "elsewhere.json"}, {"run_dir": "elsewhere"}, {"chain_reset": "fresh"}, {"lock_ms": 0},
+    {"progress": ["remaining"]}, {"latch": False}, {"max_stop_blocks": 3}, {"reason": "go on"}, {"mode": "keepalive"},
+    {"mode": "guard"}, {"limit_env": "PATH"}, {"child_env": ["A_CHILD"]}, {"claim": False}, {"work_hours": 1},
+    {"task_env": "A_TASK"}, {"task_file": "a:b", "task_fields": ["remaining=left", "owner=who", "heartbeat=beat"]},
+    {"task_fields": ["remaining=left"]}, {"task_env": "A_TASK", "task_fields": ["remaining=left"]}, {"locked": True},
+    {"required_tools": ["done"], "required_scope_env": "HOME"}, {"guidance": True}, {"state_dir": "/gone"},
+    {"task_fields": "odd", "task_file": ["odd"], "run_dir": 5, "child_env": [], "mode": "odd"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("knobs", WORKING, ids=str)
+def test_the_self_test_passes_whatever_the_knobs(place: Place, knobs: dict[str, Any], scope: str) -> None:
+    place.install("--scope", scope)
+    config = place.config if scope == "user" else Path(".hookctl/guard/claude/config.json")
+    place.change(lambda page: page.update(knobs), config)
+    assert "self_test_passed" in place.codes()
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_works_as_it_was_installed(place: Place, preset: str, scope: str) -> None:
+    place.install("--scope", scope, "--preset", preset)
+    assert not {"self_test_failed", "config_invalid"} & set(place.codes())
+
+
 @pytest.mark.parametrize(
     "knobs",
-    [
-        {"require_arm": True}, {"honor_stop_hook_active": True}, {"owner": "somebody"}, {"count": "attempts"},
-        {"task_file": "elsewhere.json"}, {"run_dir": "elsewhere"}, {"chain_reset": "fresh"}, {"lock_ms": 0},
-        {"progress": ["remaining"]}, {"latch": False}, {"max_stop_blocks": 3}, {"reason": "go on"},
-    ],
+    [{"hosts": {}}, {"hosts": {"claude": {"block": 5}}}, {"hosts": {"claude": {"block": ""}}}, {"hosts": []}],
     ids=str,
-)  # fmt: skip
-def test_the_self_test_passes_whatever_the_knobs(place: Place, knobs: dict[str, Any]) -> None:
+)
+def test_a_hook_that_cannot_work_is_named(place: Place, knobs: dict[str, Any]) -> None:
     place.install().change(lambda page: page.update(knobs), place.config)
-    assert "self_test_passed" in place.codes()
+    assert "self_test_failed" in place.codes()
 
 
 def test_after_the_hook_ran_doctor_says_when(place: Place) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import time
 
 from hookctl.checks.facts import Answer
+from hookctl.packs.guard_options import in_effect
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.system.temporary import private_folder
 
@@ -23,17 +24,30 @@ def run(python: str, config: bytes | None, host: str, state: str) -> tuple[Answe
     `config` is the installed config.json, if there is one; `state` is hookctl's state folder.
     """
     with private_folder("doctor", state) as folder:
-        environ = _arrange(folder)
+        environ = _arrange(folder, _read_task_fields(config))
         hook = _lay_programs(os.path.join(folder, "guard"), config)
         return tuple(_stop(python, hook, host, environ, folder, active) for active in (False, True))
 
 
-def _arrange(folder: str) -> dict[str, str]:
-    """Makes a project with work in it; its environment lets the guard block once."""
+def _read_task_fields(config: bytes | None) -> dict[str, str]:
+    """Our names of a task's fields, and those that the configuration reads."""
+    try:
+        values = json.loads(config or b"{}")
+    except (ValueError, RecursionError):
+        return {}  # the hook cannot read it either
+    options = in_effect(values, {}) if isinstance(values, dict) else {}
+    return dict(pair.split("=", 1) for pair in options.get("task_fields", []) if "=" in pair)
+
+
+def _arrange(folder: str, fields: dict[str, str]) -> dict[str, str]:
+    """Makes a project with work in it; its environment lets the guard block once.
+
+    The variables confine every path of the configuration to the folder.
+    """
     run_dir = os.path.join(folder, "project", ".hookctl", "run")
     os.makedirs(run_dir)
     with open(os.path.join(run_dir, "task.json"), "w", encoding="ascii") as stream:
-        stream.write('{"remaining": 1}')
+        json.dump({fields.get("remaining", "remaining"): 1}, stream)
     return {
         "HOME": folder,
         "HOOKCTL_STATE_DIR": os.path.join(folder, "state"),
