@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hookctl import hosts, packs
 from hookctl.ledger import committed
 from hookctl.model import Change
-from hookctl.packs.model import Pack
+from hookctl.planner import rules
 from hookctl.system import files
 from tests.conftest import Hookctl, put
 from tests.documents.test_rules import texts as rule_texts
@@ -163,14 +163,70 @@ def test_a_new_text_takes_the_place_of_the_old_one(
 ) -> None:
     put(notes, "# Mine\r\n")
     install("--rules")
-    known = packs.load
-
-    def newer(name: str) -> Pack:
-        return known(name)._replace(rules="Newer\nwords")
-
-    monkeypatch.setattr(packs, "load", newer)
+    monkeypatch.setattr(rules, "write_rules", lambda readers: "Newer\nwords")
     assert hookctl("upgrade").code == 0
     assert notes.read_bytes() == f"# Mine\r\n\r\n{BEGIN} -->\r\nNewer\r\nwords\r\n{END}\r\n".encode()
+
+
+# What the block says with each configuration, and what it must not say there.
+WORDED: list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [
+    ((), ("while reported work remains,", "`.hookctl/run/task.json`", "run release"), ("run conclude", "repeat")),
+    (
+        ("--preset", "bmad"),
+        ("`storiesRemaining` in `.claude/.story-automator-active` or", "`STORY_AUTOMATOR_ACTIVE_MARKER`", "run wait"),
+        ("run remaining", "task.json", "run release"),
+    ),
+    (
+        ("--preset", "nightly"),
+        ("a run that a person began", "the run goes on", "run conclude"),
+        ("no longer moves", "work remains", "run release"),
+    ),
+    (("--preset", "openhands"), ("never asks you to go on",), ("run remaining", "run wait", "no longer moves")),
+    (
+        ("--preset", "hermes"),
+        ("call `kanban_complete` or `kanban_block`", "where `HERMES_KANBAN_TASK` is set"),
+        ("run release",),
+    ),
+    (("--mode", "off", "--dispatch", "Bash"), ("whenever you want", "repeat too often"), ("run remaining", "run wait")),
+    (("--set", "run_dir=work"), ("`work/task.json`",), (".hookctl/run",)),
+    (("--set", "task_file=todo.json"), ("`todo.json`", "run remaining"), ("task.json`",)),
+    (("--set", "require_arm=true"), ("remains in a run that a person began", "run conclude"), ()),
+]
+
+
+@pytest.mark.parametrize(("options", "said", "unsaid"), WORDED, ids=str)
+def test_the_block_is_of_the_settings_in_force(
+    notes: Path, install: Callable[..., str], uninstall: Callable[..., str], hookctl: Hookctl,
+    options: tuple[str, ...], said: tuple[str, ...], unsaid: tuple[str, ...],
+) -> None:  # fmt: skip
+    install("--rules", "--mode", "guard")
+    install("--reset", "--rules", *options)  # the block is renewed with the settings
+    text = " ".join(notes.read_text().replace("todo.json`", "todo.json` ").split())
+    assert [words for words in said if words not in text] == []
+    assert [words for words in unsaid if words in text.replace("todo.json`", "")] == []
+    assert max(map(len, notes.read_text().splitlines())) <= 105
+    assert install() == "nothing to do\n"
+    assert "nothing to do" in hookctl("upgrade").out
+    uninstall()
+    assert not notes.exists()
+
+
+def test_hosts_that_share_a_file_are_told_apart(isolated: Path, hookctl: Hookctl) -> None:
+    shared = isolated / "work" / "AGENTS.md"
+    (isolated / "work" / ".git").mkdir()
+    assert hookctl("install", "--host", "codex", *PROJECT, "--rules", "--mode", "keepalive").code == 0
+    assert "Codex" not in shared.read_text()
+    assert hookctl("install", "--host", "droid", *PROJECT, "--rules").code == 0
+    titles = [f"guard of {hosts.load(name).title}\n" for name in ("codex", "droid")]
+    text = shared.read_text()
+    assert text.index(titles[0]) < text.index("a run that a person") < text.index(titles[1])
+    for host in ("codex", "droid"):
+        assert hookctl("install", "--host", host, *PROJECT).out == "nothing to do\n"
+    assert "nothing to do" in hookctl("upgrade", "--yes").out
+    assert hookctl("install", "--host", "codex", *PROJECT, "--mode", "breaker").code == 0
+    assert shared.read_text().count("## Long work") == 1
+    assert hookctl("uninstall", *PROJECT).code == 0
+    assert not shared.exists()
 
 
 def test_a_lost_record_is_made_again_from_the_block(

@@ -378,3 +378,16 @@ def test_a_project_cannot_configure_where_a_run_lies(run: Run) -> None:
 def test_the_clock_may_stand_at_its_beginning(run: Run) -> None:
     run.monkeypatch.setenv("HOOKCTL_NOW", "0")
     assert run.does("heartbeat")["heartbeat"] == "1970-01-01T00:00:00.000000Z"
+
+
+def test_where_another_system_writes_the_task_its_field_is_named_and_no_refused_command(run: Run) -> None:
+    outcome = run.hookctl("install", "--host", "claude", "--preset", "bmad")
+    assert ("run remaining" in outcome.out, "run status" in outcome.out) == (False, True)
+    marker = put(run.project / ".claude" / ".story-automator-active", "{}")
+    assert f"`storiesRemaining` in {marker} does" in run.hookctl("run", "start").out
+    put(marker, '{"storiesRemaining": 2}')
+    run.monkeypatch.setenv("HOOKCTL_NOW", str(os.stat(marker).st_mtime + 13 * 3600))
+    run.monkeypatch.setenv("HOOKCTL_WORK_HOURS", "12")
+    for outcome in (run.hookctl("run", "status"), run.hookctl("status"), run.hookctl("doctor")):
+        said = " ".join((outcome.out + outcome.err).split())
+        assert ("`hookctl run remaining" in said, "`storiesRemaining` in" in said) == (False, True)

@@ -13,6 +13,7 @@ from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
+from hookctl.packs.run_files import how_to_renew, name_report
 from hookctl.settings.words import is_true
 from hookctl.system import project
 
@@ -31,7 +32,7 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
     yield from _judge_files(facts, run)
     if fault:
         message = f"the guard cannot read this, so it sees no work: {fault}"
-        fix = "Fix or remove it, then run `hookctl run remaining N`."
+        fix = f"Fix or remove it; {name_report(run.task_path, run.task_names)} says what is left."
         yield facts.find("task_unreadable", message, fix, run.task_path)
     if remaining > 0:
         stopped = list(_judge_stopped(facts, run, remaining))
@@ -117,7 +118,7 @@ def _judge_work(
     age = clock.age(run.work.age)
     if run.work.is_stale:
         message = f"work waits ({remaining}), but nobody touched it for {age}: it is ignored"
-        fix = "`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it."
+        fix = f"{how_to_renew(run.task_path, run.task_names)}."
         yield facts.find("work_stale", message, fix, run.task_path)
         return
     message = f"work waits ({remaining}) for {run.work.owner}; touched {age} ago"
@@ -140,6 +141,8 @@ def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
             f"{len(others)} that did stop freely"
         )
         fix = "`hookctl run remaining N --owner none` leaves it to the next session."
+        if run.task_names:
+            fix = "`hookctl run release` leaves it to another session."
         yield facts.find("owner_unseen", message, fix, run.owner_path)
 
 

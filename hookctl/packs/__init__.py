@@ -53,6 +53,9 @@ def _built_in(name: str) -> Pack:
     """A built-in pack; its commands are not in its file, since they depend on its settings."""
     import tomllib
 
+    from hookctl.packs.choices import Settings
+    from hookctl.packs.guard_rules import write_rules
+
     data = tomllib.loads(read_data("packs", f"{name}.toml").decode())
     hooks = tuple(
         PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]
@@ -61,5 +64,5 @@ def _built_in(name: str) -> Pack:
         **data["pack"],
         files=tuple(data["files"]["include"]),
         hooks=hooks,
-        rules=data["rules"]["text"].strip("\n"),
+        rules=write_rules([("", Settings())]),
     )

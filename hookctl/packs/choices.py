@@ -71,6 +71,12 @@ class Settings:
             self.effective.setdefault("dispatch_end", REFUSALS)
         self.events = _needed_events(mode, self.effective)  # canonical; none if nothing is to do
 
+    @property
+    def reads_anothers_task(self) -> bool:
+        """Whether another system writes what remains, so that hookctl only reads it."""
+        named = self.effective.get("task_file") or self.effective.get("task_env")
+        return bool(named and self.effective.get("task_fields"))
+
     def with_python(self, python: str) -> Settings:
         """The same choices with another interpreter for the hook."""
         return Settings(self.mode, self.options, python, self.preset)

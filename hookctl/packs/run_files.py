@@ -51,12 +51,31 @@ class RunFiles(NamedTuple):
     needs_work: bool = True  # in mode keepalive a run goes on without any
 
     @property
+    def reported_by(self) -> str:
+        """What says how much is left: our command, or the field that another system writes."""
+        return name_report(self.task, self.fields)
+
+    @property
     def mark(self) -> str:
         """The name of the file that lets every agent stop; empty where there is none."""
         for name in project.MARKS:
             if os.path.lexists(os.path.join(self.folder, name)):
                 return name
         return ""
+
+
+def name_report(task: str, fields: Mapping[str, str]) -> str:
+    """What says how much is left in a task file with these names of fields."""
+    if not fields:
+        return "`hookctl run remaining N`"
+    return f"`{fields.get('remaining', 'remaining')}` in {task}"
+
+
+def how_to_renew(task: str, fields: Mapping[str, str]) -> str:
+    """How work that has grown old counts again, and how it ends."""
+    if fields:
+        return f"{name_report(task, fields)} renews it, 0 ends it"
+    return "`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it"
 
 
 def find(folders: Folders, root: str) -> RunFiles:

@@ -6,7 +6,7 @@ Hosts that read the same file share one block: it goes with the last of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hookctl import engine
 from hookctl.documents.rules import RulesDocument
@@ -17,6 +17,8 @@ from hookctl.ledger import store
 from hookctl.ledger.committed import Records
 from hookctl.ledger.rules import rules_path
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
+from hookctl.packs.choices import settings_from
+from hookctl.packs.guard_rules import write_rules
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Choice
 from hookctl.planner.draft import Draft, make_draft
@@ -64,7 +66,7 @@ class RulesBlocks:
                 f"{draft.target.scope} scope, so no rules are written for it",
             )
             return
-        _write(self._open(draft), pack, choice)
+        _write(self._open(draft), self._worded(draft, pack), choice)
 
     def uninstall(self, draft: Draft, packs: Iterable[str], loaded: Mapping[str, Pack]) -> None:
         """Take out the blocks of packs that leave; `unread` names a file that cannot be read."""
@@ -82,6 +84,7 @@ class RulesBlocks:
         target = rules_target(draft.target)
         if target is None:
             return
+        pack = pack and self._worded(draft, pack)
         key, record = store.find_record(self._records, target.path)
         is_recorded = record is not None and any(name in entry.owners for entry in record.entries)
         if not is_recorded and (pack is None or not pack.rules or not _may_have_block(target.path)):
@@ -119,17 +122,32 @@ class RulesBlocks:
 
     def _is_used(self, key: str, name: str, leaving: Draft) -> bool:
         """Whether another host with the pack's rules reads them in the file."""
+        return bool(list(self._readers(key, name, leaving)))
+
+    def _readers(
+        self, key: str, name: str, leaving: Draft | None = None
+    ) -> Iterator[tuple[str, PackRecord]]:
+        """The hosts with the pack's rules that read them in the file, and their records of it."""
         keys = {draft.key for draft in self._drafts}
         for draft in self._drafts:
             if draft is not leaving and _wants_rules(name, draft.packs):
                 target = rules_target(draft.target)
                 if target is not None and store.real_path(target.path) == key:
-                    return True
+                    yield draft.host.title, draft.packs[name]
         for other, record in self._records.items():
             is_reader = other not in keys and _wants_rules(name, record.packs)
             if is_reader and store.real_path(rules_path(self._records, other)) == key:
-                return True
-        return False
+                yield load(record.host).title, record.packs[name]
+
+    def _worded(self, draft: Draft, pack: Pack) -> Pack:
+        """The pack with its rules; the guard's follow from the settings of all who read them."""
+        target = rules_target(draft.target)
+        if pack.name != GUARD or target is None:
+            return pack
+        readers = []
+        for title, pack_record in self._readers(store.real_path(target.path), GUARD):
+            readers.append((title, settings_from(pack_record.settings)))
+        return pack._replace(rules=write_rules(readers)) if readers else pack
 
 
 def _decide_later(draft: Draft) -> None:

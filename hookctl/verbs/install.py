@@ -45,6 +45,8 @@ _FIRST_STEPS = {
     "keepalive": "run start    in a project: a run of 12 hours; --for 8h is one of 8",
 }
 
+_THEIR_TASK = "run status    in a project: what the system there says is left"
+
 
 def install(
     folders: Folders,
@@ -156,7 +158,9 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
         command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
     steps = ["doctor"]
-    if settings.mode in _FIRST_STEPS:
+    if settings.mode == "breaker" and settings.reads_anothers_task:
+        steps.append(_THEIR_TASK)
+    elif settings.mode in _FIRST_STEPS:
         steps.append(_FIRST_STEPS[settings.mode])
     if not settings.effective.get("dispatch_tools"):
         steps += _advise_on_dispatch(targets)

@@ -293,7 +293,7 @@ def _describe_age(run_files: RunFiles, work: Work) -> list[str]:
         return [f"touched    {age} ago"]
     return [
         f"stale      nobody touched this work for {age}, so the guard ignores it; "
-        "`hookctl run remaining N` renews it"
+        f"{run_files.reported_by} renews it"
     ]
 
 
@@ -394,7 +394,7 @@ def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
 def _describe_work(run_files: RunFiles) -> list[str]:
     remaining = work_files.read_task(run_files).get("remaining")
     if remaining is None and run_files.needs_work:
-        return [f"no work is named in {run_files.project}: `hookctl run remaining N` does"]
+        return [f"no work is named in {run_files.project}: {run_files.reported_by} does"]
     lines = []
     if remaining is not None:
         count = _describe_remaining(run_files, remaining)

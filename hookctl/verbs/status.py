@@ -26,6 +26,7 @@ from hookctl.packs.guard_options import in_effect as settings_in_effect
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
 from hookctl.packs.released import find_origin
 from hookctl.packs.run_files import find as find_run_files
+from hookctl.packs.run_files import how_to_renew
 from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.packs.sentence import wraps_only
 from hookctl.planner.run import pending_first
@@ -126,7 +127,7 @@ def _describe_work(folders: Folders) -> tuple[dict[str, Any] | None, list[Line]]
     elif work.is_stale:
         lines = [
             Line(f"{text}: the guard ignores it", WARN, path=tilde(run_files.project)),
-            fix("`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it"),
+            fix(how_to_renew(run_files.task, run_files.fields)),
         ]
     return whose_work.as_data(run_files, work), lines
 

@@ -88,9 +88,8 @@ def wait(folders: Folders, request: Request, timer: Clock | None = None) -> Resu
     }
     if request.stall:
         data["unmoved_seconds"] = round(ended.unmoved, 1)
-    return Result(
-        data, _describe(ended, request, clock.age(waited)), exit_code=_CODES[ended.outcome]
-    )
+    text = _describe(ended, request, clock.age(waited), run_files)
+    return Result(data, text, exit_code=_CODES[ended.outcome])
 
 
 def watch(
@@ -139,7 +138,7 @@ def _look(run_files: RunFiles) -> Look:
     return Look(work_files.read_count(run_files), heartbeat, run_files.mark)
 
 
-def _describe(ended: Ended, request: Request, waited: str) -> tuple[str, ...]:
+def _describe(ended: Ended, request: Request, waited: str, run_files: RunFiles) -> tuple[str, ...]:
     remaining = f"{ended.last.remaining} remaining"
     unmoved = f"nothing moved for {clock.age(ended.unmoved)}"
     if ended.outcome == "done":
@@ -147,7 +146,7 @@ def _describe(ended: Ended, request: Request, waited: str) -> tuple[str, ...]:
     if ended.outcome == "stopped":
         return (f"{ended.last.mark} is set, {remaining}",)
     if ended.outcome == "stalled":
-        advice = "do not wait again: see what hangs; `hookctl run remaining N` begins anew"
+        advice = f"do not wait again: see what hangs; {run_files.reported_by} begins anew"
         return (f"{remaining}, and {unmoved}", advice)
     if request.stall:
         remaining += f", {unmoved} of {request.stall}"

@@ -1,6 +1,11 @@
 """The hook's own words, for agents and for people, in each mode."""
 
 import json
+from typing import Any
+
+import pytest
+
+from hookctl.packs.presets import PRESETS
 
 from .lab import Lab
 
@@ -25,10 +30,10 @@ def test_keepalives_release_says_that_the_run_is_still_armed(lab: Lab) -> None:
 
 def test_the_reminder_is_the_default_words_or_the_operators(lab: Lab) -> None:
     lab.config(required_tools=["a", "b"])
-    assert json.loads(lab.call("stop"))["reason"] == "Before you finish, call a, b. Then stop."
+    assert json.loads(lab.call("stop"))["reason"] == "Before you finish, call a or b. Then stop."
     lab.config(required_tools=["a", "b"], nudge_reason="{tools}! {remaining} {x}", reason="of a block")
     lab.task(remaining=0)
-    assert json.loads(lab.call("stop", session_id="S2"))["reason"] == "a, b! 0 {x}"
+    assert json.loads(lab.call("stop", session_id="S2"))["reason"] == "a or b! 0 {x}"
 
 
 def test_the_release_may_be_in_the_operators_words(lab: Lab) -> None:
@@ -42,3 +47,37 @@ def test_a_number_that_nobody_knows_is_called_unknown(lab: Lab) -> None:
     assert json.loads(lab.call("stop"))["reason"] == "unknown"
     lab.task(remaining=0)
     assert json.loads(lab.call("stop", stop_hook_active=True))["reason"] == "0"
+
+
+# Who says how much is left: with a file of another system, its field in its file, and no command that is refused.
+THEIRS = {"task_file": "a.json:b.json", "task_fields": ["remaining=left"]}
+SAID = [
+    ({}, ".hookctl/run/task.json", "set `remaining` in {path}"),
+    ({"run_dir": "work"}, "work/task.json", "set `remaining` in {path}"),
+    ({"task_file": "todo.json"}, "todo.json", "set `remaining` in {path}"),
+    (THEIRS, "b.json", "`left` in {path} has to say so, which its own system writes"),
+    ({**THEIRS, "task_env": "TASK"}, "c.json", "`left` in {path} has to say so, which its own system writes"),
+    (THEIRS, ".hookctl/run/task.json", "set `remaining` in {path}"),  # it has none yet
+    (PRESETS["bmad"], ".claude/.story-automator-active", "`storiesRemaining` in {path} has to say so, which its own"),
+]
+
+
+@pytest.mark.parametrize("has_command", [True, False])
+@pytest.mark.parametrize(("config", "file", "words"), SAID)
+def test_the_texts_name_the_file_and_the_field_in_force(
+    lab: Lab, config: dict[str, Any], file: str, words: str, has_command: bool
+) -> None:
+    lab.config(**{**config, "guidance": True})
+    lab.environment["TASK"] = "c.json"
+    if has_command:
+        program = lab.root / "bin" / "hookctl"
+        program.parent.mkdir()
+        program.touch(0o755)
+        lab.environment["PATH"] = str(program.parent)
+    path = lab.project / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('{"remaining": 3, "left": 3, "storiesRemaining": 3}')
+    for said in (lab.call("stop"), lab.call("session-start", source="resume", session_id="S1")):
+        text = said.replace("\\", "")
+        assert words.format(path=path) in text
+        assert ("run remaining N" in text) == (has_command and "which its own" not in words)

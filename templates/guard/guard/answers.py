@@ -34,6 +34,8 @@ FILES = {
     "{stop}": "the file {run}/STOP",
     "{wait}": "To wait for something, run one command that blocks until it is there; do not poll.",
 }
+# Where another system writes the task, nothing of ours changes it.
+THEIR_LESS = "`{field}` in {task} has to say so, which its own system writes"
 WHY = {
     "tripped": "after %s without progress",
     "host_cap": "after %s in a row, since the host would override the next one",
@@ -89,8 +91,11 @@ def word_answer(call, decision, code, blocks, remaining):
 
 def fill_own(call, text, values):
     """A text of ours, with the commands that this call can find, and the files."""
+    if call.task_names:
+        text = text.replace("{less}", THEIR_LESS)
     for name, way in (COMMANDS if has_command() else FILES).items():
         text = text.replace(name, way)
+    values["field"] = printable(call.task_names.get("remaining", "remaining"))
     values["run"] = show_path(call, call.settings.run_dir)
     values["task"] = show_path(call, call.task_path)
     return fill(text, values)
@@ -102,7 +107,7 @@ def list_values(call, blocks, remaining):
         "remaining": str(remaining) if remaining >= 0 else "unknown",
         "blocks": str(blocks),
         "limit": str(call.limit) if call.limit > 0 else "no limit",
-        "tools": ", ".join(call.settings.required_tools),
+        "tools": " or ".join(call.settings.required_tools),
     }
     for name in call.settings.show_env:
         values["env:" + name] = printable(env(name))
