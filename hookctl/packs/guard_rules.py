@@ -30,8 +30,7 @@ _THEIRS = """\
 %s"""
 _WAIT = """\
 - Wait with `hookctl run wait --stall 15m`, never by polling or by ending your turn again and again.
-  It ends with 0 when the work is done, with 1 when it stands still, and with 124 when time is up:
-  then call it again."""
+  It ends with 0 (done), 1 (the work stands still) or 124 (the time is up: call it again)."""
 _GO_ON = """\
 - When the guard says that %s, go on with the next step. It is no new task and no reproach."""
 _STOP = "- When it lets you stop, stop, and say what is left."
