@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,76 @@ def test_a_link_that_is_put_back_is_one_file_again(replaced: tuple[str, Path, Pa
     assert hookctl("uninstall").code == 0
     assert target.read_text() == THEIRS
     assert store.load(folders.here().ledger) == {}
+
+
+# Links that make two settings files one.
+
+SCOPES = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
+
+
+def link(path: Path, target: Path, *, hard: bool) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if hard:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+        path.hardlink_to(target)
+    else:
+        path.symlink_to(os.path.relpath(target, path.parent))
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("linked", SCOPES)
+@pytest.mark.parametrize("hard", [False, True], ids=["symbolic", "hard"])
+def test_two_scopes_in_one_file_are_refused_and_the_fix_works(
+    isolated: Path, hookctl: Hookctl, scope: str, linked: str, hard: bool
+) -> None:
+    work = isolated / "work"
+    put(work / ".git" / "HEAD", "")
+    path = work / SCOPES[linked]
+    (other,) = [work / name for name in SCOPES.values() if work / name != path]
+    link(path, other, hard=hard)
+    install = ("install", "--host", "claude", "--scope", scope)
+    done = hookctl(*install)
+    assert done.code == 2
+    assert str(path if not hard else work / ".claude") in done.err and "rm " in done.err
+    assert not (work / ".hookctl").exists()
+    path.unlink()
+    for verb in (install, ("status",), ("upgrade",), ("check",), ("uninstall", "--scope", scope)):
+        assert hookctl(*verb).code == 0, verb
+
+
+def test_a_link_that_came_after_an_install_is_named(isolated: Path, hookctl: Hookctl) -> None:
+    work = isolated / "work"
+    put(work / ".git" / "HEAD", "")
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    path = work / SCOPES["local"]
+    link(path, work / SCOPES["project"], hard=False)
+    done = hookctl("status")
+    assert done.code == 4 and f"rm {path}" in done.err
+    path.unlink()
+    assert hookctl("status").code == 0
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("hard", [False, True], ids=["symbolic", "hard"])
+@pytest.mark.parametrize("together", [True, False])
+def test_two_hosts_with_one_file_are_refused(
+    isolated: Path, hookctl: Hookctl, scope: str, hard: bool, together: bool
+) -> None:
+    top = isolated / ("home" if scope == "user" else "work")
+    put(isolated / "work" / ".git" / "HEAD", "")
+    first = put(top / ".claude" / "settings.json", '{"model": "m"}')
+    link(top / ".qwen" / "settings.json", first, hard=hard)
+    options = ("--scope", scope)
+    if not together:
+        assert hookctl("install", "--host", "claude", *options).code == 0
+    before = first.read_bytes()
+    hosts = ("--host", "qwen", *(("--host", "claude") if together else ()))
+    done = hookctl("install", *hosts, *options)
+    assert done.code == 1
+    assert "settings file of Claude Code and of Qwen Code" in done.err or "of Qwen Code and of Claude Code" in done.err
+    assert first.read_bytes() == before
+    if not together:
+        assert hookctl("uninstall", *options).code == 0
+    assert first.read_text() == '{"model": "m"}'
+    assert first.samefile(top / ".qwen" / "settings.json")

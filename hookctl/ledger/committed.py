@@ -29,6 +29,7 @@ from hookctl.settings.targets import (
     OWN,
     RULES,
     Target,
+    one_file_error,
     pack_folder,
     read_inside,
     require_inside,
@@ -202,7 +203,9 @@ def _refuse_other_scopes(folders: Folders, target: Target, name: str) -> None:
             continue
         other = hosts.settings_path(target.host, scope, folders.environ, target.project)
         if other != target.path and key == store.real_path(other):
-            raise ValueError(f"{name} leads to the {scope} settings")
+            fault = one_file_error(target, scope, other)
+            error = ValueError(f"{name} leads to the {scope} settings")
+            raise store.unreadable("hookctl's record", error, fault.path, fault.hint)
 
 
 def _load_record(

@@ -35,6 +35,7 @@ from hookctl.settings.targets import (
     repository_above,
     require_inside,
 )
+from hookctl.system import files
 
 
 def plan_install(
@@ -142,7 +143,8 @@ def _require_readable_neighbours(sources: Sources, target: Target) -> None:
 def _require_own_file(drafts: list[Draft], draft: Draft) -> None:
     """Refuse a settings file that is also the one of another host of this command."""
     for other in drafts:
-        if other.snapshot.path == draft.snapshot.path and other.host.name != draft.host.name:
+        is_same = files.is_same(other.snapshot.path, draft.snapshot.path)
+        if is_same and other.host.name != draft.host.name:
             raise _shared_file(draft, other.host.name)
 
 
@@ -161,6 +163,10 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     target = draft.target
     if draft.record is not None and draft.record.host != target.host.name:
         raise _shared_file(draft, draft.record.host)
+    if draft.snapshot.links > 1:
+        for path, record in records.items():
+            if record.host != target.host.name and files.is_same(path, draft.snapshot.path):
+                raise _shared_file(draft, record.host)
     reading.require(target.host, draft.before)
     folder = _choose_folder(records, pack, draft)
     draft.drop_stranded_hooks(pack.name)

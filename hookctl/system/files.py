@@ -65,6 +65,16 @@ def real(path: str) -> str:
     return resolved
 
 
+def is_same(first: str, second: str) -> bool:
+    """Whether two paths lead to one file, by links of either kind; it need not exist yet."""
+    if real(first) == real(second):
+        return True
+    try:
+        return os.path.samefile(first, second)
+    except (OSError, ValueError):
+        return False
+
+
 def read(path: str) -> Snapshot:
     """The file behind every link; refuses anything but a regular file, without opening it."""
     target = real(path)
