@@ -46,12 +46,23 @@ CODES = {  # each with what it says of the moment
     "allowed": "the guard had nothing against it",
 }
 COUNTED = "another hook forced the agent on without progress; the host cannot end its turn"
+OF_REFUSALS = {
+    "end": "the same call was refused so often that the turn was ended",
+    "counted": "the same call was refused too often; the host cannot end its turn",
+}
 WRAPPED = "wrap"  # the event of a line about a denial of a wrapped hook
 OF_WRAPPED = CODES | {
     "blocked": "the hook that is wrapped denied the stop, and that was passed on",
     "tripped": "the hook that is wrapped denied as often as the limit allows, and nothing moved",
 }
 IGNORED = "ignored"  # a line with this key tells of a reminder that came to nothing
+_UNTOLD = {  # a line that the hook has not written yet; it will know the host
+    "host": "",
+    "session": None,
+    "event": "pre-tool",
+    "decision": "refuse",
+    "code": "dispatch_refused",
+}
 _KIND = ("host", "event", "decision", "code")
 _TEXTS = (*_KIND, "path", "error")
 _TOP = "guard"  # the folder above those of the projects
@@ -105,13 +116,33 @@ def _read_file(path: str) -> list[dict[str, Any]]:
     return events
 
 
-def count_since(state: str, earliest: float) -> Counts:
-    """How often the hook decided in which way, by the lines of the log since a moment."""
+def count_since(state: str, earliest: float, project: str = "") -> tuple[Counts, int]:
+    """How often the hook decided in which way since a moment, and how many may be older.
+
+    A `project` is the hash of one; else all of them count.
+
+    Refused calls that share a line count by the times of the first and the last of them; where the
+    moment lies between the two, all of them count, and may be older.
+    """
     counts: Counts = Counter()
-    for event in read(state):
-        if event["t"] >= earliest:
-            _add(counts, event)
-    return counts
+    older = 0
+    for event in (*read(state), *read_untold(state)):
+        is_asked_for = project in ("", event["project"])
+        if not is_asked_for or event.get("until", event["t"]) < earliest:
+            continue
+        _add(counts, event)
+        if event.get("since", event["t"]) < earliest:
+            older += event.get("refusals", 1) - 1
+    return counts, older
+
+
+def read_untold(state: str) -> list[dict[str, Any]]:
+    """A line for the refused calls of each file that the log does not tell of yet."""
+    lines = []
+    for name in _TRIPS:
+        for path in _find(state, name):
+            lines += _read_untold(path)
+    return lines
 
 
 def count_all(state: str) -> Counts:
@@ -140,7 +171,8 @@ def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
             for event in _read_file(path):
                 _add(counts, event)
     for path in untold:
-        _add_untold(counts, project, path)
+        for line in _read_untold(path):
+            _add(counts, line)
 
 
 @contextlib.contextmanager
@@ -196,19 +228,25 @@ def _add_totals(counts: Counts, project: str, stored: Any) -> None:
             counts[project, Kind(*words)] += number
 
 
-def _add_untold(counts: Counts, project: str, path: str) -> None:
-    """Add the refused calls that the log will tell of later."""
+def _read_untold(path: str) -> list[dict[str, Any]]:
+    """The refused calls that the log will tell of later, as a line; none if it told of all."""
     state = _read_object(path)
     trips = state.get("trips")
     told = state.get("told", trips)
     telling = state.get("telling", told)
     if type(trips) is not int or type(told) is not int:
-        return
+        return []
     if telling != told and _has_line(path, telling):  # the hook was killed before it said so
         told = telling
-    if trips > told:
-        kind = Kind("", "pre-tool", "refuse", "dispatch_refused")
-        counts[project, kind] += trips - told
+    if trips <= told:
+        return []
+    line = {**_UNTOLD, "t": state.get("until", 0), "since": state.get("since", 0)}
+    line["project"] = os.path.basename(os.path.dirname(path))
+    line["refusals"] = trips - told
+    try:
+        return [_event(line)]
+    except (ValueError, TypeError):
+        return [{**line, "t": 0.0, "since": 0.0}]
 
 
 def _has_line(path: str, trips: Any) -> bool:
@@ -268,8 +306,9 @@ def _event(line: dict[str, Any]) -> dict[str, Any]:
     """A checked line of the log; ValueError, TypeError or KeyError if it is invalid."""
     moment = float(line["t"])
     json.dumps(line, allow_nan=False)  # NaN would make our own JSON unreadable
-    if not 0 <= moment < clock.END:
-        raise ValueError
+    for time_of_call in (moment, line.get("since", moment), line.get("until", moment)):
+        if not 0 <= float(time_of_call) < clock.END:
+            raise ValueError
     for name in _TEXTS:
         if not isinstance(line.get(name, ""), str):
             raise ValueError

@@ -84,6 +84,55 @@ def test_one_project_and_a_span_of_time(logged: Path, hookctl: Hookctl, monkeypa
     assert hookctl("stats", "--since", "30m").out == "the guard has decided nothing in that time\n"
 
 
+# The log of a project at T: one refused call; then 92 that it does not tell of yet, and their times from T on.
+@pytest.mark.parametrize(
+    ("since", "until", "span", "trips", "older"),
+    [
+        (10, 20, "1h", 93, 0),
+        (10, 20, "3595s", 92, 0),  # the line is from before
+        (10, 20, "3588s", 92, 91),
+        (10, 20, "3570s", 0, 0),
+        (3599, 3599, "30m", 92, 0),
+    ],
+)
+@pytest.mark.parametrize("is_told", [False, True])
+def test_a_span_counts_what_shared_lines_stand_for_or_says_what_it_cannot_know(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch,
+    since: int, until: int, span: str, trips: int, older: int, is_told: bool,
+) -> None:  # fmt: skip
+    folder = isolated / "state" / "guard" / ("f" * 16)
+    lines = [line("dispatch_refused", "refuse", event="pre-tool", refusals=1, trips=1)]
+    times = {"since": T + since, "until": T + until}
+    if is_told:  # later, when the window was over
+        later = {**times, "t": T + 3600, "refusals": 92, "trips": 93}
+        lines.append({**line("dispatch_refused", "refuse", event="pre-tool"), **later})
+    put(folder / "events.jsonl", "".join(json.dumps(entry) + "\n" for entry in lines))
+    put(folder / "dispatch.json", json.dumps({"w": {}, "trips": 93, "told": 93 if is_told else 1, **times}))
+    monkeypatch.setenv("HOOKCTL_NOW", str(T + 3600))
+    data = hookctl("stats", "--since", span, "--json").data
+    assert (data["trips"], data.get("trips_perhaps_older", 0)) == (trips, older)
+    assert hookctl("stats", "--json").data["trips"] == 93
+    shown = hookctl("stats", "--since", span).out
+    assert ("at most 92 tool calls: 91 may be from before" in shown) == bool(older)
+    refusals = [event["refusals"] for event in hookctl("log", "--json").data["events"]]
+    assert refusals == [1, 92]
+    assert "(92 calls" in hookctl("log").out
+
+
+def test_turns_that_refusals_ended_are_counted_apart(logged: Path, hookctl: Hookctl) -> None:
+    before = hookctl("stats", "--json").data
+    with (logged / "events.jsonl").open("a") as file:
+        for decision in ("end", "counted"):
+            file.write(json.dumps(line("dispatch_refused", decision, event="pre-tool")) + "\n")
+    after = hookctl("stats", "--json").data
+    assert (after["ended"], after["trips"], after["stops"]) == (1, before["trips"], before["stops"])
+    assert "refused     101 tool calls; 1 turn ended for that\n" in hookctl("stats").out
+    assert "the same call was refused so often that the turn was ended" in hookctl("log").out
+    samples = metrics(hookctl("stats", "--prometheus").out)
+    assert samples["hookctl_trips_total", "", ""] == 101
+    assert samples["hookctl_decisions_total", "claude", "dispatch_refused"] == 2
+
+
 def test_nothing_yet(isolated: Path, hookctl: Hookctl) -> None:
     assert hookctl("stats").out == "the guard has decided nothing yet\n"
     assert metrics(hookctl("stats", "--prometheus").out) == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import clock, events, report
@@ -31,7 +31,8 @@ class Filter(NamedTuple):
 
 def log(folders: Folders, wanted: Filter) -> Result:
     """The guard's decisions in every project, the oldest first."""
-    decisions = list(_select(folders, wanted))
+    untold = events.read_untold(folders.state)
+    decisions = list(_select(folders, wanted, untold))
     if not decisions:
         suffix = " yet" if wanted == Filter() else " of that kind"
         return Result({"events": []}, (f"the guard has decided nothing{suffix}",))
@@ -63,15 +64,17 @@ def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
             return OK
 
 
-def _select(folders: Folders, wanted: Filter) -> Iterator[dict[str, Any]]:
-    """The decisions that the filter lets through."""
+def _select(
+    folders: Folders, wanted: Filter, untold: Sequence[dict[str, Any]] = ()
+) -> Iterator[dict[str, Any]]:
+    """The decisions that the filter lets through, and those of `untold`, which no line has yet."""
     earliest = float("-inf")
     if wanted.since:
         earliest = clock.moment(wanted.since, clock.now(folders.environ))
     _require_known("code", wanted.codes, events.CODES)
     _require_known("decision", wanted.decisions, events.DECISIONS)
     accepted = _accepted_values(folders, wanted)
-    for event in events.read(folders.state):
+    for event in sorted([*events.read(folders.state), *untold], key=lambda event: event["t"]):
         if event["t"] < earliest or not _is_of_session(event, wanted.session):
             continue
         if _is_accepted(event, accepted):
@@ -145,7 +148,9 @@ def _explain(event: dict[str, Any]) -> str:
     """The reason of a decision, and its counts in brackets."""
     reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
     reason = reasons.get(event.get("code", ""), "")
-    if event.get("decision") == "counted":
+    if event.get("code") == "dispatch_refused":
+        reason = events.OF_REFUSALS.get(event.get("decision", ""), reason)
+    elif event.get("decision") == "counted":
         reason = events.COUNTED
     if event.get(events.IGNORED) is True:
         reason += "; the reminder before it was ignored"
@@ -161,6 +166,7 @@ def _counts(event: dict[str, Any]) -> Iterator[str]:
         if count is not None:
             yield f"{count} {word}" if count == 1 else f"{count} {word}s"
     if event.get("refusals", 1) != 1:
-        yield f"{event['refusals']} calls"
+        since = f" since {clock.local(event['since'])}" if event.get("since") else ""
+        yield f"{event['refusals']} calls{since}"
     if event.get("progress"):
         yield f"{event['progress']} progress"

@@ -42,8 +42,11 @@ def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool =
     if since and prometheus:
         hint = "Leave --since out: a monitoring system makes rates and spans of totals."
         raise usage_error("--prometheus prints totals, which begin at the beginning", hint)
-    tallies = sorted(_count(folders, since, named))
+    counted, older = _count(folders, since, named)
+    tallies = sorted(counted)
     data = _summarize(tallies)
+    if older:
+        data["trips_perhaps_older"] = older
     if prometheus:
         return Result(data, tuple(_export(tallies)))
     if not tallies:
@@ -52,21 +55,22 @@ def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool =
     return Result(data, tuple(_show(folders, data, tallies)))
 
 
-def _count(folders: Folders, since: str, named: str) -> list[Tally]:
-    """The counts by project and kind."""
+def _count(folders: Folders, since: str, named: str) -> tuple[list[Tally], int]:
+    """The counts by project and kind, and how many of them may lie before the span."""
+    older = 0
     only = ""
     if named:
         only = os.path.basename(project.state_folder(folders.state, project.named(named)))
     if since:
         earliest = clock.moment(since, clock.now(folders.environ))
-        found = events.count_since(folders.state, earliest)
+        found, older = events.count_since(folders.state, earliest, only)
     else:
         found = events.count_all(folders.state)
     tallies = []
     for (name, kind), count in found.items():
         if only in ("", name):
             tallies.append(Tally(name, kind, count))
-    return tallies
+    return tallies, older
 
 
 def _summarize(tallies: list[Tally]) -> dict[str, Any]:
@@ -81,12 +85,14 @@ def _summarize(tallies: list[Tally]) -> dict[str, Any]:
 def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     decisions: dict[str, Counter[str]] = {word: Counter() for word in _DECISIONS}
     codes: Counter[str] = Counter()
-    trips = ignored = 0
+    trips = ignored = ended = 0
     for _, kind, count in tallies:
         if kind.code == events.IGNORED:
             ignored += count
+        elif kind.code == _REFUSED and kind.decision == "end":
+            ended += count
         elif kind.code == _REFUSED:
-            trips += count
+            trips += count * (kind.decision == "refuse")
         else:
             codes[kind.code] += count
             if kind.event in _STOPS and kind.decision in decisions:
@@ -95,6 +101,7 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
         "stops": sum(sum(reasons.values()) for reasons in decisions.values()),
         "decisions": {word: dict(sorted(reasons.items())) for word, reasons in decisions.items()},
         "trips": trips,
+        "ended": ended,
         "nudges": codes["nudged"],
         "ignored": ignored,
         "state_errors": codes["state_error"] + codes["lock_timeout"],
@@ -122,7 +129,11 @@ def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             by_count = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
             listed = ", ".join(f"{code} {count}" for code, count in by_count)
             yield f"  {label}", f"{sum(reasons.values())}: {listed}"
-    yield "refused", amount(data["trips"], "tool call")
+    refused = amount(data["trips"], "tool call")
+    if "trips_perhaps_older" in data:
+        refused = f"at most {refused}: {data['trips_perhaps_older']} may be from before"
+    ended = data["ended"]
+    yield "refused", f"{refused}; {amount(ended, 'turn')} ended for that" if ended else refused
     nudges = amount(data["nudges"], "reminder")
     yield "reminded", f"{nudges}, {data['ignored']} ignored"
     if data["state_errors"]:
@@ -168,7 +179,7 @@ def _sample(tally: Tally) -> tuple[str, str]:
     """The metric that counts, and its labels."""
     kind = tally.kind
     labels = {"project": tally.project}
-    if kind.code == _REFUSED:
+    if kind.code == _REFUSED and kind.decision == "refuse":
         return "trips", _format_labels(labels)
     labels["host"] = kind.host
     if kind.code == events.IGNORED:

@@ -35,7 +35,7 @@ def on_dispatch(event, host):
     if call.settings.dispatch_end > 0:
         state["refused"], refusals = count_refusals(call, stored, key, is_refused, is_new)
     is_last = is_new and refusals == call.settings.dispatch_end > 0
-    if is_last:
+    if is_last and state["trips"] > state["told"]:
         state["telling"] = state["trips"]
     save_object(path, state)  # if that fails, the call runs
     if is_refused:
@@ -97,15 +97,24 @@ def count_call(call, stored, key):
     refused = count > call.settings.dispatch_max
     trips = read_count(stored, "trips", 0)
     told = count_told(call, stored, trips)
-    if refused and not counted_before:
-        trips += 1
+    is_new = refused and not counted_before
+    since, until = note_times(call, stored, trips > told, is_new)
+    trips += is_new
     is_first = count == call.settings.dispatch_max + 1
     is_due = is_first or len(windows) < len(known) or trips - told >= EVERY
     windows = make_room({**windows, key: [start, count]}, key, call)
     state = {"w": windows, "trips": trips, "told": told, "asked": asked}
+    state.update(since=since, until=until)
     if is_due and trips > told:
         state["telling"] = trips
     return state, refused, not counted_before
+
+
+def note_times(call, stored, has_untold, is_new):
+    """When the first and the last of the refused calls came that the log does not tell of yet."""
+    now = int(call.now)
+    since = read_count(stored, "since", now) if has_untold else now
+    return since, now if is_new else read_count(stored, "until", now)
 
 
 def tell(call, path, state):
@@ -116,6 +125,9 @@ def tell(call, path, state):
     """
     trips = state.pop("telling")
     line = dict(UNCOUNTED, refusals=trips - state["told"], trips=trips)
+    for name in ("since", "until"):  # when these calls came, if not at the time of the line
+        if state[name] != int(call.now):
+            line[name] = state[name]
     log(call, "refuse", "dispatch_refused", line)
     save_object(path, dict(state, told=trips))
 
