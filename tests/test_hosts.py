@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.errors import HookctlError
+from hookctl.settings import targets
 from hookctl.system.folders import asset
 
 FOLDER = Path(hosts.__file__).parent
@@ -58,3 +61,16 @@ def test_an_unknown_host_is_refused_with_the_one_that_may_be_meant(name: str, me
     with pytest.raises(HookctlError, match=f"unknown host '{name}'") as caught:
         hosts.load(name)
     assert caught.value.hint.startswith(f"{meant}Name one of: antigravity, ")
+
+
+@pytest.mark.parametrize("name", hosts.names())
+@pytest.mark.parametrize("folder", ["$USER", "${HOME}", "a $1 '$USER' b", "~", "$", "plain"])
+def test_a_path_is_the_same_behind_the_host_and_the_shell(name: str, folder: str) -> None:
+    """Some hosts fill in variables first; whatever is in the environment, the shell gets the path."""
+    host = hosts.load(name)
+    path = f"/home/{folder}/hook.py"
+    text = targets.in_sh(targets.Target(host, "user", "/settings"), path)
+    if host.registration.expands:
+        text = re.sub(r"\$(?:(\w+)|\{([^}]+)\})", "FILLED", text)
+    done = subprocess.run(["/bin/sh", "-c", f"printf %s {text}"], capture_output=True, text=True, check=True)
+    assert done.stdout == path

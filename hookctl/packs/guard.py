@@ -16,7 +16,7 @@ from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, MODES, Settings
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Pack, PackHook
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.settings.words import is_true
 from hookctl.system import files
 
@@ -31,7 +31,7 @@ _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 def command(id: str, target: Target, folder: str, python: str, event: str) -> str:
     """The registered command: if a file is missing or the hook crashes, the host sees 0."""
     file, host = in_sh(target, f"{folder}/hook.py"), target.host.name
-    program = "python3" if target.shared else shlex.quote(python)
+    program = "python3" if target.shared else quote(target.host, python)
     has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
     is_ready = f"[ -f {file} ] && [ -r {file} ] && {has_python}"
     return f"{head(id)}{is_ready} && {program} -I -S {file} {event} --host {host}; exit 0"

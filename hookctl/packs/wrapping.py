@@ -17,7 +17,7 @@ import shlex
 from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head
 from hookctl.model import WRAP
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 
 PROGRAM = "wrap.py"
 _ALONE = 'eval "set --; $1"'
@@ -37,7 +37,7 @@ def id_of(original: str) -> str:
 def command(original: str, target: Target, folder: str, python: str) -> str:
     """The command that runs `original` through the guard, or directly if our file is missing."""
     file = in_sh(target, f"{folder}/{PROGRAM}")
-    program = "python3" if target.shared else shlex.quote(python)
+    program = "python3" if target.shared else quote(target.host, python)
     has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
     guarded = f'exec {program} -I -S {file} stop --host {target.host.name} "$1"'
     ready = f"[ -f {file} ] && [ -r {file} ] && {has_python}"

@@ -292,4 +292,10 @@ def in_sh(target: Target, path: str) -> str:
         message = "no command can name this path"
         hint = "Set HOOKCTL_DATA_DIR to a path in UTF-8 and on one line."
         raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
-    return shlex.quote(path)
+    return quote(target.host, path)
+
+
+def quote(host: Host, path: str) -> str:
+    """A path quoted for sh, with no variable in it for a host that expands them in its settings."""
+    quoted = shlex.quote(path)
+    return quoted.replace("$", "$''") if host.registration.expands else quoted

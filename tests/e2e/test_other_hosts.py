@@ -121,6 +121,12 @@ def test_a_call_that_is_made_too_often_is_refused(host: Host) -> None:
     assert (host.place.project / "ran").read_text() == "again\n" * 2
 
 
+def test_a_folder_with_the_name_of_a_variable_is_found(host: Host) -> None:
+    environment = {"HOOKCTL_DATA_DIR": str(host.place.root / "it's ~ $HOME ${HOME} $1 `x`")}
+    hookctl(host.place, *INSTALL, "--host", host.name, environment=environment)
+    assert host.play("done") == KEPT
+
+
 def test_without_its_program_the_agent_just_stops_and_its_tools_run(host: Host) -> None:
     hookctl(host.place, *INSTALL, "--host", host.name, "--dispatch", "*")
     shutil.rmtree(data_folder(host.place))
