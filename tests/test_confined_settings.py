@@ -118,6 +118,21 @@ def test_nothing_is_read_or_written_outside(
     assert sorted(os.listdir(isolated / "out")) == ["victim.json"]
 
 
+def test_a_list_of_paths_is_never_taken_for_one_path(victim: Path, hookctl: Hookctl, isolated: Path) -> None:
+    """As one path this leads out of the project, though each of its parts is inside."""
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    Path("q:deep").mkdir()
+    Path("a/b").mkdir(parents=True)
+    Path("deep").symlink_to("a/b")
+    commit({"task_file": "q:deep/../../out/victim.json"}, isolated)
+    before = files_below(isolated / "out")
+    for action in (["remaining", "3"], ["heartbeat"], ["status"]):
+        outcome = hookctl("run", *action)
+        assert str(isolated / "out") not in outcome.out + outcome.err
+    assert '"block"' not in stop(isolated)  # the foreign file says that 7 remain
+    assert files_below(isolated / "out") == before
+
+
 @pytest.mark.parametrize("attack", [name for name in ATTACKS if name not in UNREADABLE])
 def test_doctor_and_check_name_the_setting(victim: Path, hookctl: Hookctl, isolated: Path, attack: str) -> None:
     assert hookctl("install", "--host", "claude", "--scope", "project").code == 0

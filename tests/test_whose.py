@@ -504,6 +504,24 @@ def test_a_hook_runs_no_program_in_a_folder_of_another_user(
 
 
 @needs_root
+@pytest.mark.parametrize(
+    ("link", "folder", "runs"),
+    [(STRANGER, STRANGER, True), (0, STRANGER, True), (STRANGER + 1, STRANGER, False), (STRANGER, STRANGER + 1, False),
+     (STRANGER + 1, 0, False), (0, 0, True)],
+)  # fmt: skip
+def test_a_link_to_a_folder_is_looked_at_too(link: int, folder: int, runs: bool) -> None:
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)
+        project = repository(Path(root) / "project")
+        plant(project)
+        (project / ".hookctl").rename(project / "real")
+        (project / ".hookctl").symlink_to("real")
+        os.chown(project / ".hookctl", link, link, follow_symlinks=False)
+        os.chown(project / "real", folder, folder)
+        assert run_from(project, user=STRANGER) == (str(project) if runs else "")
+
+
+@needs_root
 @pytest.mark.parametrize(("host", "stranger"), [("codex", False), ("claude", False), ("claude", True)])
 def test_doctor_names_nested_programs_of_another_user(
     isolated: Path, hookctl: Hookctl, give: Callable[..., Path], host: str, stranger: bool

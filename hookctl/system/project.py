@@ -182,7 +182,7 @@ def task_file(
     if not named and not configured:
         return own, {}
     names = dict(pair.split("=", 1) for pair in options.get("task_fields", []) if "=" in pair)
-    paths = [named] if named else [configured, *configured.split(":")]
+    paths = [named] if named else configured.split(":")
     for path in paths:
         if os.path.lexists(os.path.join(root, path)):
             return os.path.join(root, path), names

@@ -81,7 +81,7 @@ def find_task(settings):
     if not named and not settings.task_file:
         return own, {}
     names = dict(pair.split("=", 1) for pair in settings.task_fields if "=" in pair)
-    paths = [named] if named else [settings.task_file, *settings.task_file.split(":")]
+    paths = [named] if named else settings.task_file.split(":")
     for path in paths:
         if exists(path):
             return path, names
