@@ -36,6 +36,8 @@ def run(arguments: list[str]) -> int:
         from hookctl import cli
 
         return cli.call(arguments)
+    except ModuleNotFoundError as error:
+        return _fail(command, _missing(error), as_json=as_json)
     except KeyboardInterrupt:
         if sys.stderr:
             sys.stderr.write("\nhookctl: interrupted\n")
@@ -83,6 +85,15 @@ def _fail(command: str, error: errors.HookctlError, *, as_json: bool) -> int:
     result = Result({}, errors=(error.as_dict(),), exit_code=error.exit_code)
     report.show(command, result, as_json=as_json)
     return error.exit_code
+
+
+def _missing(error: ModuleNotFoundError) -> errors.HookctlError:
+    """The error of a hookctl that was started by a Python without what it needs."""
+    if not error.name or error.name.partition(".")[0] == "hookctl":
+        return _unexpected(error)
+    message = f"{error.name} is not installed for {sys.executable}"
+    hint = "Start the hookctl that was installed (.venv/bin/hookctl), or install it: README.md."
+    return errors.HookctlError("not_installed", message, hint=hint, exit_code=errors.FAILED)
 
 
 def _unexpected(error: Exception) -> errors.HookctlError:

@@ -97,9 +97,13 @@ def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> l
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint's first sentence with the closest known name; empty if none is close."""
     import difflib
+    import re
 
     names = {name.lower(): name for name in known}
-    matches = difflib.get_close_matches(word.lower(), names, 1)
+    # vscode is as near to codex as a misspelled short name: 0.73.
+    matches = difflib.get_close_matches(word.lower(), names, 1, cutoff=0.75)
+    if not matches:  # claude-code is claude
+        matches = [part for part in re.split(r"[-_ ]", word.lower()) if part in names]
     if not matches:
         return ""
     return f"Did you mean {names[matches[0]]}? "

@@ -143,7 +143,10 @@ def _message_data(message: str | Message) -> dict[str, str]:
 
 def error_text(error: dict[str, Any]) -> str:
     """An error in two lines: what is wrong and where, and what to do."""
-    text = f"error: {plain(error['message'])}"
+    text = plain(error["message"])
+    if error["code"] == "declined":  # a person's answer is no error
+        return text
+    text = f"error: {text}"
     where = plain(error["path"])
     if where and error["line"]:
         where = f"{where}:{error['line']}:{error['column']}"

@@ -646,7 +646,7 @@ def test_at_a_terminal_no_means_no(settings: Path) -> None:
     settings.parent.mkdir()
     outcome, seen = at_terminal("n\n", "install")
     assert (outcome.code, outcome.out) == (130, "")
-    assert seen.endswith("hookctl: error: nothing was changed\r\n")
+    assert seen.endswith("[y/N] hookctl: nothing was changed\r\n")
     assert not settings.exists()
 
 
@@ -678,3 +678,20 @@ def test_colours_are_for_terminals_that_want_them(settings: Path) -> None:
     assert "\033[" not in at_terminal("", *plan, stdout=True, NO_COLOR="1")[1]
     assert "\033[" not in at_terminal("", *plan, stdout=True, NO_COLOR="", TERM="dumb")[1]
     assert "\033[" not in at_terminal("", *plan, NO_COLOR="")[0].out
+
+
+@pytest.mark.parametrize("words", [[], ["install"], ["run", "wait"]])
+def test_help_as_a_word_is_help_as_an_option(hookctl: Hookctl, words: list[str]) -> None:
+    said = hookctl("help", *words)
+    assert said.code == 0
+    assert said.out == hookctl(*words, "--help").out
+
+
+@pytest.mark.parametrize("words", [[], ["status"], ["--version"]])
+def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[str]) -> None:
+    code = "import sys; sys.modules['typer'] = None; from hookctl.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()
+    assert said[0] == f"hookctl: error: typer is not installed for {sys.executable}"
+    assert (len(said), done.stdout, done.returncode) == (2, "", 1)
+    assert said[1].startswith("  fix: ") and ".venv/bin/hookctl" in said[1]

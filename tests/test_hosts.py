@@ -43,6 +43,9 @@ def test_the_schema_refuses_what_it_does_not_know() -> None:
         assert not validator.is_valid(wrong)
 
 
+UNSUPPORTED = "hookctl does not support it (yet). "
+
+
 def test_hosts_are_loaded_by_name() -> None:
     assert "claude" in hosts.names()
     assert hosts.load("claude").title == "Claude Code"
@@ -52,7 +55,9 @@ def test_hosts_are_loaded_by_name() -> None:
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("claud", "Did you mean claude? "), ("Claude", "Did you mean claude? "), ("emacs", ""),
+        ("claud", "Did you mean claude? "), ("Claude", "Did you mean claude? "), ("emacs", UNSUPPORTED),
+        ("vscode", UNSUPPORTED), ("cline", UNSUPPORTED), ("codx", "Did you mean codex? "),
+        ("codex-cli", "Did you mean codex? "), ("cluade", "Did you mean claude? "),
         ("claude-code", "Did you mean claude? "), ("GEMINI-cli", "Did you mean gemini? "),
         ("claude,codex", "Give --host once for each host. "),
     ],

@@ -60,6 +60,15 @@ def test_a_limit_without_end_gets_the_highest_cap(installed: Path, hookctl: Hook
     assert document(installed)["env"] == {LIMIT: "0", CAP: "5000"}
 
 
+def test_what_stays_is_named_with_how_to_remove_it(installed: Path, hookctl: Hookctl) -> None:
+    text = installed.read_text().replace('"MAX_STOP_BLOCKS": "5"', '"MAX_STOP_BLOCKS": "9"')
+    installed.write_text(text)
+    out = hookctl("uninstall").out
+    assert [line for line in out.splitlines() if line.startswith("To remove MAX_STOP_BLOCKS too, delete it by hand:")]
+    assert json.loads(installed.read_text())["env"] == {"MAX_STOP_BLOCKS": "9"}
+    assert "To remove" not in hookctl("uninstall").out
+
+
 def test_a_cap_of_their_own_is_kept(installed: Path, hookctl: Hookctl) -> None:
     edit(installed, **{CAP: "3", LIMIT: "12"})
     hookctl(*INSTALL)

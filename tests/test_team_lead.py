@@ -371,6 +371,21 @@ def test_a_value_in_the_configuration_that_differs_is_named(work: Path, hookctl:
     assert hookctl("check").code == 0
 
 
+def test_what_to_commit_has_the_packs_own_files(work: Path, hookctl: Hookctl) -> None:
+    pack = '[pack]\nname = "bell"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "true"\n'
+    source = put(work / "hooks" / "bell.toml", pack)
+    elsewhere = put(work.parent / "two.toml", pack.replace("bell", "two"))
+    said = hookctl("install", str(source), *PROJECT, "--yes").out
+    assert "commit .claude/settings.json hooks/bell.toml and .hookctl, so" in said
+    assert "two.toml" not in hookctl("install", str(elsewhere), *PROJECT, "--yes").out
+
+
+def test_an_install_that_works_is_not_headed_by_a_warning(hookctl: Hookctl, isolated: Path) -> None:
+    (isolated / "fine" / ".git").mkdir(parents=True)
+    done = hookctl("install", *PROJECT, "--project", str(isolated / "fine"))
+    assert done.out.startswith("ok    Claude Code (project)") and "only where it is started" in done.err
+
+
 # Leaving.
 
 

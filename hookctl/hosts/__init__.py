@@ -139,6 +139,7 @@ def load(name: str) -> Host:
     """The host of this name; a usage error lists the known hosts."""
     if name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
+        meant = meant or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
     import tomllib

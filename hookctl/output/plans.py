@@ -103,7 +103,8 @@ def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
     if target.scope != "user":
         title += f" ({target.scope})"
     if details:
-        mark = WARN if file.messages else OK
+        is_warned = any(message.level == "warning" for message in file.messages)
+        mark = WARN if is_warned else OK
         return [Line(title, mark, path=tilde(file.path)), *details]
     return [Line(f"{title}: nothing to do", SKIP, path=tilde(file.path))]
 

@@ -30,7 +30,8 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     for code, lines in notices.items():
         for line in lines:
             path = draft.target.path
-            messages.append(Message(line, code, host=draft.host.name, path=path))
+            level = "info" if code == "start_folder" else "warning"
+            messages.append(Message(line, code, level, host=draft.host.name, path=path))
     return messages
 
 

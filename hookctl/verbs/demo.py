@@ -33,7 +33,7 @@ class Scene(NamedTuple):
 _STORY = (
     Scene("you", "`hookctl run remaining 3`: three pieces of work are left", {"remaining": 3}),
     Scene("agent", 'works a little, and says: "Shall I go on?"', {}, asks=True),
-    Scene("agent", "finishes one piece, and stops again", {"remaining": 2}, asks=True),
+    Scene("agent", "finishes one piece: progress; stops again", {"remaining": 2}, asks=True),
     Scene("agent", "stops again, and has done nothing", {}, asks=True),
     Scene("agent", "stops once more, and has done nothing", {}, asks=True),
     Scene("you", "send a new prompt: the guard counts from the start", {}, is_prompt=True),
@@ -97,7 +97,11 @@ def _play(
             decision = log_line.get("decision", "allow")
             said = _read_answer(answer).replace(f"{stage.project}/", "")
             time.sleep(pause / 2)
-            tell(_describe(decision, "" if is_told and decision == "block" else said))
+            if decision == "block":
+                blocks = f" (block {log_line.get('blocks')} of {_LIMIT})"
+                tell(_describe(decision, "" if is_told else said, blocks))
+            else:
+                tell(_describe(decision, said))
             is_forced = decision == "block"
             is_told = is_told or is_forced
             step = {**step, "decision": decision, "code": log_line.get("code"), "said": said}
@@ -110,6 +114,6 @@ def _read_answer(answer: str) -> str:
     return str(values.get("reason") or values.get("systemMessage") or "")
 
 
-def _describe(decision: str, said: str) -> Line:
-    text = _SAID.get(decision, decision)
+def _describe(decision: str, said: str, blocks: str = "") -> Line:
+    text = _SAID.get(decision, decision) + blocks
     return Line(f'{text}: "{said}"' if said else text, label="guard")

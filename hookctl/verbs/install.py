@@ -166,8 +166,19 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
         steps += _advise_on_dispatch(targets)
     return [
         Line(f"The guard {_describe_mode(settings.mode, targets)}."),
+        *_describe_looks(settings.mode, targets),
         *_next(plan, targets, steps),
     ]
+
+
+def _describe_looks(mode: str, targets: list[Target]) -> list[Line]:
+    """How a host shows a block where that looks like a failure."""
+    lines = []
+    for host in {target.host.name: target.host for target in targets}.values():
+        shown = host.client.block_shown
+        if shown and mode in _FIRST_STEPS:
+            lines.append(Line(f"{host.title} shows that as `{shown}`; it is no failure."))
+    return lines
 
 
 def _advise_on_dispatch(targets: list[Target]) -> list[str]:
@@ -224,6 +235,17 @@ def _next(plan: Plan, targets: list[Target], steps: list[str]) -> list[str | Lin
     return ["Next:", *lines] if lines else []
 
 
+def _find_sources(plan: Plan, project: str) -> list[str]:
+    """The pack files that the project's record names: without them nobody can upgrade the packs."""
+    sources: dict[str, None] = {}
+    for file in plan.files:
+        if file.target.shared and file.record:
+            for pack in file.record.packs.values():
+                if pack.source.startswith(f"{project}/"):
+                    sources[pack.source] = None
+    return list(sources)
+
+
 def _advise_on_commit(plan: Plan, targets: list[Target]) -> list[Line]:
     """Whether to commit the project's files."""
     paths = []
@@ -231,7 +253,9 @@ def _advise_on_commit(plan: Plan, targets: list[Target]) -> list[Line]:
         is_asked = file.target in targets or file.target.host.format == RULES
         if is_asked and file.target.project and file.after is not None:
             paths.append(file.target.path)
-    names = " ".join(os.path.relpath(path, targets[0].project) for path in paths)
+    project = targets[0].project
+    paths += _find_sources(plan, project)
+    names = " ".join(os.path.relpath(path, project) for path in paths)
     if targets[0].shared:
         return [Line(f"commit {names} and .hookctl, so that every clone has it", indent=2)]
     if names:

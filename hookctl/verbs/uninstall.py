@@ -22,7 +22,7 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.sources import Sources, look, read_document
-from hookctl.settings.targets import GUARD, OWN, Target, all_files, target_of_record
+from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
 from hookctl.system.folders import Folders
 
 
@@ -167,7 +167,8 @@ def _describe_success(
     done = f"{request.name or 'everything'} is uninstalled"
     if titles and (request.hosts or is_partial):
         done += f" for {', '.join(dict.fromkeys(titles))}"
-    return [Line(f"{done}. {_name_backups(folders)}"), *_next_steps(folders, plan)]
+    lines = [Line(f"{done}. {_name_backups(folders)}"), *_name_kept(plan)]
+    return [*lines, *_next_steps(folders, plan)]
 
 
 def _describe_part(
@@ -187,7 +188,8 @@ def _describe_part(
     lines = [Line(removals.removed_text(request.name, files, [*left, *away]))]
     lines += [Line(removals.describe_left(error), indent=2) for error in unreadable]
     lines += [Line(f"{tilde(folder)}: it is not there", indent=2) for folder in away]
-    return [*lines, Line(_name_backups(folders)), *_next_steps(folders, plan)]
+    lines += [Line(_name_backups(folders)), *_name_kept(plan)]
+    return [*lines, *_next_steps(folders, plan)]
 
 
 def _find_project(folders: Folders, error: HookctlError) -> str:
@@ -199,6 +201,17 @@ def _find_project(folders: Folders, error: HookctlError) -> str:
         if record.project and error.path.startswith(f"{record.project}/"):
             return record.project
     return ""
+
+
+def _name_kept(plan: Plan) -> list[Line]:
+    """What the operator has set by hand, and how it goes: a limit works on for other guards."""
+    lines = []
+    for file in plan.files:
+        names = [str(action.path[-1]) for action in file.decision.kept if action.kind == "leaf"]
+        if names and file.target.host.format != RULES:
+            text = f"To remove {' and '.join(names)} too, delete it by hand:"
+            lines.append(Line(text, path=tilde(file.target.path)))
+    return lines
 
 
 def _name_backups(folders: Folders) -> str:
