@@ -284,3 +284,28 @@ def test_a_program_of_a_newer_hookctl_is_not_taken_at_its_word(project: Project)
 def test_a_slip_is_a_usage_error(project: Project) -> None:
     for options in (("--require", "./gone.toml"), ("--require", "a b"), ("--project", "gone")):
         assert project.hookctl("check", *options).code == 2
+
+
+def count_calls(project: Project, variables: int) -> int:
+    """How many functions a check goes through with so many variables in the project's settings."""
+    path = project.top / ".claude" / "settings.json"
+    values = json.loads(path.read_text())
+    values["env"].update({f"HOOKCTL_A{number}": "1" for number in range(variables)})
+    path.write_text(json.dumps(values))
+    calls = 0
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        assert project.hookctl("check").code == 0
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_twice_the_variables_are_twice_the_work(project: Project) -> None:
+    _, few, more, most = (count_calls(project, number) for number in (100, 200, 400, 800))  # the first one imports
+    assert most - more < 2.5 * (more - few)

@@ -436,15 +436,17 @@ def _judge_variables(
     for installed in facts.packs:
         if installed.name == GUARD and installed.file.target.host.name == name:
             config = installed.config
+    paths = {}
+    for source in reversed(sources):  # of the same variable the first one counts
+        paths.update(dict.fromkeys(effective.variables([source]), source.path))
     for key, value in effective.variables(sources).items():
         off = own_hooks.off_by_variable(key, value, config)
         message = f"{key} {off}"
         if key == "PATH":
             off = own_hooks.fault_of_path(value, facts.pythons.get(value, ""), facts.project)
             message = f"on the PATH that these settings give to hooks, {off}"
-        path = next(source.path for source in sources if key in effective.variables([source]))
         if off:
-            yield finding("hook_environment", message, name, path, "Remove it.", "error")
+            yield finding("hook_environment", message, name, paths[key], "Remove it.", "error")
         elif key.startswith("HOOKCTL_"):
             message = f"{key} overrides the guard's configuration"
-            yield finding("hook_environment", message, name, path, "", "info")
+            yield finding("hook_environment", message, name, paths[key], "", "info")
