@@ -49,6 +49,9 @@ def test_the_stop_after_it_has_it_in_the_log_and_check_fails(lab: Lab, hookctl: 
 def test_it_is_counted_once_however_often_the_agent_stops(lab: Lab, hookctl: Hookctl) -> None:
     assert lab.stops("0111") == "BAAA"
     assert ignored(lab) == [False, True, False, False]
+    assert check(hookctl) == 1, "nobody saw to it"
+    lab.stops("0", prompt_id="next")
+    assert check(hookctl) == 0, "a person wrote, and the agent is reminded anew"
     assert hookctl("stats", "--json").data["ignored"] == 1
 
 

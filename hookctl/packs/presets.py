@@ -70,6 +70,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "required_tools": ["kanban_complete", "kanban_block"],
         "required_scope_env": "HERMES_KANBAN_TASK",
         "max_nudges": 1,
+        "show_env": ["HERMES_KANBAN_TASK"],
         "claim": False,
         "work_hours": 0,
         "end_foreign_chains": False,

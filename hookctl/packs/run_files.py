@@ -444,12 +444,12 @@ def read_chain(run_files: RunFiles) -> tuple[int, int]:
 
 
 def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
-    """Whether a required tool was called, or a prompt came, since the session's last reminder."""
+    """Whether a required tool was called, or a prompt came, since a reminder was ignored."""
     name = f"{session}.json"
     if not re.fullmatch(_SESSION_FILE, name):
         return False
     values = _read_session(os.path.join(run_files.state, name))
-    return values.get("terminal") == 1 or values.get("nudges") == 0
+    return values.get("terminal") == 1 or values.get("nudges") == 0 or values.get("ignored") == 0
 
 
 def _read_session(path: str) -> dict[str, int]:

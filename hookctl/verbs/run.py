@@ -309,20 +309,16 @@ def _needs_a_look(run_files: RunFiles) -> bool:
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
-    """Whether a session's last stop was one in spite of a reminder, and nobody saw to it.
+    """Whether a session stopped in spite of a reminder, and nobody saw to it.
 
     A prompt or the tool's call sees to it, the next `run start` to all, and so do 12 hours.
     """
     since = work_files.begin_of_run(run_files, clock.seconds(work_files.DEFAULT_SPAN))
-    last_stops = {}
+    sessions = set()
     for line in events.read_folder(run_files.state):
-        if line.get("event") == "stop":
-            last_stops[str(line.get("session"))] = line
-    for session, line in last_stops.items():
-        is_ignored = line.get(events.IGNORED) is True and line["t"] >= since
-        if is_ignored and not work_files.is_reminder_settled(run_files, session):
-            return True
-    return False
+        if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
+            sessions.add(str(line.get("session")))
+    return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
 
 
 def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str]:

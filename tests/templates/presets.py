@@ -50,6 +50,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "hermes": {
         "required_tools": ["kanban_complete", "kanban_block"],
         "required_scope_env": "HERMES_KANBAN_TASK",
+        "show_env": ["HERMES_KANBAN_TASK"],
         "max_nudges": 1,
         "claim": False,
         "work_hours": 0,

@@ -125,3 +125,28 @@ def test_the_second_block_says_so(lab: Lab) -> None:
     lab.config(reason="{blocks} of {limit}").task(remaining=3)
     lab.stop()
     assert json.loads(lab.call("stop", stop_hook_active=True))["reason"] == "2 of 5"
+
+
+@pytest.mark.parametrize(
+    ("mode", "crumb", "fields", "is_said"),
+    [
+        ("keepalive", True, {"source": "startup", "session_id": "S2"}, True),
+        ("keepalive", True, {"source": "resume"}, True),
+        ("keepalive", True, {}, True),
+        ("keepalive", True, {"source": "compact"}, False),
+        ("keepalive", True, {"source": "clear"}, False),
+        ("keepalive", False, {"source": "resume"}, False),
+        ("breaker", True, {"source": "resume"}, False),
+    ],
+)
+def test_a_run_that_was_cut_off_is_told_so(
+    lab: Lab, mode: str, crumb: bool, fields: dict[str, str], is_said: bool
+) -> None:
+    lab.config(**ON, mode=mode, claim=False).task(remaining=3)
+    lab.arm()
+    assert lab.stops("01") == "BB"  # and then the agent is killed
+    if not crumb:
+        (lab.folder / "RESPAWN_REQUESTED").unlink(missing_ok=True)
+    elif mode == "breaker":
+        (lab.folder / "RESPAWN_REQUESTED").touch()
+    assert ("was cut off" in start(lab, **fields)) == is_said

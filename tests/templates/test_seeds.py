@@ -143,7 +143,6 @@ def test_rockbot_decides_the_same_at_its_own_figures(tmp_path: Path) -> None:
 
 @some
 def test_hermes_decides_the_same(tmp_path: Path, seeds: range) -> None:
-    """A worker has one task: with its terminal call the conversation ends."""
     for seed in seeds:
         dice = random.Random(seed)
         lab = laboratory(tmp_path / str(seed), "hermes")
@@ -166,5 +165,3 @@ def test_hermes_decides_the_same(tmp_path: Path, seeds: range) -> None:
                     fields = {"session_id": f"w{worker}", "prompt_id": f"p{worker}-{turn}"}
                     assert lab.stop(active, **fields) == said, (seed, worker, turn)
                     active = True
-                if {"kanban_complete", "kanban_block"} & set(oracle.called):
-                    break

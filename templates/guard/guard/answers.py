@@ -109,6 +109,9 @@ def list_values(call, blocks, remaining):
         "limit": str(call.limit) if call.limit > 0 else "no limit",
         "tools": " or ".join(call.settings.required_tools),
     }
+    scope = call.settings.required_scope_env
+    is_shown = scope and scope in call.settings.show_env
+    values["scope"] = " " + printable(env(scope)) if is_shown else ""
     for name in call.settings.show_env:
         values["env:" + name] = printable(env(name))
     return values

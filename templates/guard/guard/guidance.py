@@ -2,10 +2,14 @@
 
 from .answers import fill, fill_own, list_values, say
 from .call import read_call, read_input
+from .files import exists
 from .policies import is_concluded, reason_to_allow, reason_to_ignore
 from .progress import read_task
 
 LONGEST = 1200  # characters
+CRUMB = "/RESPAWN_REQUESTED"  # lies there while the guard keeps an agent going
+SAME_RUN = ("compact", "clear")  # the agent itself has not ended
+CUT_OFF = "The last run here was cut off, so first look at what is done and what is half done. "
 TEXTS = {
     "breaker": "Work remains in this project ({remaining}), and you are kept at it until it is "
     "done. Continue with the next step. As it gets less, {less}. {wait}",
@@ -30,4 +34,12 @@ def on_session_start(event, host):
         text = fill(settings.guidance_text, values)
     else:
         text = fill_own(call, TEXTS[settings.mode], values)
+    if was_cut_off(call):
+        text = CUT_OFF + text
     say(call.host.context, text[:LONGEST])
+
+
+def was_cut_off(call):
+    """Did the agent before this one end while the guard kept it going?"""
+    is_same = call.payload.get("source") in SAME_RUN
+    return call.keepalive and not is_same and exists(call.project_folder + CRUMB)

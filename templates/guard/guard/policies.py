@@ -2,6 +2,7 @@
 
 from .files import env, exists, read_line
 from .owner import Holder, is_bystander, is_stale
+from .tools import name_task
 from .values import is_true
 
 LATEST = 2.5e11  # seconds; no time is later
@@ -129,7 +130,8 @@ def needs_reminder(call, state, code):
     if not settings.required_tools or state.terminal or state.nudges >= settings.max_nudges:
         return False
     scope = settings.required_scope_env
-    if scope and (not env(scope).strip() or scope == call.host.reminds_where):
+    task = name_task(settings)
+    if scope and (not task or scope == call.host.reminds_where or task == state.task):
         return False
     if state.open or (settings.honor_stop_hook_active and call.active):
         return False

@@ -1,7 +1,7 @@
 """What happened since the last stop: turns, tool calls and progress."""
 
 from .files import read_object
-from .tools import count_call
+from .tools import count_call, is_required, name_task
 from .transcript import (
     called_since_prompt,
     is_wake_up,
@@ -46,6 +46,8 @@ def observe(call, state, heartbeat, remaining):
         call.active = True
     called = state.called or called_since_prompt(call.settings, entries)
     state.terminal, state.called = state.terminal or called, False
+    if called:
+        state.task = name_task(call.settings)
     progress = progress_since(call, state, heartbeat, remaining)
     count_stop(call, state, progress, own_block)
     state.hb, state.rem, state.acts_seen, state.ran = heartbeat, remaining, state.acts, False
@@ -71,6 +73,8 @@ def count_calls(call, state, entries):
         if entry.is_new:
             for name, arguments in tool_calls(entry):
                 state.ran = True
+                if is_required(call.settings, name):
+                    state.task = name_task(call.settings)
                 if not state.ledger:
                     count_call(state, name, arguments, call.settings.action_novelty)
 
@@ -113,7 +117,7 @@ def begin_turn(state, turn, human):
     state.turn, state.streak, state.stop, state.said = turn, 0, "", []
     if human:
         state.blocks = state.attempts = state.total = state.soft = state.nudges = 0
-        state.open = state.terminal = False
+        state.open = state.terminal = state.ignored = False
 
 
 def progress_since(call, state, heartbeat, remaining):

@@ -42,7 +42,7 @@ DEFAULTS = {
     "dispatch_end": 0,
     "reason": "",  # of a block; empty: the mode's own words
     "release_reason": "",
-    "nudge_reason": "Before you finish, call {tools}. Then stop.",
+    "nudge_reason": "Before you finish{scope}, call {tools}. Then stop.",
     "dispatch_reason": "This exact call was already made too many times in a short period. "
     "It was not run. Change the request or finish.",
     "guidance": False,

@@ -19,6 +19,8 @@ SESSION = {
     "nudges": 0,  # since the last human prompt
     "terminal": False,  # a required tool was called since then
     "called": False,  # a required tool was called since the last stop
+    "task": "",  # for which one was called, as a hash of the variable that names it
+    "ignored": False,  # a reminder was, since the last human prompt
     "asked": False,  # prompts come as events
     "prompt": "",  # the last one since the last stop; with a trailing blank: not a person's
     "prompts": 0,  # how many came as events without an id of their turn

@@ -109,7 +109,7 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
     # A prompt, or STOP, means that a person wants something else.
     if was_reminded and state.nudges and not state.terminal and gate_code != "stop":
-        line["ignored"] = True
+        line["ignored"] = state.ignored = True
     settle(call, state, decision, code)
     state.said = [decision, code, blocks, remaining]
     return line

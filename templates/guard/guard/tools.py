@@ -1,5 +1,6 @@
 """Tool calls: the one in an event, which are required, and how they are counted."""
 
+from .files import env
 from .values import digest, dump, first_text
 
 
@@ -23,6 +24,13 @@ def is_required(settings, name):
     return any(
         name == tool or name.endswith(("__" + tool, "." + tool)) for tool in settings.required_tools
     )
+
+
+def name_task(settings):
+    """The task that a required tool is called for, as a hash; empty if no variable names one."""
+    scope = settings.required_scope_env
+    task = env(scope).strip() if scope else ""
+    return digest(task) if task else ""
 
 
 def count_call(state, name, arguments, novelty):
