@@ -64,7 +64,10 @@ def test_a_key_that_others_hooks_never_had_goes_with_ours(isolated: Path, hookct
     assert hookctl("uninstall").code == 0
     theirs = '{"hooks": {"stop": [{"command": "x"}]}}' if host == "cursor" else '{"hooks": {"Stop": [{"bash": "x"}]}}'
     put(path, theirs)
-    assert hookctl("install", "--host", host).code == 0
+    done = hookctl("install", "--host", host)
+    assert done.code == 0
+    # Without it Cursor runs no hook of the file: theirs run from now on.
+    assert ("version also wakes hooks that Cursor has not run without it: stop" in done.err) == (host == "cursor")
     assert "version" in json.loads(path.read_text())
     path.write_text(path.read_text() + " ")
     assert hookctl("uninstall").code == 0

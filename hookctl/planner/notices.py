@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 
-from hookctl.hosts import reading, settings_path
+from hookctl.hosts import reading, settings_path, shapes
 from hookctl.model import Message
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
@@ -25,6 +25,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     if draft.snapshot.data is None and draft.is_edited:
         notices["user_file_hidden"] = list(_notice_hidden_user_file(draft))
         notices["dangling_link"] = list(_notice_dangling_link(draft))
+    notices["hooks_woken"] = list(_notice_woken_hooks(draft))
     notices["start_folder"] = list(_notice_single_folder(draft, pack))
     messages = []
     for code, lines in notices.items():
@@ -62,6 +63,21 @@ def _find_switch(draft: Draft) -> str:
     sources = precedence.sources(folders, host, user, start, read)
     switch = effective.disabling(effective.with_switches(folders, host, sources, start, read))
     return effective.describe_switch(switch, draft.target.path, sources)
+
+
+def _notice_woken_hooks(draft: Draft) -> Iterator[str]:
+    """A key that the host needs for any hook, and that this install brings, wakes theirs too."""
+    before = draft.before.value
+    if not isinstance(before, dict):
+        return
+    missing = [key for key in draft.host.registration.top if key not in before]
+    handlers = shapes.handlers(draft.host.shape, before)
+    if missing and handlers and draft.host.guarding.top:
+        events = dict.fromkeys(shapes.event_of(draft.host.shape, path) for path, _, _ in handlers)
+        yield (
+            f"{' and '.join(missing)} also wakes hooks that {draft.host.title} has not run "
+            f"without it: {', '.join(events)}"
+        )
 
 
 def _notice_hidden_user_file(draft: Draft) -> Iterator[str]:
