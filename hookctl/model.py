@@ -103,7 +103,7 @@ class PackRecord(NamedTuple):
     files: dict[str, str] = {}  # noqa: RUF012
     # The pack's own file; empty for a built-in pack, and where a project's lies outside of it.
     source: str = ""
-    digest: str = ""  # of all that the pack brought (digests.py); empty: 0.1.0 wrote this
+    digest: str = ""  # of all that the pack brought (digests.py)
     consent: Consent = Consent()  # never committed: it holds on this machine only
 
 

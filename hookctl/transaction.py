@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
-from hookctl.ledger import committed, store, version1
+from hookctl.ledger import committed, store
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.evidence import read_or_none
 from hookctl.model import Change, Entry, Ledger, Record
@@ -113,9 +113,7 @@ def pending(folders: Folders) -> Journal | None:
         return None
     hint = "Move it away and run `hookctl doctor`."
     with store.refusals("the journal of an interrupted run", folders.journal, hint):
-        version, json_object = store.parse_object(data, _KEY, folders.journal)
-        if version == 1:
-            json_object = version1.upgrade_journal(json_object)
+        json_object = store.parse_object(data, _KEY, folders.journal)
         journal = from_json(Journal, json_object, "the journal")
         for record in (*journal.records.values(), *journal.before.values()):
             if record is not None:
@@ -392,20 +390,13 @@ def _merge_into_ledger(
                 theirs[key] = record
         merged = {}
         for key in keys:
-            merged[key] = _merge_record(before.get(key), after.get(key), theirs.get(key))
+            merged[key] = committed.merge_records(
+                before.get(key), after.get(key), theirs.get(key)
+            )
         whole = {key: record for key, record in {**theirs, **merged}.items() if record}
         with contextlib.suppress(Changed):  # by another program, just now: read it again
             files.replace(ledger, committed.dump(project, whole), mode=step.mode)
             return merged
-
-
-def _merge_record(
-    before: Record | None, after: Record | None, theirs: Record | None
-) -> Record | None:
-    record = committed.merge_records(before, after, theirs)
-    if record is None:
-        return None
-    return committed.with_digests(record)
 
 
 def _is_shared(record: Record, project: str) -> bool:
@@ -511,10 +502,6 @@ def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> Non
     ledger = store.read(folders.ledger, folders.home)
     saved = _join_records(folders, ledger, records)
     files.write_own(folders.ledger, _dump_ledger(folders, ledger, saved))
-    approvals = store.approvals_of_0_1_0(folders.ledger)
-    if os.path.lexists(approvals):
-        with contextlib.suppress(OSError):  # the next write tries again
-            os.unlink(approvals)
     for path, record in records.items():
         if record is None:
             backups.restart_expiry(folders.state, path)

@@ -52,24 +52,9 @@ def more_keys(ledger: dict[str, Any]) -> None:
     ledger["more"] = 1
 
 
-def old_pack(pack: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
-    """A ledger of 0.1.0 with this pack."""
-
-    def change(ledger: dict[str, Any]) -> None:
-        ledger["ledger_version"] = 1
-        del ledger["needs"], ledger["files"][""]
-        record = ledger["files"][SETTINGS]
-        record.pop("gaps", None)
-        record["entries"], record["packs"] = [], {"guard": pack}
-
-    return change
-
-
 SPOILT = [
     (gap, "a gap is not where"),
     (more_keys, "unexpected keys"),
-    (old_pack({"version": "1"}), "a pack has unexpected keys"),
-    (old_pack({"version": "1", "settings": {}, "files": {"hook.py": 1}}), "a digest is not of type str"),
 ]
 
 
@@ -161,18 +146,3 @@ def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Pat
     settings = put(isolated / "home" / "settings.json", "{}")
     known = record("1")._replace(known_as=str(settings))
     assert store.find_record({"/gone/settings.json": known}, str(settings)) == ("/gone/settings.json", known)
-
-
-def test_what_0_1_0_approved_is_read_with_its_ledger(isolated: Path) -> None:
-    path = folders.here().ledger
-    put(Path(path), json.dumps({"ledger_version": 1, "files": {}}))
-    put(Path(store.approvals_of_0_1_0(path)), "{}")
-    assert store.read(path).files == {}
-
-
-@pytest.mark.parametrize("entries", [1, None, "x"])
-def test_entries_of_0_1_0_that_are_no_list_are_refused(entries: object, isolated: Path) -> None:
-    old = {"host": "claude", "scope": "user", "format": "json", "packs": {}, "entries": entries}
-    with pytest.raises(HookctlError) as caught:
-        store.parse(json.dumps({"ledger_version": 1, "files": {"/x": old}}).encode(), "ledger.json")
-    assert caught.value.code == "ledger_unreadable"

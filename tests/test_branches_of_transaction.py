@@ -293,13 +293,6 @@ def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, is
     assert (known(here).keys(), gone.exists()) == ({str(file)}, False)
 
 
-def test_the_approvals_of_0_1_0_go_with_the_next_write(here: Folders, file: Path) -> None:
-    put(Path(here.ledger), json.dumps({"ledger_version": 1, "files": {}}))
-    approvals = put(Path(store.approvals_of_0_1_0(here.ledger)), "{}")
-    transaction.execute(here, (change(file),), {str(file): record()})
-    assert not approvals.exists()
-
-
 def test_of_the_user_nothing_comes_into_a_projects_ledger(here: Folders, isolated: Path) -> None:
     project = isolated / "work"
     put(Path(here.ledger), store.dump({str(isolated / "home" / "settings.json"): record()}, here.home))

@@ -74,39 +74,14 @@ def page_of(project: Path) -> Page:
     return page
 
 
-def craft(project: Path, page: Page, name: str = PAGE, version: int = 2) -> None:
+def craft(project: Path, page: Page, name: str = PAGE) -> None:
     """A ledger with this one page, written as no hookctl would."""
-    header = {"ledger_version": 2, "needs": "0.2.0"} if version == 2 else {"ledger_version": 1}
-    ledger_of(project).write_text(json.dumps({**header, "files": {name: page if version == 2 else as_of_0_1_0(page)}}))
-
-
-def as_of_0_1_0(page: Page) -> Page:
-    """The same page as the first release wrote it; what is no page stays none."""
-    page = copy.deepcopy(page)
-    for entry in page.get("entries", ()):
-        if isinstance(entry, dict) and entry.get("kind") != "container":
-            text = entry.pop("before", None)
-            entry.update({"mode": "owned", **entry}, before={"absent": True} if text is None else {"raw": text})
-    for pack in page["packs"].values() if isinstance(page["packs"], dict) else ():
-        if pack:
-            pack.pop("digest", None)
-            named = isinstance(pack["files"], list) and all(isinstance(name, str) for name in pack["files"])
-            pack["files"] = dict.fromkeys(pack["files"], "0" * 16) if named else pack["files"]
-    return page
+    ledger = {"ledger_version": 2, "needs": "0.2.0", "files": {name: page}}
+    ledger_of(project).write_text(json.dumps(ledger))
 
 
 def code(outcome: Outcome) -> str:
     return outcome.result["errors"][0]["code"]
-
-
-def in_versions(changes: list[Any]) -> list[Any]:
-    """Every change to a ledger of today, and every fifth to one of 0.1.0, which is read into the same records."""
-    rows = []
-    for number, change in enumerate(changes):
-        rows.append(pytest.param(change, 2, id=f"{number}"))
-        if number % 5 == 0:
-            rows.append(pytest.param(change, 1, id=f"{number}-of-0.1.0"))
-    return rows
 
 
 def refused(isolated: Path, hookctl: Hookctl, *codes: str, verbs: Any = WRITING) -> None:
@@ -187,13 +162,13 @@ LEAVING: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "version"), in_versions(LEAVING))
+@pytest.mark.parametrize("change", LEAVING)
 def test_what_a_page_names_lies_in_the_folders_that_an_install_makes(
-    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None], version: int
+    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None]
 ) -> None:
     page = page_of(project)
     change(page)
-    craft(project, page, version=version)
+    craft(project, page)
     refused(isolated, hookctl, "ledger_unreadable", "link_leaves_project", verbs=(INSTALL, UNINSTALL))
 
 
@@ -330,13 +305,13 @@ NOBODYS: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "version"), in_versions(NOBODYS))
+@pytest.mark.parametrize("change", NOBODYS)
 def test_an_entry_is_one_that_a_pack_makes_and_a_text_to_put_back_is_one_value(
-    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None], version: int
+    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None]
 ) -> None:
     page = page_of(project)
     change(page)
-    craft(project, page, version=version)
+    craft(project, page)
     refused(isolated, hookctl, "ledger_unreadable", verbs=(INSTALL, UNINSTALL))
 
 
@@ -627,8 +602,7 @@ def test_an_ignore_file_that_is_none_is_left_alone(isolated: Path, project: Path
     assert tree(isolated) == before
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hookctl: Hookctl, version: int) -> None:
+def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hookctl: Hookctl) -> None:
     """Else every refusal above might have another reason."""
     page = copy.deepcopy(page_of(project))
     leaf("env", "A", before='{"a": [1, 2]}')(page)
@@ -636,9 +610,7 @@ def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hook
     pack("other", files=["a/b.sh"], digest="0" * 64, source="tools/other/pack.toml")(page)
     page["entries"].append({"path": ["hooks"], "kind": "container"})
     dirs(".claude")(page)
-    if version == 1:
-        del page["packs"]["other"]["source"]
-    craft(project, page, version=version)
+    craft(project, page)
     for verb in (*READING, INSTALL, LOCAL, UNINSTALL):
         outcome = hookctl(*verb)
         assert outcome.code in (0, 1) and "cannot be read" not in outcome.out + outcome.err

@@ -11,10 +11,8 @@ import pytest
 
 from hookctl.ledger.digests import content_digest
 from hookctl.packs import released
-from hookctl.system import files
 from tests import digests_of_programs
 from tests.conftest import Hookctl, put
-from tests.of_0_1_0 import FIXTURES
 
 SHARED = ("--host", "claude", "--scope", "project")
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -54,12 +52,6 @@ def test_the_program_of_this_version_is_in_the_table() -> None:
     """If not: `python -m tests.digests_of_programs` writes it."""
     with open(released.TABLE, encoding="ascii") as stream:
         assert stream.read() == digests_of_programs.renewed()
-
-
-def test_the_program_of_0_1_0_is_in_the_table() -> None:
-    known = released.table()["0.1.0"]
-    assert known["hook"] == content_digest(b"", {"hook.py": (FIXTURES / "hook.py").read_bytes()})
-    assert known["wrap"] == files.digest((FIXTURES / "wrap.py").read_bytes())
 
 
 def test_our_own_program_is_known(clone: Path, hookctl: Hookctl) -> None:

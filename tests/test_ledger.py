@@ -89,6 +89,20 @@ def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, sett
     assert not settings.exists()
 
 
+def test_a_record_from_before_the_first_release_is_refused_and_stays(hookctl: Hookctl, settings: Path) -> None:
+    for name, version in (("ledger", "ledger_version"), ("journal", "journal_version")):
+        path = put(Path(folders.here().state) / f"{name}.json", json.dumps({version: 1, "files": {}}).encode())
+        text = path.read_bytes()
+        for command in ("install", "uninstall", "plan"):
+            outcome = hookctl(command, "--host", "claude", "--json")
+            error = outcome.result["errors"][0]
+            assert (outcome.code, error["code"], error["path"]) == (4, "ledger_unreadable", str(path))
+            assert error["message"] == "a hookctl before 0.2.0 wrote this record, and no such version was released"
+        assert path.read_bytes() == text
+        assert not settings.exists()
+        path.unlink()
+
+
 @pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
 @pytest.mark.parametrize("name", ["ledger", "journal"])
 def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: Path, name: str, needs: Any) -> None:
@@ -174,7 +188,8 @@ PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", 
     [
         (b"no ledger", (1, 1), "not valid JSON"), (b'{"files":\n 1 2}', (2, 4), "not valid JSON"),
         (b"\xff\xfe\xfa", (0, 0), "not valid UTF-8"), (b"[" * 100_000, (0, 0), "it is nested too deeply"),
-        (b"[]", (0, 0), "a value has the wrong type"), (b'{"ledger_version": 1}', (0, 0), "files is missing"),
+        (b"[]", (0, 0), "a value has the wrong type"),
+        (b'{"ledger_version": 2, "needs": "0.2.0", "home": ""}', (0, 0), "files is missing"),
         (b'{"ledger_version": NaN}', (0, 0), "NaN is not valid JSON"),
         (b"1" * 5_000, (0, 0), "a value has the wrong type"),
     ],
@@ -243,7 +258,7 @@ def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_fact
             assert error.exit_code == 4
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"{", b'{"journal_version": 1}', b"[" * 100_000, b"1" * 5_000])
+@pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"{", b'{"journal_version": 2}', b"[" * 100_000, b"1" * 5_000])
 def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: Hookctl, settings: Path) -> None:
     assert hookctl("install", "--host", "claude").code == 0
     before = settings.read_bytes()

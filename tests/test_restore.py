@@ -58,7 +58,7 @@ def test_a_later_backup_comes_with_what_the_ledger_knew_of_it(
     assert own_files(isolated) == []
 
 
-@pytest.mark.parametrize("text", [None, b"{", b'{"ledger_version": 1, "files": {"": {}}}'])
+@pytest.mark.parametrize("text", [None, b"{", b'{"ledger_version": 2, "needs": "0.2.0", "files": {"": {}}}'])
 def test_in_a_backup_without_a_page_our_own_older_values_are_the_operators(
     settings: Path, isolated: Path, hookctl: Hookctl, text: bytes | None
 ) -> None:

@@ -18,7 +18,6 @@ from hookctl.documents import formats
 from hookctl.hosts import shapes
 from hookctl.model import AddHook
 from hookctl.settings import targets
-from tests import of_0_1_0
 from tests.conftest import Hookctl, put
 from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge
 
@@ -416,16 +415,6 @@ def test_every_way_to_install_the_guard_is_whole(work: Path, hookctl: Hookctl, o
         assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
     done = hookctl("check", "--require", "guard", "--json")
     assert (done.code, done.data["findings"]) == (0, [])
-
-
-@pytest.mark.parametrize("name", [name for name in of_0_1_0.names() if "project" in name and "killed" not in name])
-def test_what_0_1_0_committed_is_known_to_be_hookctls(isolated: Path, hookctl: Hookctl, name: str) -> None:
-    of_0_1_0.Fixture(name, isolated).lay_out()
-    projects = [path.parent for path in (isolated / "work").rglob(".hookctl")]
-    assert projects
-    for project in projects:
-        done = hookctl("check", "--project", str(project), "--require", "guard", "--json")
-        assert (done.code, done.data["findings"]) == (0, [])
 
 
 @pytest.mark.parametrize("host", [name for name in SHARING if hosts.load(name).format == "json"])

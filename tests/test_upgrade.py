@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests import of_0_1_0
 from tests.conftest import Hookctl, Outcome, put
 
 PACK = """[pack]
@@ -148,15 +147,3 @@ def test_nothing_installed_is_nothing_to_do(hookctl: Hookctl, isolated: Path) ->
     done = hookctl("upgrade")
     assert (done.code, done.out) == (0, "nothing is installed, so there is nothing to upgrade\n")
     assert not (isolated / "state").exists()
-
-
-def test_the_guard_of_0_1_0_becomes_that_of_today(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    python = of_0_1_0.python()
-    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: (python, ""))
-    fixture = of_0_1_0.Fixture("claude-user", isolated)
-    fixture.lay_out()
-    assert hookctl("upgrade").code == 0
-    assert {"hook_old"} & {f["code"] for f in hookctl("doctor", "--json").data["findings"]} == set()
-    assert hookctl("uninstall").code == 0

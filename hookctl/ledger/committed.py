@@ -20,7 +20,7 @@ from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
-from hookctl.ledger import store, version1
+from hookctl.ledger import store
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.digests import content_digest
 from hookctl.model import Consent, Entry, Ledger, PackRecord, Path, Record
@@ -47,7 +47,6 @@ _GUARDS_FILE = r"(hook|wrap)\.py|config\.json|guard_[0-9a-f]+/[a-z_]+\.py"
 _FILE_NAME = r"[A-Za-z0-9._/-]+"
 _DIGEST = r"([0-9a-f]{64})?"
 _MOST_ENTRIES = 500  # of one settings file; a project has a handful
-_PREFIX_LENGTH = 16  # digits of a digest that 0.1.0 committed
 _END = "end"  # the last line of every list of lines, so that a new line changes no other line
 _CONFLICT_MARK = re.compile(rb"(?m)^<{7} ")
 
@@ -184,14 +183,14 @@ def load(
         return {}
     records = {}
     with store.refusals("hookctl's record", path, store.MOVE_AWAY):
-        version, json_object = store.parse_object(data, "ledger_version", path)
+        json_object = store.parse_object(data, "ledger_version", path)
         if json_object.keys() != {"files"}:
             raise TypeError("hookctl's record has unexpected keys")
         for name, record_data in _without_end(json_object["files"]).items():
             target = _find_target(folders, project, name)
             key = store.real_path(target.path)
             _refuse_other_scopes(folders, target, name)
-            records[key] = _load_record(folders, target, record_data, version, stubs.get(key))
+            records[key] = _load_record(folders, target, record_data, stubs.get(key))
     return records
 
 
@@ -208,17 +207,11 @@ def _refuse_other_scopes(folders: Folders, target: Target, name: str) -> None:
             raise store.unreadable("hookctl's record", error, fault.path, fault.hint)
 
 
-def _load_record(
-    folders: Folders, target: Target, data: Any, version: int, stub: Record | None
-) -> Record:
-    prefixes: dict[str, dict[str, str]] = {}
-    if version == 1:
-        data, prefixes = version1.upgrade_committed(data)
-    else:
-        packs = _without_end(data["packs"])
-        if len(data["entries"]) > _MOST_ENTRIES:
-            raise ValueError(f"more than {_MOST_ENTRIES} entries for one settings file")
-        data = {**data, "packs": packs, "entries": _entries_without_end(data["entries"])}
+def _load_record(folders: Folders, target: Target, data: Any, stub: Record | None) -> Record:
+    packs = _without_end(data["packs"])
+    if len(data["entries"]) > _MOST_ENTRIES:
+        raise ValueError(f"more than {_MOST_ENTRIES} entries for one settings file")
+    data = {**data, "packs": packs, "entries": _entries_without_end(data["entries"])}
     name = os.path.relpath(target.path, target.project)
     record = _to_record(folders, target, from_json(CommittedRecord, data, name))
     store.check_record(record)
@@ -229,8 +222,6 @@ def _load_record(
             sha256_after=stub.sha256_after,
             packs=_with_consent(record.packs, stub.packs),
         )
-    if version == 1:
-        return _with_known_prefixes(record, prefixes)
     return _with_hashes(record, stub)
 
 
@@ -274,34 +265,6 @@ def _with_hashes(record: Record, stub: Record | None) -> Record:
             pack = pack._replace(files={**pack.files, **_hash_all(contents)})
         packs[name] = pack
     return record._replace(packs=packs)
-
-
-def _with_known_prefixes(record: Record, prefixes: Mapping[str, Mapping[str, str]]) -> Record:
-    """A record of 0.1.0, with the hashes of the files whose digests have the committed prefix.
-
-    A pack gets its digest if that holds for all of its files.
-    """
-    packs = dict(record.packs)
-    for name, pack in packs.items():
-        if pack.digest:
-            continue
-        contents = _read_programs(record.project, name, pack)
-        known = {}
-        for file, sha in _hash_all(contents).items():
-            prefix = prefixes[name][file]
-            if len(prefix) >= _PREFIX_LENGTH and sha.startswith(prefix):
-                known[file] = sha
-        digest = ""
-        if known.keys() == _program_names(name, pack):
-            digest = content_digest(b"", contents)
-        packs[name] = pack._replace(files={**pack.files, **known}, digest=digest)
-    return record._replace(packs=packs)
-
-
-def with_digests(record: Record) -> Record:
-    """A project-scope record of 0.1.0's journal, in the form of the project's ledger today."""
-    prefixes = {name: pack.files for name, pack in record.packs.items()}
-    return _with_known_prefixes(record, prefixes)
 
 
 def _program_names(name: str, pack: PackRecord) -> set[str]:

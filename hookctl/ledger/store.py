@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl.errors import HookctlError
-from hookctl.ledger import version1
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.evidence import has_our_command
 from hookctl.model import Consent, Entry, Ledger, PackRecord, Record
@@ -36,7 +35,7 @@ def load(path: str, home: str = "") -> dict[str, Record]:
 
 
 def read(path: str, home: str = "") -> Ledger:
-    """The ledger at this path, with what 0.1.0 kept beside it; empty where there is none yet.
+    """The ledger at this path; empty where there is none yet.
 
     With the `home` of today, what has moved along with HOME has its new paths.
     """
@@ -45,10 +44,6 @@ def read(path: str, home: str = "") -> Ledger:
         from hookctl.ledger import moved_home
 
         ledger = moved_home.follow(ledger, path, home)
-    approvals = approvals_of_0_1_0(path)
-    if os.path.lexists(approvals):
-        records = version1.with_approvals(ledger.files, files.read(approvals).data)
-        ledger = ledger._replace(files=records)
     return ledger._replace(files=_split_records(ledger.files))
 
 
@@ -72,19 +67,12 @@ def _split_records(records: dict[str, Record]) -> dict[str, Record]:
     return split
 
 
-def approvals_of_0_1_0(path: str) -> str:
-    """Where 0.1.0 kept the approvals, which are entries of the ledger at this path now."""
-    return os.path.join(os.path.dirname(path), "approvals.json")
-
-
 def parse(data: bytes | None, path: str) -> Ledger:
     """The ledger with these bytes; an empty one where there are none."""
     if data is None:
         return Ledger("", {})
     with refusals("hookctl's record", path, MOVE_AWAY):
-        version, json_object = parse_object(data, "ledger_version", path)
-        if version == 1:
-            json_object = version1.upgrade_ledger(json_object)
+        json_object = parse_object(data, "ledger_version", path)
         ledger = from_json(Ledger, json_object, "hookctl's record")
         for record in ledger.files.values():
             check_record(record)
@@ -100,17 +88,22 @@ def refusals(title: str, path: str, hint: str) -> Iterator[None]:
         raise unreadable(title, error, path, hint) from None
 
 
-def parse_object(data: bytes, key: str, path: str) -> tuple[int, dict[str, Any]]:
-    """The version of a file of hookctl's own, which stands under `key`, and its other keys."""
+def parse_object(data: bytes, key: str, path: str) -> dict[str, Any]:
+    """The values of a file of hookctl's own; its version stands under `key`.
+
+    Raises `ledger_newer` for a later version, and `ledger_unreadable` for one before
+    the first that was released.
+    """
     json_object = json.loads(data, parse_constant=_refuse_constant)
     version = json_object.pop(key)
     if type(version) is not int or version < 1:
         raise TypeError(f"{key} is not a number")
     if version > VERSION:
         raise _newer(json_object.get("needs"), path)
-    if version > 1:
-        from_json(str, json_object.pop("needs"), "needs")
-    return version, json_object
+    if version < VERSION:
+        raise _older(path)
+    from_json(str, json_object.pop("needs"), "needs")
+    return json_object
 
 
 def _newer(needs: Any, path: str) -> HookctlError:
@@ -119,6 +112,11 @@ def _newer(needs: Any, path: str) -> HookctlError:
         version = f"hookctl {needs} or later"
     message = f"{version} is needed to read this record"
     return HookctlError("ledger_newer", message, path=path, hint=f"Upgrade to {version}.")
+
+
+def _older(path: str) -> HookctlError:
+    message = f"a hookctl before {NEEDS} wrote this record, and no such version was released"
+    return HookctlError("ledger_unreadable", message, path=path, hint=MOVE_AWAY)
 
 
 def unreadable(title: str, error: Exception, path: str, hint: str) -> HookctlError:

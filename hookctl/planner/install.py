@@ -11,7 +11,7 @@ from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, loading, reading, shapes
-from hookctl.ledger import committed, version1
+from hookctl.ledger import committed
 from hookctl.ledger.committed import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Request, Settings, choose
@@ -268,7 +268,7 @@ def _renew_plugin(draft: Draft) -> None:
 
 def _record_pack(draft: Draft, pack: Pack, content: Content, folder: str, runtime: Runtime) -> None:
     """Put the installed pack on record."""
-    installed = PackRecord(
+    draft.packs[pack.name] = PackRecord(
         version=pack.version,
         settings=content.settings,
         folder=folder,
@@ -277,10 +277,6 @@ def _record_pack(draft: Draft, pack: Pack, content: Content, folder: str, runtim
         digest=content.digest,
         consent=content.consent,
     )
-    known = draft.packs.get(pack.name)
-    if known:
-        installed = version1.keep_if_nothing_new(known, installed)
-    draft.packs[pack.name] = installed
 
 
 def _choose_folder(records: Records, pack: Pack, draft: Draft) -> str:

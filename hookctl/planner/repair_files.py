@@ -69,8 +69,6 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
     wanted = _wanted_guard_files(draft, pack_record)
     if not wanted:
         return
-    if not pack_record.digest:  # 0.1.0 did not record it
-        pack_record = pack_record._replace(digest=guard_digest(wanted))
     launcher = files.read(os.path.join(pack_record.folder, HOOK))
     is_current = launcher.data in (None, wanted[HOOK].data)
     is_known = is_current or is_ours(launcher, pack_record.files.get(HOOK, ""))
@@ -90,13 +88,11 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
 def _has_to_be_written(
     pack_record: PackRecord, wanted: Mapping[str, File], *, is_current: bool
 ) -> bool:
-    """Whether the guard's files are unknown, of 0.1.0, or not all there."""
+    """Whether the guard's files are unknown or not all there."""
     needed = set(pack_record.files)
     if is_current:
         needed |= wanted.keys()
-    if not pack_record.files or _is_of_0_1_0(pack_record):
-        return True
-    return _misses_any(pack_record, needed)
+    return not pack_record.files or _misses_any(pack_record, needed)
 
 
 def _has_moved(draft: Draft, pack_record: PackRecord) -> bool:
@@ -118,11 +114,6 @@ def _write_guard(draft: Draft, pack_record: PackRecord, wanted: dict[str, File])
     settings = {**pack_record.settings, "config": _configuration(draft, pack_record)}
     pack_record = pack_record._replace(digest=guard_digest(wanted), settings=settings)
     _record_files(draft, GUARD, pack_record, runtime, recorded)
-
-
-def _is_of_0_1_0(pack_record: PackRecord) -> bool:
-    """Whether the installed hook is one file, without a package."""
-    return HOOK in pack_record.files and not any(map(package_of, pack_record.files))
 
 
 def _is_used_by(launcher: bytes | None, name: str) -> bool:

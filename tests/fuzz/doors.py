@@ -238,7 +238,7 @@ def fixture_seeds(*names: str) -> Callable[[], Seeds]:
 
 
 def committed_seeds() -> Seeds:
-    yield from fixture_seeds("committed-ledger-v1.json")()
+    yield from fixture_seeds("committed-ledger.json")()
     record = {"packs": {}, "entries": [], "created_dirs": [], "created_file": False}
     yield json.dumps({"ledger_version": 2, "needs": "0.2.0", "files": {".claude/settings.json": record}}).encode()
 
@@ -438,9 +438,9 @@ DOORS = [
     document_door("yaml", ("hermes",)),
     document_door("plugin", ("opencode",)),
     Door("settings", check_settings, settings_seeds),
-    Door("ledger", check_ledger, fixture_seeds("ledger-v1.json", "ledger*.json")),
+    Door("ledger", check_ledger, fixture_seeds("ledger.json")),
     Door("committed", check_committed, committed_seeds, prepare_project),
-    Door("journal", check_journal, fixture_seeds("journal-v1.json", "journal*.json")),
+    Door("journal", check_journal, fixture_seeds("journal.json")),
     Door("pack", check_pack, pack_seeds),
     Door("payload", check_payload, payload_seeds, prepare_hook),
     Door("transcript", check_transcript, transcript_seeds, prepare_hook),
