@@ -139,6 +139,22 @@ def test_movement_during_a_call_counts_for_the_next(isolated: Path, monkeypatch:
     assert (result.data["seconds"], result.data["unmoved_seconds"], result.exit_code) == (20, 150, 1)
 
 
+def test_a_heartbeat_that_is_not_shown_moves_the_work_all_the_same(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read through a link, so no command prints it."""
+    task = put(isolated / "task.json", '{"remaining": 2, "heartbeat": "secret words"}')
+    link = isolated / "work" / ".hookctl" / "run" / "task.json"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(task)
+    monkeypatch.setenv("HOOKCTL_NOW", "1800000000")
+    assert hookctl("run", *WAIT).code == 124
+    task.write_text('{"remaining": 2, "heartbeat": "other words"}')
+    monkeypatch.setenv("HOOKCTL_NOW", "1800000900")
+    outcome = hookctl("run", *WAIT)
+    assert (outcome.code, "words" in outcome.out) == (124, False)
+
+
 def test_what_cannot_be_kept_ends_the_wait(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hookctl("run", "remaining", "2")
     put(isolated / "file", "")

@@ -267,6 +267,11 @@ def read_task(run_files: RunFiles) -> dict[str, Any]:
     return {key: mask_foreign(run_files, run_files.task, value) for key, value in task.items()}
 
 
+def read_heartbeat(run_files: RunFiles) -> str:
+    """The heartbeat as one text, to be compared and never shown."""
+    return json.dumps(_read_fields(run_files).get("heartbeat"))
+
+
 def _read_fields(run_files: RunFiles) -> dict[str, Any]:
     """The values in task.json, with another system's under our names."""
     try:

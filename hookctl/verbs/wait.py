@@ -134,8 +134,8 @@ def _find_outcome(last: Look, left: float, *, has_stalled: bool) -> str:
 
 
 def _look(run_files: RunFiles) -> Look:
-    heartbeat = json.dumps(work_files.read_task(run_files).get("heartbeat"))
-    return Look(work_files.read_count(run_files), heartbeat, run_files.mark)
+    count, heartbeat = work_files.read_count(run_files), work_files.read_heartbeat(run_files)
+    return Look(count, heartbeat, run_files.mark)
 
 
 def _describe(ended: Ended, request: Request, waited: str, run_files: RunFiles) -> tuple[str, ...]:
