@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
+from hookctl.hosts.shell_words import split_words
 from hookctl.model import Current, PackRecord, Path, PathFault, Record
 from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
@@ -49,7 +49,7 @@ class FoundHook(NamedTuple):
     def words(self) -> list[str]:
         """The words of its command; none where it has none."""
         try:
-            return shlex.split(self.command)
+            return split_words(self.command)
         except ValueError:
             return []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -76,9 +77,8 @@ _VARIABLE = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})")
 _OPERATOR = re.compile(r"&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n]")
 _ASSIGNMENT = re.compile(rf"{_NAME}=")
 # What hookctl puts before a pack's command: the mark, and a condition on the pack's first file.
-_OWN_HEAD = re.compile(
-    r"^: hookctl=[A-Za-z0-9._/-]+; (?:\[ -f .+? \] && \[ -r .+? \] \|\| exit 0; )?"
-)
+_OWN_HEAD = re.compile(r": hookctl=[A-Za-z0-9._/-]+; ")
+_CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
 
 
 def find_scripts(
@@ -88,7 +88,7 @@ def find_scripts(
 
     `variables` are those whose values are known, `start` is where the command starts, if known.
     """
-    tokens = list(_tokens(_OWN_HEAD.sub("", command, count=1), variables))
+    tokens = deque(_tokens(_without_own_head(command), variables))
     folder: str | None = start
     words, operator = _take_command(tokens)
     while _is_preparation(words, operator):
@@ -104,6 +104,15 @@ def find_scripts(
     return scripts
 
 
+def _without_own_head(command: str) -> str:
+    head = _OWN_HEAD.match(command)
+    if head is None:
+        return command
+    rest = command[head.end() :]
+    condition, end, behind = rest.partition(_END_OF_CONDITION)
+    return behind if end and condition.startswith(_CONDITION) else rest
+
+
 def _is_preparation(words: list[str | None], operator: str) -> bool:
     """Whether a command only prepares the next one."""
     if len(words) == 2 and words[0] == "cd":
@@ -111,17 +120,17 @@ def _is_preparation(words: list[str | None], operator: str) -> bool:
     return bool(words) and words[0] in (":", "set", "export", "true") and operator in (";", "&&")
 
 
-def _take_command(tokens: list[_Token]) -> tuple[list[str | None], str]:
+def _take_command(tokens: deque[_Token]) -> tuple[list[str | None], str]:
     """The words of the first command, without redirections, and the operator behind it."""
     words: list[str | None] = []
     while tokens:
-        token = tokens.pop(0)
+        token = tokens.popleft()
         if not token.is_operator:
             words.append(token.text)
         elif token.text and re.search("[<>]", token.text):
             if not tokens or tokens[0].is_operator:
                 return words, "?"
-            tokens.pop(0)  # the file
+            tokens.popleft()  # the file
         else:
             return words, token.text or ""
     return words, ""
@@ -144,34 +153,40 @@ def _tokens(command: str, variables: Mapping[str, str]) -> Iterator[_Token]:
 
 def _read_word(command: str, at: int, variables: Mapping[str, str]) -> tuple[str | None, int]:
     """A word with its quotes and variables replaced, and where it ends."""
-    text, is_known, in_quotes, start = "", True, False, at
+    parts: list[str] = []
+    is_known, in_quotes, start = True, False, at
     while at < len(command):
         char = command[at]
         if char == _QUOTE and not in_quotes:
             end = command.find(_QUOTE, at + 1)
             if end < 0:
                 return None, len(command)
-            text, at = text + command[at + 1 : end], end + 1
+            parts.append(command[at + 1 : end])
+            at = end + 1
             continue
         if not in_quotes and (char in " \t\n;&|<>()"):
             break
         if char == '"':
             in_quotes, at = not in_quotes, at + 1
         elif char == "\\":
-            text, at = text + command[at + 1 : at + 2], at + 2
+            parts.append(command[at + 1 : at + 2])
+            at += 2
         elif variable := _VARIABLE.match(command, at):
             value = variables.get(variable[1] or variable[2], "")
             is_known = is_known and bool(value)
-            text, at = text + value, variable.end()
+            parts.append(value)
+            at = variable.end()
         elif char == "~" and at == start and command[at + 1 : at + 2] in ("/", ""):
-            text, at = variables.get("HOME", ""), at + 1
+            parts.append(variables.get("HOME", ""))
+            at += 1
         else:
             is_glob = char in "*?" or (char == "[" and at > start)
             is_user = char == "~" and at == start
             if char in "$`" or (not in_quotes and (is_glob or is_user)):
                 is_known = False
-            text, at = text + char, at + 1
-    return (text if is_known and not in_quotes else None), at
+            parts.append(char)
+            at += 1
+    return ("".join(parts) if is_known and not in_quotes else None), at
 
 
 class _Finder(NamedTuple):
@@ -183,19 +198,15 @@ class _Finder(NamedTuple):
 
     def find(self, words: list[str | None]) -> list[Script]:
         """What the words of a command run."""
-        while words and words[0] is not None and _ASSIGNMENT.match(words[0]):
-            words = words[1:]
+        words = list(words)
+        words.reverse()  # the first is the last: it can be taken off at once
+        is_runner = _skip_prefixes(words)
+        words.reverse()
         if not words or words[0] is None or words[0] in _KEYWORDS:
             return []
+        if is_runner and words[0].endswith(_SCRIPT_ENDS):
+            return self._absolute(words[0], 2)
         name = os.path.basename(words[0])
-        if name in _PREFIXES:
-            flags, valued = _PREFIXES[name]
-            rest = _without_options(words[1:], flags, valued)
-            return self.find(rest[1:] if name == "timeout" else rest)
-        if name in _RUNNERS and words[1:2] == ["run"]:
-            rest = _without_options(words[2:], _RUNNER_FLAGS, _RUNNER_VALUES)
-            is_script = bool(rest and rest[0] and rest[0].endswith(_SCRIPT_ENDS))
-            return self._absolute(rest[0], 2) if is_script else self.find(rest)
         if name in (".", "source"):
             return self._absolute(words[1] if len(words) > 1 else None, 1)
         for pattern, kind in _INTERPRETERS:
@@ -212,8 +223,9 @@ class _Finder(NamedTuple):
             if inner is None or self.is_inner:
                 return []
             return find_scripts(inner, self.variables, self.folder, is_inner=True)
-        rest = _without_options(words, kind.flags, kind.valued)
-        return self._absolute(rest[0] if rest else None, kind.status)
+        rest = words[::-1]
+        _skip_options(rest, kind.flags, kind.valued)
+        return self._absolute(rest[-1] if rest else None, kind.status)
 
     def _program(self, name: str | None) -> list[Script]:
         """A program by its absolute path."""
@@ -228,17 +240,42 @@ class _Finder(NamedTuple):
         return [Script(path, status)] if os.path.isabs(path) else []
 
 
-def _without_options(
-    words: list[str | None], flags: str, valued: tuple[str, ...]
-) -> list[str | None]:
-    """The words behind the options; none where an option is not known."""
-    rest = list(words)
-    while rest and (rest[0] is None or rest[0].startswith("-")):
-        word = rest.pop(0)
-        if word == "--":
+def _skip_prefixes(words: list[str | None]) -> bool:
+    """Take assignments, and programs that run another one, off the end of reversed words.
+
+    Whether the last of these programs was a runner, which is given a script itself.
+    """
+    is_runner = False
+    while words and words[-1] is not None:
+        word = words[-1]
+        name = os.path.basename(word)
+        if _ASSIGNMENT.match(word):
+            is_runner = False
+            words.pop()
+        elif name in _PREFIXES:
+            is_runner = False
+            words.pop()
+            _skip_options(words, *_PREFIXES[name])
+            if name == "timeout" and words:
+                words.pop()
+        elif name in _RUNNERS and words[-2:-1] == ["run"]:
+            is_runner = True
+            del words[-2:]
+            _skip_options(words, _RUNNER_FLAGS, _RUNNER_VALUES)
+            if words and words[-1] and words[-1].endswith(_SCRIPT_ENDS):
+                break
+        else:
             break
+    return is_runner
+
+
+def _skip_options(words: list[str | None], flags: str, valued: tuple[str, ...]) -> None:
+    """Take options off the end of reversed words; all words where an option is not known."""
+    while words and (words[-1] is None or words[-1].startswith("-")):
+        word = words.pop()
+        if word == "--":
+            return
         if word in valued:
-            rest = rest[1:]
+            del words[-1:]
         elif word is None or not re.fullmatch(flags, word):
-            return []
-    return rest
+            words.clear()

@@ -10,7 +10,8 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hookctl.documents.text import position_of
@@ -38,6 +39,7 @@ CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 _ODD_BLANK = "[\\v\\f\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _AGAIN = "Fix it, then run the command again."
+DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
 
 
 class Scan(NamedTuple):
@@ -121,7 +123,7 @@ def _not_utf8(data: bytes, offset: int, where: str) -> HookctlError:
 def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Scan:
     """Read a text; unparsable, with the position, if it is not one JSON document in this dialect.
 
-    RecursionError escapes: the possible depth depends on the caller's own depth.
+    RecursionError escapes where it is nested too deeply.
     """
     is_collecting = gc.isenabled()
     gc.disable()  # a large document is a lot of small tuples, none of them garbage
@@ -205,6 +207,9 @@ def _read(text: str, shadow: str) -> Scan:
     after = skip_blanks(shadow, end)
     if after < len(shadow):
         raise json.JSONDecodeError("Extra data", shadow, after)
+    has_many = shadow.count("[") + shadow.count("{") > DEPTH  # few documents need a closer look
+    if has_many and is_too_deep(tree):
+        raise RecursionError
     return Scan(text, shadow, start, end, tree)
 
 
@@ -213,19 +218,42 @@ def skip_blanks(shadow: str, offset: int) -> int:
     return _BLANKS.match(shadow, offset).end()  # type: ignore[union-attr]  # it matches everywhere
 
 
+def is_too_deep(value: Any) -> bool:
+    """Whether a plain value, or a tree, has more levels than a document may have.
+
+    In a loop, for it may have any number.
+    """
+    levels, containers = 0, [value]
+    while containers and levels <= DEPTH:
+        levels += 1
+        below: list[Any] = []
+        for container in containers:
+            below += _values_in(container)
+        containers = [inner for inner in below if isinstance(inner, dict | list | tuple)]
+    return levels > DEPTH
+
+
+def _values_in(container: Any) -> Iterable[Any]:
+    if isinstance(container, dict):
+        return container.values()
+    if isinstance(container, tuple):  # an object of a tree
+        return map(itemgetter(1), container)
+    return container if isinstance(container, list) else ()
+
+
 def too_deep(text: str, where: str) -> HookctlError:
-    """The error for a document that is nested deeper than the rest of the stack allows."""
+    """The error for a document that is nested deeper than one may be."""
     line, column = position_of(text, _find_deep_nesting(text))
     message, hint = "it is nested too deeply", "Check that it is the right file."
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
 
 
 def _find_deep_nesting(text: str) -> int:
-    """Where the nesting exceeds a hundred levels; in a loop, since recursion has failed."""
+    """Where the nesting exceeds the levels that a document may have."""
     depth = 0
     for match in re.finditer(_STRING + r"|[\[\]{}]", text):
         depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
-        if depth > 100:
+        if depth > DEPTH:
             return match.start()
     return 0
 

@@ -10,7 +10,7 @@ import re
 import tomllib
 from typing import Any, NamedTuple
 
-from hookctl.documents.scan import CONFLICT, too_deep
+from hookctl.documents.scan import CONFLICT, DEPTH, is_too_deep, too_deep
 from hookctl.documents.text import position_of
 from hookctl.documents.toml_dialect import translate
 from hookctl.errors import HookctlError
@@ -31,9 +31,8 @@ _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{
 _COMMENT = re.compile(STRING + r"|(?P<comment>#[^\r\n]*)")
 _GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
 
-_DEPTH = 100  # levels, so that no walk over a document exhausts the stack
 # tomllib needs quadratic time for a long dotted key.
-_LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{_DEPTH}}})"
+_LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
 _NAN = float("nan")  # always the same one, so that documents with it can be compared
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
 _TWICE = (
@@ -68,7 +67,7 @@ def read(text: str, where: str) -> dict[str, Any]:
         raise _unparsable(text, where, str(error)) from None
     except RecursionError:
         raise too_deep(text, where) from None
-    if _depth(plain) > _DEPTH:
+    if is_too_deep(plain):
         raise too_deep(text, where)
     return plain
 
@@ -94,19 +93,6 @@ def _loads(text: str) -> dict[str, Any]:
 
 def _float(text: str) -> float:
     return _NAN if text.endswith("nan") else float(text)
-
-
-def _depth(plain: Any) -> int:
-    """The number of levels of a value; in a loop, since a dotted key can exceed the stack."""
-    levels = 0
-    containers = [plain]
-    while containers:
-        levels += 1
-        below: list[Any] = []
-        for container in containers:
-            below += container.values() if isinstance(container, dict) else container
-        containers = [value for value in below if isinstance(value, dict | list)]
-    return levels
 
 
 def _unparsable(text: str, where: str, reason: str) -> HookctlError:

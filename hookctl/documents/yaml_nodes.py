@@ -13,11 +13,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hookctl.documents.scan import CONFLICT, too_deep
+from hookctl.documents.scan import CONFLICT, DEPTH, too_deep
 from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
 
-DEPTH = 200  # levels; deeper recursion crashes the reader, and no settings file is that deep
 VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
 BOM = "\ufeff"
 STRING = "tag:yaml.org,2002:str"

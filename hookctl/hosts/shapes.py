@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
+from hookctl.hosts.shell_words import split_words
 from hookctl.model import (
     AddHook,
     CloseGap,
@@ -169,7 +170,7 @@ def without_sh(shape: Shape, command: Any) -> Any:
     if shape.shell or not isinstance(command, str):
         return command
     try:
-        words = shlex.split(command)
+        words = split_words(command)
     except ValueError:
         return command
     if len(words) == 3 and words[:2] == ["sh", "-c"]:

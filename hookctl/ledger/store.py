@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hookctl.documents.scan import is_too_deep
 from hookctl.errors import HookctlError
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.evidence import has_our_command
@@ -95,6 +96,8 @@ def parse_object(data: bytes, key: str, path: str) -> dict[str, Any]:
     the first that was released.
     """
     json_object = json.loads(data, parse_constant=_refuse_constant)
+    if is_too_deep(json_object):
+        raise RecursionError
     version = json_object.pop(key)
     if type(version) is not int or version < 1:
         raise TypeError(f"{key} is not a number")

@@ -12,6 +12,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
+from hookctl.hosts.shell_words import split_words
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, MODES, Settings
 from hookctl.packs.fields import fields_of, top_wants
@@ -56,7 +57,7 @@ def hook_path(text: str, id: str, event: str, target: Target) -> str:
         return ""
     if match["python"] is None:
         return os.path.join(target.project, OWN, GUARD, target.host.name, "hook.py")
-    return "".join(shlex.split(match["hook"]))
+    return "".join(split_words(match["hook"]))
 
 
 def lost_program(command: str) -> str:

@@ -16,6 +16,7 @@ import shlex
 
 from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head
+from hookctl.hosts.shell_words import split_words
 from hookctl.model import WRAP
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 
@@ -50,7 +51,7 @@ def is_shared_command(text: str, target: Target) -> bool:
     match = re.match(rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{_WORD}); if ", text)
     if match is None:
         return False
-    original = "".join(shlex.split(match["original"]))
+    original = "".join(split_words(match["original"]))
     folder = f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
     return text == command(original, target, folder, "")
 
@@ -73,5 +74,5 @@ def original_of(text: str) -> str | None:
     match = re.fullmatch(f"{begin}{file} && {python} {call}", text)
     if match is None:
         return None
-    original = "".join(shlex.split(match["original"]))
+    original = "".join(split_words(match["original"]))
     return original if text.startswith(head(id_of(original))) else None

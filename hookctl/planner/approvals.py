@@ -7,13 +7,13 @@ entry like any other, in the file that the host keeps it in; so the operator's o
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Mapping
 
 from hookctl import engine
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex, config_folder, shapes
 from hookctl.hosts.model import Trust
+from hookctl.hosts.shell_words import split_words
 from hookctl.ledger import store
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted
@@ -202,7 +202,7 @@ def _require_own_programs(draft: Draft, pack: str, environ: Mapping[str, str]) -
 def _paths_in(command: str) -> list[str]:
     """The paths of files that a command names, and those that depend on the working folder."""
     try:
-        words = shlex.split(command)
+        words = split_words(command)
     except ValueError:
         return []
     paths = []

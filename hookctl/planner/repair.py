@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shlex
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from hookctl import engine, packs
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import reading, shapes
+from hookctl.hosts.shell_words import split_words
 from hookctl.ledger import committed
 from hookctl.ledger.committed import Records
 from hookctl.model import (
@@ -309,7 +309,7 @@ def _python_in(command: str, target: Target) -> str:
     for id, event in _events_by_id().items():
         match = re.fullmatch(guard.command_forms(id, event, target.host), command)
         if match:
-            return "".join(shlex.split(match["python"] or ""))
+            return "".join(split_words(match["python"] or ""))
     return ""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
+
+from hookctl.hosts.shell_words import split_words
 
 _WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*")+"""
 _PLAIN = re.compile(rf"(?:~(?=/))?{_WORD}(?:[ \t]+{_WORD})*")
@@ -22,5 +23,5 @@ def is_plain(command: str) -> bool:
     """Whether a shell runs the same program with the same words as a host without one."""
     if not _PLAIN.fullmatch(command):
         return False
-    program = shlex.split(command)[0]
+    program = split_words(command)[0]
     return not _SHELL_WORDS.fullmatch(program) and "=" not in program

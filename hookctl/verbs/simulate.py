@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import clock, events, hosts, report
+from hookctl.documents.scan import is_too_deep
 from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.model import Line, Result
 from hookctl.packs.choices import Request, Settings, choose, remarks
@@ -99,6 +100,8 @@ class _BadLine(ValueError):
 def _make_event(number: int, line: dict[str, Any], default_host: str) -> Event:
     if not isinstance(line, dict):
         raise TypeError
+    if is_too_deep(line):
+        raise _BadLine("it is nested too deeply")
     host = line.get("host", default_host)
     if host not in hosts.names():
         raise _BadLine(f"unknown host {host!r}")

@@ -189,17 +189,19 @@ def below(frames: int, action: Callable[[], object]) -> object:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("frames", [0, 300])
 def test_deep_nesting_is_refused_and_never_a_recursion_error(method: Callable[[JsonDocument], object], frames: int) -> None:
-    for depth in (100, 500, *range(600, 1000, 13), 2000, 100_000):
+    for depth in (98, 100, 500, 900, 2000, 100_000):
         for text in ('{"a": 1, "d": ' + "[" * depth + "]" * depth + "}", '{"a": 1, "d": [' + '{"x":' * depth + "1" + "}" * depth + ",]}"):
             try:
                 document = JsonDocument.parse(text.encode("utf-8"))
                 below(frames, lambda document=document: method(document))  # type: ignore[misc]
             except HookctlError as error:
                 assert error.code == "unparsable", error
-                assert depth > 500 or frames or "990" in repr(error) or "deep" in error.message
+                assert "deep" in error.message and (depth > 98 or method in METHODS[-2:])
             except KeyError:
-                pass
-    assert JsonDocument.parse(b'{"d": ' + b"[" * 100 + b"]" * 100 + b"}").remove(("d", 0)).get(("d",)) == []
+                assert depth == 98
+            else:
+                assert depth == 98
+    assert JsonDocument.parse(b'{"d": ' + b"[" * 99 + b"]" * 99 + b"}").remove(("d", 0)).get(("d",)) == []
 
 
 @pytest.mark.parametrize(
