@@ -92,7 +92,7 @@ def _missing(error: ModuleNotFoundError) -> errors.HookctlError:
     if not error.name or error.name.partition(".")[0] == "hookctl":
         return _unexpected(error)
     message = f"{error.name} is not installed for {sys.executable}"
-    hint = "Start the hookctl that was installed (.venv/bin/hookctl), or install it: README.md."
+    hint = "Start the installed one, .venv/bin/hookctl, or install it (README.md)."
     return errors.HookctlError("not_installed", message, hint=hint, exit_code=errors.FAILED)
 
 

@@ -165,6 +165,26 @@ def test_the_first_pack_of_the_page_of_packs_answers_without_an_agent(isolated: 
     assert (isolated / "home" / "agents.log").read_text() == "claude is done\n"
 
 
+def test_the_notifier_beside_the_guard_speaks_only_at_a_stop_that_is_one(isolated: Path, hookctl: Hookctl) -> None:
+    program = blocks("docs/packs.md", "sh", "A small one")[-1]
+    assert "  sleep 2 " in program and program.endswith(") >/dev/null 2>&1 &\n")
+    put(Path("notify.sh"), program.replace("  sleep 2 ", "  : ").replace(">&1 &\n", ">&1\n"))
+    assert hookctl("install", "--host", "claude").code == 0
+    settings = json.loads((isolated / "home" / ".claude" / "settings.json").read_text())
+    (guard,) = settings["hooks"]["Stop"][0]["hooks"]
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    fields = {"hook_event_name": "Stop", "session_id": "S1", "cwd": os.getcwd(), "prompt_id": "p1"}
+    payload = json.dumps({**fields, "stop_hook_active": False})
+    told = []
+    for remaining in ("2", "0"):
+        assert hookctl("run", "remaining", remaining).code == 0
+        for command in (guard["command"], "sh ./notify.sh claude"):
+            subprocess.run(command, shell=True, input=payload, env=environ, text=True, check=True, timeout=60)
+        log = isolated / "home" / "agents.log"
+        told.append(log.read_text() if log.exists() else "")
+    assert told == ["", "claude is done\n"]
+
+
 def test_the_login_script_of_the_fleet_page_installs_once_and_keeps_a_choice(isolated: Path, hookctl: Hookctl) -> None:
     script = put(isolated / "hookctl.sh", blocks("docs/fleet.md", "sh", "Login scripts")[0])
     settings = isolated / "home" / ".claude" / "settings.json"
