@@ -16,6 +16,8 @@ from hookctl.errors import HookctlError
 from hookctl.settings import targets
 from hookctl.system.folders import asset
 
+from .conftest import Hookctl
+
 FOLDER = Path(hosts.__file__).parent
 SCHEMA = json.loads(Path(asset("schemas", "host.schema.json")).read_text())
 
@@ -79,3 +81,19 @@ def test_a_path_is_the_same_behind_the_host_and_the_shell(name: str, folder: str
         text = re.sub(r"\$(?:(\w+)|\{([^}]+)\})", "FILLED", text)
     done = subprocess.run(["/bin/sh", "-c", f"printf %s {text}"], capture_output=True, text=True, check=True)
     assert done.stdout == path
+
+
+@pytest.mark.parametrize("name", ["codex", "claude", "hermes"])
+def test_a_folder_that_an_install_made_is_no_sign_of_the_host(isolated: Path, hookctl: Hookctl, name: str) -> None:
+    def is_here() -> bool:
+        (facts,) = hookctl("hosts", name, "--json").data["hosts"]
+        return bool(facts["detected"])
+
+    assert not is_here()
+    assert hookctl("install", "--host", name).code == 0
+    assert not is_here()
+    assert hookctl("install", "--host", "all").code == 2
+    folder = Path(hosts.config_folder(hosts.load(name), {"HOME": str(isolated / "home")}))
+    (folder / "sessions").mkdir()  # the client has been here
+    assert is_here()
+    assert hookctl("install", "--host", "all").code == 0

@@ -66,8 +66,15 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
-    environ = here().environ
-    found = [host for host in map(known.load, known.names()) if known.detected(host, environ)]
+    from hookctl.ledger.store import made_paths
+
+    folders, found = here(), []
+    ours = made_paths(folders.ledger, folders.home)
+    if command.partition(" ")[0] not in ("install", "plan"):
+        ours = set()  # `all` are also those where we are installed
+    for host in map(known.load, known.names()):
+        if known.detected(host, folders.environ, ours):
+            found.append(host)
     detected = [host.name for host in found if scope in host.scopes]
     without = ", ".join(host.title for host in found if scope not in host.scopes)
     if not names:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest
@@ -303,10 +303,18 @@ def commands(host: Host) -> list[str]:
     return [host.client.command, *host.client.other_commands]
 
 
-def detected(host: Host, environ: Mapping[str, str]) -> str:
-    """The program or the settings folder that shows the host is in use; empty if it is not."""
-    folder = config_folder(host, environ)
-    return client(host, environ) or (folder if os.path.isdir(folder) else "")
+def detected(host: Host, environ: Mapping[str, str], ours: Container[str] = ()) -> str:
+    """The program or the settings folder that shows the host is in use; empty if it is not.
+
+    A folder among `ours` with nothing but `ours` in it shows nothing: an install made it.
+    """
+    program, folder = client(host, environ), config_folder(host, environ)
+    if program or not os.path.isdir(folder):
+        return program
+    real = os.path.realpath(folder)
+    if real in ours and all(os.path.join(real, name) in ours for name in os.listdir(real)):
+        return ""
+    return folder
 
 
 def read_cap(host: Host, text: str) -> float:

@@ -35,6 +35,18 @@ def load(path: str, home: str = "") -> dict[str, Record]:
     return read(path, home).files
 
 
+def made_paths(path: str, home: str) -> set[str]:
+    """The settings files on record and the folders made for them; none where it is unreadable."""
+    try:
+        records = load(path, home)
+    except HookctlError:
+        return set()
+    made = set(records)
+    for record in records.values():
+        made.update(record.created_dirs)
+    return made
+
+
 def read(path: str, home: str = "") -> Ledger:
     """The ledger at this path; empty where there is none yet.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hookctl import hosts as known
 from hookctl.hosts import Host
+from hookctl.ledger.store import made_paths
 from hookctl.model import Line, Result
 from hookctl.output.lines import labelled
 from hookctl.output.table import table
@@ -57,7 +58,9 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "session": _told_session(host),
         "process": host.environment.process or None,
         "cannot": shortcomings(host),
-        "detected": known.detected(host, folders.environ),
+        "detected": known.detected(
+            host, folders.environ, made_paths(folders.ledger, folders.home)
+        ),
     }
 
 
