@@ -25,6 +25,10 @@ from tests.conftest import Hookctl, put
         ("opencode", "Bash", "bash"),
         ("hermes", "Write", "write_file"),
         ("codex", "run_shell_command", "Bash"),
+        ("codex", "task", "spawn_agent"),
+        ("copilot", "Bash|Write", "create"),
+        ("gemini", "Task", "invoke_agent"),
+        ("qwen", "Execute", "run_shell_command"),
     ],
 )
 def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None:
@@ -41,6 +45,11 @@ def test_what_may_match(host: str, matcher: object) -> None:
     described = hosts.load(host)
     for event in described.events.values():
         assert explain_mismatch(described, event, matcher) == ""
+
+
+@pytest.mark.parametrize("matcher", ["Bash", "Write", "Edit", "Read"])
+def test_qwen_knows_claude_codes_names(matcher: str) -> None:
+    assert explain_mismatch(hosts.load("qwen"), "PreToolUse", matcher) == ""
 
 
 @pytest.mark.parametrize("host", hosts.names())

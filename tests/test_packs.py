@@ -769,6 +769,39 @@ def test_the_command_runs_and_a_deleted_file_never_blocks(folder: Path, name: st
     assert run(command, shell).returncode == 0
 
 
+@pytest.mark.parametrize("matcher", ["*", ""])
+@pytest.mark.parametrize("host", hosts.names())
+def test_a_matcher_for_all_tools_is_left_out(folder: Path, host: str, matcher: str) -> None:
+    """Copilot and Hermes never run a hook with `*`, and Copilot none with an empty matcher."""
+    pack = pack_of(folder, HEAD + f'[[hooks]]\nevent = "pre-tool"\ncommand = "true"\nmatcher = "{matcher}"\n')
+    registered = [want.value for want in wants(pack, hosts.load(host), "")[0] if want.kind == "element"]
+    assert all("matcher" not in fields for fields in registered)
+    assert registered or "pre-tool" not in hosts.load(host).events
+
+
+# A status, with a text or without, and what is left of it where a failing hook would refuse every call.
+STATUSES = [("true", 0), ("exit 2", 2), ("exit 1", 0), ("exit 3", 0), ("no-such-program", 0), ("echo text; exit 3", 0)]
+
+
+@pytest.mark.parametrize("shell", shells())
+@pytest.mark.parametrize(("command", "status"), STATUSES)
+@pytest.mark.parametrize("host", ["copilot", "gemini", "droid"])
+def test_a_failing_command_refuses_no_call_and_status_2_does(
+    folder: Path, host: str, command: str, status: int, shell: str
+) -> None:
+    pack = pack_of(folder, HEAD + f'[[hooks]]\nevent = "pre-tool"\ncommand = "{command}"\n')
+    (want,) = [want for want in wants(pack, hosts.load(host), "")[0] if want.kind == "element"]
+    text = want.value["command"]
+    assert run(text, shell).returncode == status
+    assert re.fullmatch(want.forms, text), "hookctl knows it again"
+
+
+def test_where_a_failure_cannot_be_kept_from_refusing_it_is_said(folder: Path) -> None:
+    pack = pack_of(folder, HEAD + '[[hooks]]\nevent = "pre-tool"\ncommand = "exec ./check"\n')
+    assert "hides the status" in " ".join(wants(pack, hosts.load("copilot"), "")[1])
+    assert wants(pack, hosts.load("claude"), "")[1] == []
+
+
 def test_a_command_in_a_project_finds_its_files_by_the_hosts_variable(folder: Path) -> None:
     pack = pack_of(folder, HEAD + FILES + HOOK + "command = 'sh {files}/run.sh'\n")
     put(folder.parent / ODD / ".hookctl" / "packs" / "notify" / "run.sh", "echo found\n")

@@ -51,6 +51,7 @@ class HookFormat(NamedTuple):
     top: dict[str, Any] = {}  # noqa: RUF012
     wraps: bool = False
     expands: bool = False  # variables in every settings string
+    fails_closed: Sequence[str] = ()  # canonical events: a hook that fails refuses
 
 
 class Environment(NamedTuple):

@@ -19,6 +19,10 @@ PLACEHOLDERS = ("files", "host", "event")
 _FILES = (
     r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
 )
+_ALL_TOOLS = ("*", "")
+# Before a command: where the host takes any failure for a refusal, only status 2 is one.
+_FAILS_OPEN = "trap '[ $? -eq 2 ] || exit 0' EXIT; "
+_EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
 
 class Slot(NamedTuple):
@@ -47,6 +51,11 @@ def wants(
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if event:
             found.append(_element(pack, hook, host, event, files_text, env))
+            if is_refused_by_failure(host, event) and _EXEC.search(hook.command):
+                messages.append(
+                    f"{pack.name}: {host.title} refuses what the hook {hook.id} is asked about if "
+                    "it fails: exec in its command hides the status from sh"
+                )
             reason = explain_mismatch(host, event, hook.matcher)
             if reason:
                 messages.append(f"{pack.name}: the hook {hook.id} never runs there: {reason}")
@@ -109,17 +118,20 @@ def _element(
     env: dict[str, EnvClaim],
 ) -> Wanted:
     id = f"{pack.name}/{hook.id}"
-    command = "".join(_command(pack, hook, host, files_text))
+    command = "".join(_command(pack, hook, host, event, files_text))
+    # On some hosts a matcher for all tools matches none; without one a hook runs for all.
+    matcher = None if hook.matcher in _ALL_TOOLS else hook.matcher
     values = {key: claim.value for key, claim in env.items()}
-    fields = fields_of(host, pack.name, command, hook.timeout, matcher=hook.matcher, env=values)
-    return Wanted(
-        host.event_path(event, pack.name), "element", fields, id, _forms(pack, hook, host)
-    )
+    fields = fields_of(host, pack.name, command, hook.timeout, matcher=matcher, env=values)
+    forms = _forms(pack, hook, host, event)
+    return Wanted(host.event_path(event, pack.name), "element", fields, id, forms)
 
 
-def _command(pack: Pack, hook: PackHook, host: Host, files_text: str) -> Iterator[str]:
+def _command(pack: Pack, hook: PackHook, host: Host, event: str, files_text: str) -> Iterator[str]:
     """The command in pieces: each text as it is, and {files} as a piece of its own."""
     yield head(f"{pack.name}/{hook.id}")
+    if is_refused_by_failure(host, event):
+        yield _FAILS_OPEN
     if pack.files:
         first = pack.files[0]
         yield from (
@@ -138,11 +150,18 @@ def _command(pack: Pack, hook: PackHook, host: Host, files_text: str) -> Iterato
     yield hook.command[at:]
 
 
-def _forms(pack: Pack, hook: PackHook, host: Host) -> str:
+def is_refused_by_failure(host: Host, event: str) -> bool:
+    """Whether the host refuses what it asks about on this event of its own if a hook fails."""
+    closed = host.registration.fails_closed
+    return any(host.events.get(name) == event for name in closed)
+
+
+def _forms(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
     """A pattern for every command that this pack writes for this hook, with any path."""
     mark = "\0"  # stands in no command
     pieces = [
-        _FILES if piece == mark else re.escape(piece) for piece in _command(pack, hook, host, mark)
+        _FILES if piece == mark else re.escape(piece)
+        for piece in _command(pack, hook, host, event, mark)
     ]
     first, found, rest = "".join(pieces).partition(_FILES)
     return first + found + rest.replace(_FILES, "(?P=files)")

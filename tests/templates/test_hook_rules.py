@@ -204,7 +204,7 @@ def test_a_host_that_waits_itself_is_left_alone(lab: Lab, field: str) -> None:
     assert lab.stop(True, **{field: "no list"}) == "B"
 
 
-@pytest.mark.parametrize("fields", [{"hook_event_name": "SubagentStop"}, {"agent_id": "a1"}])
+@pytest.mark.parametrize("fields", [{"hook_event_name": "SubagentStop"}, {"agent_id": "a1"}, {"agentId": "a1"}])
 def test_subagents_may_stop(lab: Lab, fields: dict) -> None:
     lab.task(remaining=2)
     assert lab.stop(**fields) == "A"
