@@ -107,6 +107,7 @@ class Configuration(NamedTuple):
     value: dict[str, Any]  # empty where it cannot be read
     error: HookctlError | None
     data: bytes | None = None  # as they are in the file
+    outside: tuple[str, ...] = ()  # what a project's own one names outside the project, in words
 
 
 class ProgramFile(NamedTuple):

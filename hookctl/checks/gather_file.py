@@ -20,6 +20,7 @@ from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Origin
 from hookctl.packs.released import find_origin
+from hookctl.packs.run_files import describe_outside
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
@@ -210,6 +211,9 @@ def _add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> F
     if target.project:
         log_folder = os.path.basename(project.state_folder(machine.folders.state, target.project))
     config = probes.configuration(machine.reader, pack_record.folder)
+    if target.shared:
+        outside = describe_outside(config.value, target.project, machine.environ)
+        config = config._replace(outside=tuple(outside))
     return facts._replace(
         config=config,
         has_other_state=os.path.isdir(str(config.value.get("state_dir"))),

@@ -28,7 +28,6 @@ from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import HOSTS
 from hookctl.packs.model import NEWER, RELEASED, UNKNOWN
-from hookctl.packs.run_files import describe_outside
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
@@ -171,9 +170,8 @@ def _judge_configuration(file: FileFacts) -> Iterator[Finding]:
             outcome = _describe_outcome(settings.get(name), file.settings_schema.get(name, {}))
             message = f"{name}: {masked_text(wrong)}; the hook {outcome}"
             yield file.find("config_invalid", message, "Fix or remove it.", config.path)
-        if file.target.shared:
-            for message in describe_outside(config.value, file.target.project, file.environ):
-                yield file.find("config_invalid", message, "Remove it there.", config.path)
+        for message in config.outside:
+            yield file.find("config_invalid", message, "Remove it there.", config.path)
         yield from _judge_values(file, config.value, config.path)
 
 

@@ -20,7 +20,6 @@ from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
-from hookctl.packs.run_files import describe_outside
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, OWN, Target
@@ -70,6 +69,7 @@ class InstalledPack(NamedTuple):
     origin: Origin | None = None  # where the guard's programs come from; None: nothing runs them
     package: str = ""  # the folder of the guard's modules
     config: Any = None  # of the guard
+    outside: tuple[str, ...] = ()  # what it names outside the project, in words
     config_error: HookctlError | None = None
     host_table: dict[str, Any] = {}  # noqa: RUF012 - what hookctl writes there of hosts
 
@@ -381,7 +381,7 @@ def _judge_values(installed: InstalledPack, values: dict[str, Any], path: str) -
     if changed:
         message = f"the configuration differs from the record: {', '.join(changed)}"
         yield finding("config_changed", message, host.name, path)
-    for message in describe_outside(values, installed.file.target.project, {}):
+    for message in installed.outside:
         yield finding("config_invalid", message, host.name, path, "Remove it there.")
     origin = installed.origin
     is_of_this_version = origin is not None and origin.version == __version__

@@ -13,7 +13,7 @@ from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.packs.run_files import how_to_renew, name_report
+from hookctl.packs.reports import how_to_renew, name_report
 from hookctl.settings.words import is_true
 from hookctl.system import project
 

@@ -22,6 +22,7 @@ from hookctl.model import PackRecord, Record
 from hookctl.packs import guard, stillness, supervised
 from hookctl.packs.guard_options import in_effect
 from hookctl.packs.guard_package import guard_module
+from hookctl.packs.reports import name_report
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -62,20 +63,6 @@ class RunFiles(NamedTuple):
             if os.path.lexists(os.path.join(self.folder, name)):
                 return name
         return ""
-
-
-def name_report(task: str, fields: Mapping[str, str]) -> str:
-    """What says how much is left in a task file with these names of fields."""
-    if not fields:
-        return "`hookctl run remaining N`"
-    return f"`{fields.get('remaining', 'remaining')}` in {task}"
-
-
-def how_to_renew(task: str, fields: Mapping[str, str]) -> str:
-    """How work that has grown old counts again, and how it ends."""
-    if fields:
-        return f"{name_report(task, fields)} renews it, 0 ends it"
-    return "`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it"
 
 
 def find(folders: Folders, root: str) -> RunFiles:

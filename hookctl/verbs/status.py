@@ -25,8 +25,8 @@ from hookctl.packs.choices import LIMIT_KEY, settings_from
 from hookctl.packs.guard_options import in_effect as settings_in_effect
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
 from hookctl.packs.released import find_origin
+from hookctl.packs.reports import how_to_renew
 from hookctl.packs.run_files import find as find_run_files
-from hookctl.packs.run_files import how_to_renew
 from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.packs.sentence import wraps_only
 from hookctl.planner.run import pending_first
