@@ -142,6 +142,23 @@ def test_openhands(work: Path, settings: Path, hookctl: Hookctl, call: Call, iso
     (wrap,) = [step for step in steps("docs/from-openhands.md") if "--wrap" in step]
     assert hookctl(*wrap.split()[1:]).code == 0
     assert "wrap.py" in denying.read_text()
+    put(isolated / "bin" / "on_stop.sh", "#!/bin/sh\necho no >&2\nexit 2\n").chmod(0o755)
+
+    def stop(number: int, *, acts: bool) -> int:
+        """The status of the n-th stop, before which the agent may do the same thing as ever."""
+        groups = json.loads(denying.read_text())
+        path = f"{isolated}/bin:{os.environ['PATH']}"
+        for event in ("post_tool_use", "stop") if acts else ("stop",):
+            payload = {"session_id": "S1", "working_dir": str(work), "n": number}
+            if event == "post_tool_use":
+                payload |= {"tool_name": "terminal", "tool_input": {"command": "ls"}}
+            (command,) = [hook["command"] for group in groups[event] for hook in group["hooks"]]
+            sent, environ = json.dumps(payload), {**os.environ, "PATH": path}
+            done = subprocess.run(["sh", "-c", command], input=sent, capture_output=True, text=True, env=environ)
+        return done.returncode
+
+    assert [stop(number, acts=True) for number in range(9)] == [2] * 9, "an action starts the count again"
+    assert [stop(number, acts=False) for number in range(9, 13)] == [2, 2, 2, 0], "the fifth denial in a row"
     assert hookctl("uninstall").code == 0
     assert denying.read_bytes() == text
 
