@@ -71,10 +71,12 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 # Judges are pure.
 
 _MODULES = {
-    "__future__", "collections.abc", "contextlib", "hookctl", "hookctl.documents", "hookctl.documents.jsonc",
+    "__future__", "collections", "collections.abc", "contextlib", "hookctl",
+    "hookctl.documents", "hookctl.documents.jsonc",
     "hookctl.documents.rules", "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.handlers",
     "hookctl.hosts.loading",
-    "hookctl.hosts.matchers", "hookctl.hosts.shapes", "hookctl.ledger.digests", "hookctl.masking", "hookctl.model",
+    "hookctl.hosts.matchers", "hookctl.hosts.shapes", "hookctl.hosts.shell_words", "hookctl.ledger.digests",
+    "hookctl.masking", "hookctl.model",
     "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard", "hookctl.packs.model", "hookctl.packs.reports",
     "hookctl.packs.wrapping",
     "hookctl.settings", "hookctl.system",
