@@ -226,11 +226,12 @@ class _DecisionBuilder:
         self.act(action, written, (from_state, "owned"), "; ".join(reasons))
 
     def _add_containers(self, path: Path) -> None:
-        """Record the containers down to `path` that the file does not have yet."""
+        """Record the containers down to `path` that the file does not have yet, or has as null."""
         for length in range(1, len(path) + 1):
             container = path[:length]
-            if container not in self.current.values:
-                self.containers.setdefault(container, Entry(container, "container"))
+            null = self.current.raw.get(container)
+            if container not in self.current.values or null is not None:
+                self.containers[container] = Entry(container, "container", before=null)
 
     def write_back(self, except_names: set[_Name]) -> None:
         """After a wipe, write every other entry of the file again, as its owners want it."""
@@ -322,9 +323,9 @@ class _DecisionBuilder:
                 used.add(entry.path[:length])
         unused = [path for path in self.containers if path not in used]
         for path in sorted(unused, key=len, reverse=True):
-            del self.containers[path]
+            container = self.containers.pop(path)
             if path in self.current.values:
-                self.edits.append(Prune(path))
+                self.edits.append(Prune(path, container.before))
         entries = (*self.entries.values(), *self.containers.values())
         return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
 

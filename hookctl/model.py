@@ -80,7 +80,8 @@ class Entry(NamedTuple):
     path: Path
     kind: str  # leaf | element | container
     mode: str = "owned"  # owned | adopted
-    before: str | None = None  # source text; None: nothing was there
+    # Source text, of a container that of a null; None: nothing was there.
+    before: str | None = None
     written: Any = None
     owners: dict[str, Claim] = {}  # noqa: RUF012 (never changed in place)
     id: str = ""
@@ -178,9 +179,10 @@ class CloseGap(NamedTuple):
 
 
 class Prune(NamedTuple):
-    """Remove a container if it is empty."""
+    """Remove a container if it is empty, or put back the null `raw` that it was before us."""
 
     path: Path
+    raw: str | None = None
 
 
 Edit = Put | DropValue | AddHook | EditHook | DropHook | CloseGap | Prune

@@ -48,12 +48,19 @@ def gap(ledger: dict[str, Any]) -> None:
     ledger["files"][SETTINGS]["gaps"] = [["permissions", "allow"]]
 
 
+def text_in_a_container(ledger: dict[str, Any]) -> None:
+    entries = ledger["files"][SETTINGS]["entries"]
+    (container,) = [entry for entry in entries if entry != "end" and entry["path"] == ["hooks"]]
+    container["before"] = '{"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}'
+
+
 def more_keys(ledger: dict[str, Any]) -> None:
     ledger["more"] = 1
 
 
 SPOILT = [
     (gap, "a gap is not where"),
+    (text_in_a_container, "a container has a text to put back"),
     (more_keys, "unexpected keys"),
 ]
 

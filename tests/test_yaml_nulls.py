@@ -1,4 +1,7 @@
-"""Hermes takes `hooks:` and an event without a value for none: install fills them, and the bytes come back."""
+"""Hermes takes `hooks:` and an event without a value for none: install fills them, and the bytes come back.
+
+So they do where something else in the file changed in between. Other hosts take such a null for a fault.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,13 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hookctl.documents import formats
 from tests.conftest import Hookctl, put
+from tests.hostfiles import JSON, Kind
+from tests.test_gaps import PACK
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
@@ -23,46 +30,140 @@ TEXTS = [
     "hooks:\r\nmodel: x\r\n",
     "{hooks: ~, model: x}\n",
     "? hooks\n: ~\n",
+    "? hooks\n:\n",
+    "{hooks: , model: x}\n",
+    "hooks:\n# mine\nmodel: x\n",
+    "hooks:\n  # mine\nmodel: x\n",
+    "hooks: !!null\nmodel: x\n",
 ]
 
 
 @pytest.fixture
-def settings(isolated: Path) -> Path:
+def config(isolated: Path) -> Path:
     return isolated / "home" / ".hermes" / "config.yaml"
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_null_is_filled_and_the_bytes_come_back(settings: Path, hookctl: Hookctl, text: str) -> None:
-    before = put(settings, text.encode()).read_bytes()
+def test_null_is_filled_and_the_bytes_come_back(config: Path, hookctl: Hookctl, text: str) -> None:
+    before = put(config, text.encode()).read_bytes()
     told = json.loads(hookctl("doctor", "--host", "hermes", "--json").out)["data"]["findings"]
     assert {finding["code"] for finding in told if finding["level"] != "info"} <= {"not_installed"}
     assert hookctl("install", "--host", "hermes").code == 0
-    installed = settings.read_bytes()
+    installed = config.read_bytes()
     (hook,) = formats.parse("yaml", installed).get(("hooks", "pre_verify"))
     assert "hookctl=guard/stop" in hook["command"]
     assert hookctl("install", "--host", "hermes").code == 0
-    assert settings.read_bytes() == installed
+    assert config.read_bytes() == installed
     assert hookctl("uninstall", "--host", "hermes").code == 0
-    assert settings.read_bytes() == before
+    assert config.read_bytes() == before
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_after_another_edit_the_operator_keeps_an_empty_one(settings: Path, hookctl: Hookctl, text: str) -> None:
-    put(settings, text.encode())
+def test_after_another_edit_the_null_comes_back_as_it_was(config: Path, hookctl: Hookctl, text: str) -> None:
+    put(config, text.encode())
     hookctl("install", "--host", "hermes")
-    put(settings, settings.read_bytes() + b"\n# later\n")
+    put(config, config.read_bytes() + b"\n# later\n")
     assert hookctl("uninstall", "--host", "hermes").code == 0
-    value = formats.parse("yaml", settings.read_bytes()).value
-    assert not any((value["hooks"] or {}).values())
-    assert b"# later" in settings.read_bytes() and (b"# mine" in settings.read_bytes()) == ("mine" in text)
+    assert config.read_bytes() == text.encode() + b"\n# later\n"
 
 
-def test_a_null_with_an_anchor_is_refused(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, "hooks: &mine\nmodel: x\n")
+@pytest.mark.parametrize("text", ["hooks:\n  # mine\n  ~  # mine too\nmodel: x\n", "hooks:   ~\n"])
+def test_comments_between_a_key_and_its_null_stay(config: Path, hookctl: Hookctl, text: str) -> None:
+    put(config, text.encode())
+    for verb in ("install", "uninstall"):
+        assert hookctl(verb, "--host", "hermes").code == 0
+        assert config.read_text().count("# mine") == text.count("# mine")
+        if verb == "install":
+            put(config, config.read_bytes() + b"# later\n")
+    assert formats.parse("yaml", config.read_bytes()).value == formats.parse("yaml", text.encode()).value
+
+
+@pytest.mark.parametrize("between", ["hooks:\n", "model: x\n", "hooks:\n  on_session_end:\n"])
+@pytest.mark.parametrize("before", ["hooks: ~\n", "hooks: {}\n", "model: x\n"])
+def test_a_null_that_the_operator_writes_or_removes_meanwhile_is_what_counts(
+    config: Path, hookctl: Hookctl, before: str, between: str
+) -> None:
+    put(config, before.encode())
+    hookctl("install", "--host", "hermes")
+    put(config, between.encode())
+    assert hookctl("install", "--host", "hermes").code == 0
+    put(config, config.read_bytes() + b"# later\n")
+    assert hookctl("uninstall", "--host", "hermes").code == 0
+    assert config.read_text() == f"{between}# later\n"
+
+
+NULLS = st.sampled_from(["", " ~", " null", " Null", " !!null"])
+COMMENTS = st.sampled_from(["", " # mine", "   # mine"])
+OTHERS = st.sampled_from(["", "model: x\n", "# mine\n", "\n", "agents:\n  max: 3 # mine\n"])
+EVENTS = st.lists(st.sampled_from(["pre_verify", "subagent_stop", "on_session_end"]), max_size=2, unique=True)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """A configuration in which the hooks are a null, or some of its events are."""
+    lines = [draw(OTHERS), "hooks:"]
+    events = draw(EVENTS)
+    lines.append("" if events else draw(NULLS))
+    lines.append(draw(COMMENTS) + "\n")
+    for event in events:
+        lines.append(f"  {event}:{draw(NULLS)}{draw(COMMENTS)}\n")
+    text = "".join([*lines, draw(OTHERS)])
+    return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+
+
+def test_whatever_is_null_comes_back_byte_for_byte_around_the_edits_of_others(
+    isolated: Path, config: Path, hookctl: Hookctl
+) -> None:
+    bell = str(put(isolated / "bell.toml", PACK.format("bell").encode()))
+
+    @settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+    @given(texts(), st.permutations(["guard", "bell"]), st.sampled_from(["# later\n", "later: {a: 1}\n"]))
+    def check(text: str, leaving: list[str], edit: str) -> None:
+        later = edit.replace("\n", "\r\n" if "\r" in text else "\n")
+        put(config, text.encode())
+        for pack in ("guard", bell):
+            assert hookctl("install", pack, "--host", "hermes").code == 0
+        put(config, config.read_bytes() + later.encode())
+        for pack in leaving:
+            assert hookctl("uninstall", pack, "--host", "hermes").code == 0
+        assert config.read_bytes() == f"{text}{later}".encode()
+
+    check()
+
+
+def test_a_null_with_an_anchor_is_refused(config: Path, hookctl: Hookctl) -> None:
+    put(config, "hooks: &mine\nmodel: x\n")
     assert hookctl("install", "--host", "hermes").code == 4
-    assert settings.read_text() == "hooks: &mine\nmodel: x\n"
+    assert config.read_text() == "hooks: &mine\nmodel: x\n"
 
 
-def test_claude_takes_null_for_a_fault(isolated: Path, hookctl: Hookctl) -> None:
-    put(isolated / "home/.claude/settings.json", '{"hooks": null}')
-    assert hookctl("install", "--host", "claude").code == 4
+def with_null(path: tuple[str, ...]) -> str:
+    """A document with a null at this path."""
+    value = None
+    for key in reversed(path):
+        value = {key: value}
+    return json.dumps(value)
+
+
+ELSEWHERE = [(kind, path) for kind in JSON for path in [kind.stop[:1], kind.stop]]
+ELSEWHERE += [(kind, ("env",)) for kind in JSON if kind.name in ("claude", "qwen")]
+
+
+@pytest.mark.parametrize(("kind", "path"), ELSEWHERE, ids=[f"{kind.name} {'.'.join(path)}" for kind, path in ELSEWHERE])
+def test_another_host_takes_null_for_a_fault(
+    isolated: Path, hookctl: Hookctl, kind: Kind, path: tuple[str, ...]
+) -> None:
+    text = with_null(path)
+    place = put(kind.path(isolated, "user"), text)
+    assert hookctl("install", "--host", kind.host).code == 4
+    assert hookctl("uninstall", "--host", kind.host).code == 0
+    assert place.read_text() == text
+
+
+def test_a_variable_that_is_null_comes_back(isolated: Path, hookctl: Hookctl) -> None:
+    text = '{"env": {"MAX_STOP_BLOCKS": null}}'
+    place = put(isolated / "home/.claude/settings.json", text)
+    assert hookctl("install", "--host", "claude", "--force").code == 0
+    put(place, place.read_text() + "\n")
+    assert hookctl("uninstall", "--host", "claude").code == 0
+    assert json.loads(place.read_text()) == json.loads(text)

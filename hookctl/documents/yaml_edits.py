@@ -130,8 +130,11 @@ class Edits:
             return None
         assert step.child.key is not None
         unit = self._style.dash if isinstance(value, list) else self._style.unit
-        end = max(colon, step.child.value.end)
+        null = step.child.value
+        end = max(colon, null.end)
         lines = block(value, self.column(step.child.key.start) + unit, self._style)
+        if BREAK.search(self._text, colon, end):  # comments may stand between key and null
+            return [self._new_lines(colon, lines), *self._cut(null.start, end, None)]
         return [Splice(colon, end, ""), self._new_lines(end, lines)]
 
     def replace(self, step: Step, value: Any) -> list[Splice]:
@@ -149,6 +152,8 @@ class Edits:
             return [Splice(old.start, end, style.line_end.join(lines).lstrip(" "))]
         first, *more = inline_lines(value)
         text = style.line_end.join([first, *indented(more, self._indent(step) + style.unit)])
+        if not text and not step.holder.flow:
+            return [Splice(len(self._text[: old.start].rstrip(" \t")), end, "")]
         if step.child.key and _is_in_lines(old):
             colon = self._indicator_end(step)
             return [Splice(colon, colon, " " + text), *self._cut(old.start, end, None)]

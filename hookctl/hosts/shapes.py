@@ -206,13 +206,19 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
             document = document.remove((*edit.path, len(document.get(edit.path)) - 1))
     for edit in edits:
         if isinstance(edit, Prune) and _is_empty(document, edit.path):
-            document = document.remove(edit.path)
+            document = _prune(document, edit)
     return document
 
 
 def _put(document: Document, edit: Put) -> Document:
     if edit.raw is None:
         return document.set(edit.path, edit.value)
+    return document.set_raw(edit.path, edit.raw)
+
+
+def _prune(document: Document, edit: Prune) -> Document:
+    if edit.raw is None:
+        return document.remove(edit.path)
     return document.set_raw(edit.path, edit.raw)
 
 

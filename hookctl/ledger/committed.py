@@ -520,6 +520,8 @@ def _check_entries(target: Target, record: Record) -> None:
             raise ValueError("an entry is not where a pack has one")
         if entry.kind != "container":
             _check_content(target, record, entry)
+        elif entry.before is not None:  # no host with project settings takes a null for none
+            raise ValueError("a container has a text to put back")
 
 
 def _has_pack_path(host: Host, entry: Entry) -> bool:

@@ -269,7 +269,7 @@ def _check_entry(entry: Entry) -> None:
     if entry.kind not in ("leaf", "element", "container"):
         raise ValueError("kind is unknown")
     if entry.kind == "container":
-        if entry != Entry(entry.path, entry.kind):
+        if entry != Entry(entry.path, entry.kind, before=entry.before):
             raise ValueError("a container has more than its path")
         return
     if entry.kind == "element":

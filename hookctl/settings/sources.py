@@ -113,7 +113,8 @@ def _read_along(
             return
         is_leaf = kind == "leaf" and is_end
         if value is None and null_is_absent and not is_leaf:
-            # For the host it is an empty container, and the operator's.
+            # For the host it is an empty container, and the operator's, who gets the text back.
+            raw[part] = document.raw(part)
             value = [] if kind == "element" and is_end else {}
         if value is None and null_is_nothing and not is_leaf:
             return
