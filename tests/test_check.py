@@ -178,6 +178,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
 # Every code that a test here brings about, with its level.
 MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
 MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info"), ("hook_newer", "error")}
+MADE |= {("not_committed", "error"), ("no_repository", "info")}  # tests/test_ignored_by_git.py
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -240,14 +241,15 @@ def test_a_checkout_of_another_owner_is_checked(project: Project, isolated: Path
     assert project.hookctl("status").code == 4, "every other verb refuses it"
 
 
-def test_nothing_of_the_user_is_looked_at_and_nothing_is_started(project: Project, isolated: Path) -> None:
+def test_nothing_of_the_user_is_looked_at_and_git_alone_is_started(project: Project, isolated: Path) -> None:
     watch = (
         "import os, sys\n"
         "home, seen = os.environ['HOME'], []\n"
         "names = ('open', 'os.listdir', 'os.scandir', 'subprocess.Popen', 'os.exec', 'os.posix_spawn')\n"
         "def hook(event, args):\n"
         "    if event in names and (event.startswith(('sub', 'os.e', 'os.p')) or str(args[0]).startswith(home)):\n"
-        "        seen.append((event, str(args[0])))\n"
+        "        if not (event.startswith('sub') and args[0] == '/usr/bin/git'):\n"
+        "            seen.append((event, str(args[0])))\n"
         "sys.addaudithook(hook)\n"
         "from hookctl.__main__ import run\n"
         "code = run(['check', '--require', 'guard'])\n"
@@ -255,7 +257,7 @@ def test_nothing_of_the_user_is_looked_at_and_nothing_is_started(project: Projec
     )
     home = put(isolated / "home" / ".claude" / "settings.json", "{").parent.parent
     put(home / ".hookctl" / "ledger.json", "{")
-    environ = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")}
+    environ = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude"), "PATH": "/usr/bin"}
     done = subprocess.run(
         [sys.executable, "-c", watch], cwd=project.top, env=environ, capture_output=True, text=True, check=False
     )

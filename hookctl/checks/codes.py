@@ -334,9 +334,15 @@ TABLE = (
         "nothing: it does no harm, and counts again if the project comes back",
     ),
     Code(
-        "not_committed", ("warning",),
-        "git ignores `.hookctl/` or the settings, so no clone gets both",
+        "not_committed", ("warning", "error"),
+        "git ignores `.hookctl/` or the settings, so no clone gets both; an error of `check` where "
+        "it requires a pack",
         "remove the line, or install with `--scope local`",
+    ),
+    Code(
+        "no_repository", ("info",),
+        "the project is in no git repository, so no clone brings its hooks to others",
+        "`git init` and a commit, unless the files reach others in another way",
     ),
     Code(
         "hook_missing", ("error",),

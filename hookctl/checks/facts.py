@@ -19,6 +19,7 @@ from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
+from hookctl.system.git import IgnoreRule
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
 _STARTERS = ("env", "exec", "command", "nohup", "time")  # each starts the program behind it
@@ -200,7 +201,7 @@ class FileFacts(NamedTuple):
     links: tuple[str, ...]  # where each link on the way leads, the file's own path first
     backup: int  # the number of the last text that hookctl kept; 0: none
     rights: tuple[Rights, ...] = ()
-    ignore_files: tuple[tuple[str, str], ...] = ()  # git's, with their text
+    ignored: tuple[IgnoreRule, ...] = ()  # what of it, or of hookctl's folder, git ignores
     config: Configuration | None = None
     settings_schema: Mapping[str, Any] = {}
     python: Python | None = None

@@ -25,7 +25,7 @@ from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
 from hookctl.settings.targets import GUARD, Target, repository_above, require_inside
-from hookctl.system import backups, files, interpreter, project
+from hookctl.system import backups, files, git, interpreter, project
 
 
 def file_facts(machine: Machine, target: Target) -> FileFacts:
@@ -39,10 +39,12 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     )
     hooks = facts.current.elements if facts.current else ()
     if target.shared and (record or hooks):
-        ignored = probes.ignore_files(machine.reader, target.project)
+        paths = [target.path, *project.shared_files(target.project)]
+        state = machine.folders.state
+        ignored = git.find_ignored(target.project, paths, machine.environ, state, personal=True)
         nested = tuple(probes.find_foreign_folders(target.project))
         repository = repository_above(target)
-        facts = facts._replace(ignore_files=ignored, nested=nested, repository=repository)
+        facts = facts._replace(ignored=ignored, nested=nested, repository=repository)
     if any(hook.pack in packs for hook in hooks):
         facts = _add_approvals(machine, facts)
     if packs:

@@ -6,7 +6,7 @@ A clone may belong to anybody and come from a stranger, so no file of it is ever
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hookctl import hosts
 from hookctl.checks.probes import first_python
@@ -48,7 +48,8 @@ from hookctl.settings.targets import (
     rules_target,
     variant_of_record,
 )
-from hookctl.system import files
+from hookctl.system import files, git
+from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
 
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
@@ -60,7 +61,9 @@ def isolated(project: str) -> Folders:
     return Folders(state, os.path.join(_NOWHERE, "data"), {"HOME": _NOWHERE}, project)
 
 
-def gather(project: str, start: str = "", start_project: str = "") -> ProjectFacts:
+def gather(
+    project: str, environ: Mapping[str, str], start: str = "", start_project: str = ""
+) -> ProjectFacts:
     """The facts about a project, by its real path.
 
     `start` is the folder that somebody works in, in `start_project`: what is to do is said for it.
@@ -93,6 +96,8 @@ def gather(project: str, start: str = "", start_project: str = "") -> ProjectFac
         lost.append(
             guard._replace(file=guard.file._replace(start=start, start_project=start_project))
         )
+    shared = [file.target.path for file in found if file.is_there]
+    shared += project_folder.shared_files(project)
     return ProjectFacts(
         project,
         tuple(found),
@@ -104,6 +109,8 @@ def gather(project: str, start: str = "", start_project: str = "") -> ProjectFac
         has_record=data is not None or error is not None,
         lost=tuple(lost),
         start_project=start_project,
+        has_repository=bool(git.find_top(project)),
+        ignored=git.find_ignored(project, shared, environ, folders.state, personal=False),
     )
 
 

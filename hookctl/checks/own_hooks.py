@@ -15,6 +15,7 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, Origin
 from hookctl.settings.targets import GUARD, Target
 from hookctl.settings.words import is_true
+from hookctl.system.git import IgnoreRule
 
 _SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 
@@ -128,6 +129,16 @@ def fix_unknown(origin: Origin, again: str, *, shared: bool) -> str:
     if origin.difference == LINE_ENDINGS and shared:
         return f"{KEEP_ENDINGS}; then {again}"
     return f"Look at it; {again}"
+
+
+def describe_uncommitted(rule: IgnoreRule) -> tuple[str, str]:
+    """What is wrong where git ignores a file that belongs in every clone, and what to do."""
+    names = " and ".join(rule.names)
+    message = (
+        f"git ignores {names} (line {rule.line}), so no clone gets both the hook and its "
+        "registration"
+    )
+    return message, "Remove that line, or install with `--scope local`."
 
 
 KEEP_ENDINGS = "Add the line `.hookctl/** -text` to .gitattributes"

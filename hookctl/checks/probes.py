@@ -256,21 +256,6 @@ def links(path: str) -> tuple[str, ...]:
     return tuple(hops)
 
 
-def ignore_files(reader: FileReader, project: str) -> tuple[tuple[str, str], ...]:
-    """The text of the two plainest ignore files of git; git itself does not run."""
-    texts = []
-    for path in (
-        os.path.join(project, ".gitignore"),
-        os.path.join(project, ".git", "info", "exclude"),
-    ):
-        try:
-            text = (reader.snapshot(path).data or b"").decode("utf-8", "replace")
-        except HookctlError:
-            continue
-        texts.append((path, text))
-    return tuple(texts)
-
-
 def find_foreign_folders(project: str) -> Iterator[str]:
     """Another user's `.hookctl` with programs below a project, in its first 2,000 folders."""
     own = os.path.join(project, OWN)

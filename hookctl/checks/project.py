@@ -23,6 +23,7 @@ from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, OWN, Target
+from hookctl.system.git import IgnoreRule
 
 CONFIG = "config.json"
 LEDGER = "ledger.json"
@@ -96,6 +97,8 @@ class ProjectFacts(NamedTuple):
     has_record: bool = True
     lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
     start_project: str = ""  # the one that the fixes are typed in
+    has_repository: bool = True
+    ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
 
 
 def judge(facts: ProjectFacts) -> Iterator[Finding]:
@@ -115,6 +118,19 @@ def judge(facts: ProjectFacts) -> Iterator[Finding]:
     yield from _judge_programs(facts)
     for name in sorted({file.target.host.name for file in facts.files if file.record}):
         yield from _judge_switches(facts, name)
+
+
+def judge_sharing(facts: ProjectFacts, *, is_required: bool) -> Iterator[Finding]:
+    """Whether git brings what the project has to everyone who clones it."""
+    if not facts.files:
+        return
+    if not facts.has_repository:
+        message = "this is no git repository, so no clone brings the hooks to others"
+        yield finding("no_repository", message, "", facts.project)
+    for rule in facts.ignored:
+        message, fix = own_hooks.describe_uncommitted(rule)
+        level = "error" if is_required else "warning"
+        yield finding("not_committed", message, "", rule.path, fix, level)
 
 
 def _report_lost(facts: ProjectFacts) -> Finding:

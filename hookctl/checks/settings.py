@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Iterator
 from typing import Any
 
+from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, handlers, loading, reading, shapes
 from hookctl.masking import masked_text
-from hookctl.settings.targets import OWN
 
 
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
@@ -210,41 +209,9 @@ def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
 
 def judge_committed(file: FileFacts) -> Iterator[Finding]:
     """Does everyone who clones the project get the hook with the settings that register it?"""
-    if not file.ignore_files:
-        return
-    settings = os.path.relpath(file.path, file.target.project)
-    for name in (OWN, os.path.dirname(settings), settings):
-        for path, text in file.ignore_files:
-            line = _find_ignoring_line(text, name)
-            if line:
-                message = (
-                    f"git ignores {name} (line {line}), so no clone gets both the hook and its "
-                    "registration"
-                )
-                yield file.find(
-                    "not_committed",
-                    message,
-                    "Remove that line, or install with `--scope local`.",
-                    path,
-                )
-
-
-def _find_ignoring_line(text: str, name: str) -> int:
-    """The line of an ignore file that ignores this path; 0 if none does."""
-    ignoring = 0
-    for number, line in enumerate(text.splitlines(), 1):
-        pattern = line.strip()
-        taken_back = pattern.startswith("!")
-        pattern = (
-            pattern.removeprefix("!")
-            .removeprefix("/")
-            .removesuffix("*")
-            .removesuffix("*")
-            .removesuffix("/")
-        )
-        if pattern == name:
-            ignoring = 0 if taken_back else number
-    return ignoring
+    for rule in file.ignored:
+        message, fix = own_hooks.describe_uncommitted(rule)
+        yield file.find("not_committed", message, fix, rule.path)
 
 
 def judge_rights(file: FileFacts) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ def _check(
     from hookctl.verbs.check import Request, check
 
     request = Request(project, tuple(require or ()))
-    return show("check", lambda f: check(f.cwd, request), json, homeless=True)
+    return show("check", lambda f: check(f, request), json, homeless=True)
 
 
 def _log(

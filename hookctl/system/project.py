@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
@@ -146,6 +146,18 @@ def is_inside(project: str, path: str, home: str) -> bool:
 
 def _is_of_the_system(folder: str) -> bool:
     return any(f"{folder}/".startswith(f"{top}/") for top in _SYSTEM)
+
+
+def shared_files(folder: str) -> Iterator[str]:
+    """The files of hookctl in a project that belong in version control; links lead nowhere."""
+    own = os.path.join(folder, ".hookctl")
+    if os.path.islink(own):
+        return
+    for parent, folder_names, file_names in os.walk(own):
+        private = "run" if parent == own else "__pycache__"
+        folder_names[:] = [name for name in folder_names if name != private]
+        for name in file_names:
+            yield os.path.join(parent, name)
 
 
 def state_folder(state: str, project: str) -> str:

@@ -13,6 +13,7 @@ from hookctl.errors import HookctlError
 from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import OK, amount
+from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
@@ -25,15 +26,17 @@ class Request(NamedTuple):
     required: tuple[str, ...] = ()
 
 
-def check(cwd: str, request: Request) -> Result:
+def check(folders: Folders, request: Request) -> Result:
     """Every finding about the project's own files; the user's are never looked at.
 
-    It runs no file of the project and writes nothing, so the project may be anybody's.
+    It runs no file of the project and writes nothing there, so the project may be anybody's.
     """
+    cwd = folders.cwd
     folder = _find_project(cwd, request.project)
     start = os.path.realpath(cwd)
-    facts = gather_project.gather(folder, start, _find_project(cwd, ""))
+    facts = gather_project.gather(folder, folders.environ, start, _find_project(cwd, ""))
     findings = list(project.judge(facts))
+    findings += project.judge_sharing(facts, is_required=bool(request.required))
     for pack in _load_required(request.required):
         wanted = gather_project.wanted_of(facts, pack)
         findings += required.judge(facts, pack, wanted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import time
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
+from hookctl.verbs.sharing import advise_on_commit
 
 _SILENT = 1.0  # seconds until progress is shown
 _WIDTH = 80  # columns
@@ -81,7 +81,7 @@ def install(
     messages += _report_without_effect(plan, choice)
     if plan.conflicts:
         return _refuse(plan, messages)
-    done = _describe_success(plan, pack, targets)
+    done = _describe_success(folders, plan, pack, targets)
     text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
     if review is not None and not review.is_agreed:
@@ -127,25 +127,30 @@ def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:
     return show_progress
 
 
-def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
+def _describe_success(
+    folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
+) -> list[str | Line]:
     """What the pack does now, where it is loaded, and the next steps."""
     unloaded = [file.target.host.title for file in plan.files if file.not_loaded]
     switched_off = [file.target.host.title for file in plan.files if file.switched_off]
     if not unloaded and not switched_off:
-        return _describe_effect(plan, pack, targets)
+        return _describe_effect(folders, plan, pack, targets)
     if not unloaded:
         text = f"{pack.name} is written, but hooks are switched off for {', '.join(switched_off)}."
-        return [Line(text), *_next(plan, targets, ["doctor"])]
+        return [Line(text), *_next(folders, plan, targets, ["doctor"])]
     text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
-    return [Line(text), *_next(plan, targets, ["doctor"])]
+    return [Line(text), *_next(folders, plan, targets, ["doctor"])]
 
 
-def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
+def _describe_effect(
+    folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
+) -> list[str | Line]:
     """What a pack that every host loads does now, and the next steps."""
     scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     if pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
-        return [Line(f"{_describe_installed(plan, pack)} {undo}"), *_next(plan, targets, [])]
+        text = f"{_describe_installed(plan, pack)} {undo}"
+        return [Line(text), *_next(folders, plan, targets, [])]
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
     if settings.events and not _hosts_with_hooks(plan, GUARD):
@@ -153,7 +158,7 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
         return [Line(text, WARN), fix("add --force, or see what `hookctl doctor` says")]
     if not settings.events and record and any(is_wrap_id(entry.id) for entry in record.entries):
         text = "The guard limits the denials of the hooks that it wraps, and does nothing else."
-        return [Line(text), *_next(plan, targets, ["doctor"])]
+        return [Line(text), *_next(folders, plan, targets, ["doctor"])]
     if not settings.events:
         command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
@@ -167,7 +172,7 @@ def _describe_effect(plan: Plan, pack: Pack, targets: list[Target]) -> list[str 
     return [
         Line(f"The guard {_describe_mode(settings.mode, targets)}."),
         *_describe_looks(settings.mode, targets),
-        *_next(plan, targets, steps),
+        *_next(folders, plan, targets, steps),
     ]
 
 
@@ -228,40 +233,13 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     return titles
 
 
-def _next(plan: Plan, targets: list[Target], steps: list[str]) -> list[str | Line]:
+def _next(
+    folders: Folders, plan: Plan, targets: list[Target], steps: list[str]
+) -> list[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
-    lines: list[str | Line] = [*_advise_on_commit(plan, targets)]
+    lines: list[str | Line] = [*advise_on_commit(folders, plan, targets)]
     lines += [f"  {program()} {step}" for step in steps]
     return ["Next:", *lines] if lines else []
-
-
-def _find_sources(plan: Plan, project: str) -> list[str]:
-    """The pack files that the project's record names: without them nobody can upgrade the packs."""
-    sources: dict[str, None] = {}
-    for file in plan.files:
-        if file.target.shared and file.record:
-            for pack in file.record.packs.values():
-                if pack.source.startswith(f"{project}/"):
-                    sources[pack.source] = None
-    return list(sources)
-
-
-def _advise_on_commit(plan: Plan, targets: list[Target]) -> list[Line]:
-    """Whether to commit the project's files."""
-    paths = []
-    for file in plan.files:
-        is_asked = file.target in targets or file.target.host.format == RULES
-        if is_asked and file.target.project and file.after is not None:
-            paths.append(file.target.path)
-    project = targets[0].project
-    paths += _find_sources(plan, project)
-    names = " ".join(os.path.relpath(path, project) for path in paths)
-    if targets[0].shared:
-        return [Line(f"commit {names} and .hookctl, so that every clone has it", indent=2)]
-    if names:
-        text = f"keep {names} out of version control: it names paths of this machine"
-        return [Line(text, indent=2)]
-    return []
 
 
 def _refuse(plan: Plan, messages: tuple[Message, ...]) -> Result:

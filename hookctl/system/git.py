@@ -1,0 +1,151 @@
+"""Asks git which files it ignores, so that nothing runs which the repository names.
+
+A repository's configuration can name programs (core.fsmonitor, pagers, filters, transports), and
+one that was unpacked from an archive comes with a configuration. So git gets an empty repository of
+ours; of the real one it sees the ignore files and the index, never the configuration.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from hookctl.errors import HookctlError
+from hookctl.system import files
+from hookctl.system.temporary import private_folder
+
+_PATIENCE = 10.0  # seconds: an ignore file may be a pipe
+_POINTER = "gitdir: "
+
+
+class IgnoreRule(NamedTuple):
+    """A line of an ignore file, and which of the files asked about it keeps out of git."""
+
+    path: str
+    line: int
+    names: tuple[str, ...]  # relative to the project; a folder where it keeps out several files
+
+    def describe(self, project: str) -> str:
+        """The files and the rule, in words."""
+        inside = self.path.startswith(f"{project}/")
+        path = os.path.relpath(self.path, project) if inside else self.path
+        return f"git ignores {' and '.join(self.names)} ({path}:{self.line})"
+
+
+def find_top(folder: str) -> str:
+    """The nearest folder upwards that has .git; '' if there is none."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        if folder == os.path.dirname(folder):
+            return ""
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def find_ignored(
+    project: str, paths: Iterable[str], environ: Mapping[str, str], state: str, *, personal: bool
+) -> tuple[IgnoreRule, ...]:
+    """The rules by which git ignores some of these files of a project, which it does not track.
+
+    With `personal`, the user's own rules for all repositories count too, else HOME is not read.
+    Without git, or where it cannot tell, there are none.
+    """
+    top = find_top(project)
+    program = _find_program(environ, top) if top else ""
+    names = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        if top and real.startswith(f"{top.rstrip('/')}/"):
+            names[os.path.join(".", os.path.relpath(real, top))] = os.path.relpath(path, project)
+    if not program or not names:
+        return ()
+    try:
+        with private_folder("git", state) as folder:
+            answer = _ask(program, top, names, folder, _safe_environ(environ, folder, personal))
+    except (HookctlError, OSError, subprocess.TimeoutExpired):
+        return ()
+    rules: dict[tuple[str, int], list[str]] = {}
+    for path, line, pattern, name in zip(*[iter(answer)] * 4, strict=False):
+        if not pattern.startswith("!"):  # a rule that takes a file back in
+            rules.setdefault((os.path.join(top, path), int(line)), []).append(names[name])
+    return tuple(IgnoreRule(path, line, _fold(found)) for (path, line), found in rules.items())
+
+
+def _fold(names: list[str]) -> tuple[str, ...]:
+    """The same names, with one for several files in a folder of the project."""
+    by_folder: dict[str, list[str]] = {}
+    for name in sorted(names):
+        by_folder.setdefault(name.split("/")[0], []).append(name)
+    return tuple(os.path.commonpath(found) for found in by_folder.values())
+
+
+def _find_program(environ: Mapping[str, str], top: str) -> str:
+    """The path of git; '' if there is none but one that the project brings."""
+    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+        program = shutil.which("git", path=folder) if os.path.isabs(folder) else None
+        if program and not f"{os.path.realpath(folder)}/".startswith(f"{top}/"):
+            return program
+    return ""
+
+
+def _safe_environ(environ: Mapping[str, str], folder: str, personal: bool) -> dict[str, str]:
+    """The environment for git: without what a caller such as a git hook tells it."""
+    safe = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+    if not personal:
+        safe.pop("XDG_CONFIG_HOME", None)
+        safe.update(HOME=folder, GIT_CONFIG_NOSYSTEM="1")
+    return safe
+
+
+def _ask(
+    program: str, top: str, names: Iterable[str], folder: str, environ: Mapping[str, str]
+) -> list[str]:
+    """What `git check-ignore --verbose` says of these: file, line, pattern and name in turn."""
+    empty, own = os.path.join(folder, ".git"), _find_git_folder(top)
+    for name in ("objects", "refs", "info"):
+        os.makedirs(os.path.join(empty, name))
+    with open(os.path.join(empty, "HEAD"), "w", encoding="utf-8") as file:
+        file.write("ref: refs/heads/main\n")
+    exclude = os.path.join(_find_common_folder(own), "info", "exclude")
+    copied = os.path.join(empty, "info", "exclude")
+    with open(copied, "wb") as rules:
+        rules.write(files.read(exclude).data or b"")
+    variables = {
+        **environ,
+        "GIT_DIR": empty,
+        "GIT_WORK_TREE": top,
+        "GIT_INDEX_FILE": os.path.join(own, "index"),
+        "GIT_OPTIONAL_LOCKS": "0",
+    }
+    command = [program, "-c", "core.fsmonitor=false", "check-ignore", "--verbose", "-z", "--stdin"]
+    done = subprocess.run(
+        command,
+        input=os.fsencode("\0".join(names)),
+        capture_output=True,
+        cwd=top,
+        env=variables,
+        timeout=_PATIENCE,
+        check=False,
+    )
+    fields = os.fsdecode(done.stdout).split("\0")
+    return [exclude if field == copied else field for field in fields[:-1]]
+
+
+def _find_git_folder(top: str) -> str:
+    """The folder with the index: .git, or where that file points, as in a linked work tree."""
+    mark = os.path.join(top, ".git")
+    return _read_pointer(mark, _POINTER) if os.path.isfile(mark) else mark
+
+
+def _find_common_folder(git_folder: str) -> str:
+    """The folder that all work trees of a repository share."""
+    mark = os.path.join(git_folder, "commondir")
+    return _read_pointer(mark, "") if os.path.isfile(mark) else git_folder
+
+
+def _read_pointer(mark: str, head: str) -> str:
+    with open(mark, encoding="utf-8", errors="surrogateescape") as file:
+        text = file.read(4096).strip().removeprefix(head)
+    return os.path.normpath(os.path.join(os.path.dirname(mark), text))
