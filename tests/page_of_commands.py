@@ -27,11 +27,11 @@ pipes get words.
 | --- | --- |
 | 0 | done, or nothing to do; warnings too |
 | 1 | an error was found, a conflict stopped the command, or a file may not be written; `verify`: incomplete |
-| 2 | wrong use of the command line, or nobody agreed |
+| 2 | wrong use of the command line, or a question was not answered with yes |
 | 3 | unexpected: a bug; the message says where the details are |
 | 4 | something could not be read or parsed; nothing was written; `verify`: the command cannot be run |
 | 10 | `plan --exit-code` only: a settings file would change |
-| 124 | `verify` only: out of time |
+| 124 | `verify` and `run wait` only: out of time |
 | 130 | interrupted |
 """
 

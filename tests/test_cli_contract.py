@@ -645,7 +645,7 @@ def test_at_a_terminal_install_asks_about_what_it_detected(settings: Path) -> No
 def test_at_a_terminal_no_means_no(settings: Path) -> None:
     settings.parent.mkdir()
     outcome, seen = at_terminal("n\n", "install")
-    assert (outcome.code, outcome.out) == (130, "")
+    assert (outcome.code, outcome.out) == (2, "")
     assert seen.endswith("[y/N] hookctl: nothing was changed\r\n")
     assert not settings.exists()
 
@@ -657,7 +657,7 @@ def test_at_a_terminal_install_asks_nothing_where_nothing_is_detected(isolated: 
     assert not (isolated / "state").exists()
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 130), ("\n", 130), ("\x04", 130)])
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 2), ("\n", 2), ("\x04", 2)])
 def test_at_a_terminal_uninstall_everywhere_asks(hookctl: Hookctl, settings: Path, answer: str, code: int) -> None:
     hookctl("install", *CLAUDE)
     outcome, seen = at_terminal(answer, "uninstall", "--all")

@@ -27,7 +27,7 @@ FAILED = GOING._replace(has_crumb=False, has_failed=True)
     [
         (GOING, 0, ""),
         (GOING, 4, ""),
-        (GOING, 5, "it was started again 5 times"),
+        (GOING, 5, "it was started again 5 times,"),
         (GOING._replace(mark="STOP"), 0, "STOP is set"),
         (GOING._replace(mark="CONCLUDE"), 5, "CONCLUDE is set"),
         (GOING._replace(is_armed=False), 0, "the run has ended"),
@@ -142,12 +142,17 @@ def test_how_an_agent_ends_says_whether_it_meant_to(stage: Stage, name: str, rem
     assert (code == 0) == (is_started_again or name == "well")
     assert ("no work is left" if is_against_will and not is_started_again else "of its own will") in told
     assert stage.is_armed
+    assert "STOP and CONCLUDE are cleared" in told
+    assert "the run goes on until" in told
+    assert "`hookctl run stop` ends it" in told
+    assert ("killed by signal" in told) == (is_started_again and "kill" in script)
 
 
 def test_two_failures_in_a_row_end_it(stage: Stage) -> None:
     stage.script("sys.exit(2)")
     code, told = stage.run()
     assert (code, len(stage.pids), stage.is_armed) == (2, 2, False)
+    assert "the run goes on" not in told
     assert "it failed twice within 10 s" in told
 
 
@@ -204,8 +209,10 @@ def test_one_that_the_guard_kept_going_is_started_again(stage: Stage) -> None:
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, 137), (signal.SIGSEGV, 139)])
 def test_an_agent_that_is_killed_is_started_again(stage: Stage, number: int, code: int) -> None:
     stage.script(f"crumb()\nos.kill(os.getpid(), {int(number)})")
-    result, _ = stage.run("--max-respawns", "1")
+    result, told = stage.run("--max-respawns", "1")
     assert (result, len(stage.pids)) == (code, 2)
+    assert f"it was killed by signal {int(number)}; started again in 2 s" in told
+    assert "it was started again 1 time, and no run goes on now" in told
 
 
 def test_used_up_respawns_end_the_run_and_write_no_stop(stage: Stage) -> None:
@@ -306,6 +313,34 @@ def test_a_command_that_is_not_there(hookctl: Hookctl, isolated: Path) -> None:
     assert outcome.code == 4
     assert "no-such-agent cannot be started" in outcome.err
     assert hookctl("supervise").code == 2
+
+
+# What may stand for the agent; how it ends, and whether STOP is still there then.
+NOT_STARTED: dict[str, tuple[int | None, str, int]] = {
+    "not there": (None, "", 4),
+    "not executable": (0o644, "#!/bin/sh\n", 4),
+    "a folder": (-1, "", 4),
+    "an interpreter that is missing": (0o755, "#!/no/such/interpreter\n", 1),
+}
+
+
+@pytest.mark.parametrize("name", NOT_STARTED)
+def test_a_command_that_cannot_be_started_arms_no_run(stage: Stage, isolated: Path, name: str) -> None:
+    mode, text, code = NOT_STARTED[name]
+    agent = isolated / "agent"
+    if mode == -1:
+        agent.mkdir()
+    elif mode is not None:
+        put(agent, text).chmod(mode)
+    stage.hookctl("run", "stop")
+    before = sorted((path, path.read_bytes()) for path in stage.state.rglob("*") if path.is_file())
+    outcome = stage.hookctl("supervise", "--", str(agent))
+    assert outcome.code == code
+    assert not stage.is_armed
+    if "Nothing was written." in " ".join(outcome.err.split()):
+        assert (stage.project / ".hookctl/run/STOP").exists()
+        assert sorted((path, path.read_bytes()) for path in stage.state.rglob("*") if path.is_file()) == before
+    assert ("Nothing was written." in outcome.err) == (code == 4)
 
 
 def test_a_clock_that_jumps_does_not_start_a_second_agent(stage: Stage) -> None:

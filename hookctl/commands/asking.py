@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from hookctl.errors import INTERRUPTED, HookctlError
+from hookctl.errors import USAGE, HookctlError
 
 if TYPE_CHECKING:
     from hookctl.packs.model import Pack
@@ -40,5 +40,5 @@ def confirm(question: str) -> bool:
     sys.stderr.write("".join(f"{line}\n" for line in above) + f"{last} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise HookctlError("declined", "nothing was changed", exit_code=INTERRUPTED)
+        raise HookctlError("declined", "nothing was changed", exit_code=USAGE)
     return True

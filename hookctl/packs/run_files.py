@@ -422,6 +422,11 @@ def begin(run_files: RunFiles, end: float) -> None:
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
 
 
+def disarm(run_files: RunFiles) -> None:
+    """End the run without a mark, so that agents may stop and the next run may begin."""
+    clear(os.path.join(run_files.state, "ACTIVE"))
+
+
 def read_chain(run_files: RunFiles) -> tuple[int, int]:
     """Of the session that stopped last: its blocks since the last prompt, and those in a row."""
     newest, values = 0, {}

@@ -18,6 +18,7 @@ class Ended(NamedTuple):
 
     status: int  # as a shell has it: 128 + N for signal N
     by_person: bool  # somebody asked us to end: by a signal, or by Ctrl-C
+    signal: int = 0  # that killed it
 
 
 class Guardian:
@@ -69,7 +70,10 @@ class Guardian:
             self._ended_at = time.monotonic()
         # Only Ctrl-C tells us of a person where the child ends by it.
         interrupted = self._interrupted_at > begin and status in (-signal.SIGINT, 130)
-        return Ended(status if status >= 0 else 128 - status, self.is_ending or interrupted)
+        by_person = self.is_ending or interrupted
+        if status < 0:
+            return Ended(128 - status, by_person, -status)
+        return Ended(status, by_person)
 
     def rest(self, seconds: float) -> None:
         """Let time pass; Ctrl-C or another signal to end ends it at once."""

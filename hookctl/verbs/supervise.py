@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from typing import NamedTuple
 
 from hookctl import clock, report
-from hookctl.errors import OK, UNREADABLE, HookctlError, usage_error
+from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
+from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
@@ -57,11 +59,26 @@ def supervise(folders: Folders, request: Request) -> Result:
     if not request.command:
         hint = 'Name it behind `--`: `hookctl supervise -- claude -p "go on"`.'
         raise usage_error("which command?", hint)
+    _require_program(request.command[0])
     run_files = work_files.find(folders, work_files.find_project(folders, request.project))
     with supervised.alone(run_files.state):
-        work_files.begin(run_files, work_files.end_of_run(run_files, request.duration))
+        end = work_files.end_of_run(run_files, request.duration)
+        work_files.begin(run_files, end)
+        until = clock.local(end)
+        report.say(f"a run of {run_files.project} until {until}: STOP and CONCLUDE are cleared")
         with Guardian() as guardian:
             return _run(folders, run_files, request, guardian)
+
+
+def _require_program(name: str) -> None:
+    """Refuse a command that is not there before a run begins for it."""
+    if shutil.which(name):
+        return
+    is_there = os.path.sep in name and os.path.lexists(name)
+    why = "it may not be run" if is_there else "there is no such program"
+    hint = "Give the command as you would type it, behind `--`."
+    message = f"{name} cannot be started: {why}"
+    raise HookctlError("command", message, hint=hint, exit_code=UNREADABLE)
 
 
 def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guardian) -> Result:
@@ -76,11 +93,11 @@ def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guar
         reason = why_not(seen, respawns, request.respawns)
         if not reason:
             pause = pause_before(respawns + 1)
-            report.say(f"it ended with {ended.status}; started again in {clock.age(pause)}")
+            report.say(f"{describe(ended)}; started again in {clock.age(pause)}")
             seen = _pause(folders, run_files, guardian, pause, ended)
             reason = why_not(seen, respawns, request.respawns)
         if reason:
-            return _end(run_files, seen, ended.status, respawns, reason)
+            return _end(run_files, seen, ended, respawns, reason)
         respawns += 1
         with claims.locked(run_files.state):
             whose_work.free(run_files)  # the session that held the work is gone
@@ -94,10 +111,11 @@ def _run_once(run_files: RunFiles, request: Request, guardian: Guardian, respawn
 
     try:
         return guardian.run(request.command, started)
-    except OSError as error:
-        message = f"{request.command[0]} cannot be started: {error.strerror}"
-        hint = "Give the command as you would type it, behind `--`."
-        raise HookctlError("command", message, hint=hint, exit_code=UNREADABLE) from None
+    except OSError as error:  # an interpreter that is missing, or the program has gone since
+        work_files.disarm(run_files)
+        message = f"{request.command[0]} cannot be started: {error.strerror}; the run has ended"
+        hint = "Make the program run by itself, then supervise it again."
+        raise HookctlError("command", message, hint=hint, exit_code=FAILED) from None
 
 
 def why_not(seen: Seen, respawns: int, most: int) -> str:
@@ -111,10 +129,17 @@ def why_not(seen: Seen, respawns: int, most: int) -> str:
     if not seen.ended_against_will:
         return "no work is left" if seen.has_failed else "it ended of its own will"
     if respawns >= most:
-        return f"it was started again {respawns} times, and no run goes on now"
+        return f"it was started again {amount(respawns, 'time')}, and no run goes on now"
     if seen.failed_before:
         return f"it failed twice within {_TWICE_WITHIN} s, and no run goes on now"
     return ""
+
+
+def describe(ended: Ended) -> str:
+    """How the child ended, in words."""
+    if ended.signal:
+        return f"it was killed by signal {ended.signal}"
+    return f"it ended with {ended.status}"
 
 
 def pause_before(respawn: int) -> float:
@@ -147,10 +172,13 @@ def _pause(
             return seen
 
 
-def _end(run_files: RunFiles, seen: Seen, status: int, respawns: int, reason: str) -> Result:
+def _end(run_files: RunFiles, seen: Seen, ended: Ended, respawns: int, reason: str) -> Result:
     has_given_up = not seen.mark and not seen.by_person and seen.is_armed
     if has_given_up and seen.ended_against_will:
-        work_files.clear(os.path.join(run_files.state, "ACTIVE"))
-    code = OK if seen.mark else status
-    data = {"status": status, "respawns": respawns, "reason": reason}
-    return Result(data, (f"not started again: {reason} (exit code {status})",), exit_code=code)
+        work_files.disarm(run_files)
+    data = {"status": ended.status, "respawns": respawns, "reason": reason}
+    lines = [f"not started again: {reason} (exit code {ended.status})"]
+    end = work_files.read_end(run_files)
+    if end is not None and seen.is_armed and not seen.mark:
+        lines.append(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
+    return Result(data, tuple(lines), exit_code=OK if seen.mark else ended.status)

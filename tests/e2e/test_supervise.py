@@ -69,7 +69,7 @@ def test_an_api_error_amid_the_run(claude: Client, installed: Place) -> None:
     assert codes(installed)[:2] == ["blocked", "blocked"]
     assert "started again in 2 s" in run.errors
     assert run.code != 0
-    assert "it was started again 1 times" in run.out
+    assert "it was started again 1 time," in run.out
 
 
 def test_a_killed_agent_and_then_a_mark(claude: Client, installed: Place) -> None:
@@ -100,7 +100,7 @@ def test_an_agent_whose_turn_the_host_s_cap_ended(claude: Client, installed: Pla
     run = supervised(1).play(claude, installed, ["go"], timeout=90)
     assert codes(installed) == ["blocked", "blocked", "host_cap"] * 2
     assert len(sessions(run.out)) == 2
-    assert "it was started again 1 times" in run.out
+    assert "it was started again 1 time," in run.out
 
 
 def test_an_agent_that_the_guard_lets_stop_is_not_started_again(claude: Client, installed: Place) -> None:
