@@ -97,3 +97,13 @@ def test_a_folder_that_an_install_made_is_no_sign_of_the_host(isolated: Path, ho
     (folder / "sessions").mkdir()  # the client has been here
     assert is_here()
     assert hookctl("install", "--host", "all").code == 0
+
+
+def test_a_folder_that_another_hosts_install_made_is_no_sign_either(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QWEN_HOME", str(isolated / "home" / ".claude" / "qwen"))
+    assert hookctl("install", "--host", "qwen").code == 0
+    for command in ("status", "doctor"):
+        assert "--host claude" not in hookctl(command, "--json" if command == "doctor" else "--verbose").out
+    assert not hookctl("hosts", "claude", "--json").data["hosts"][0]["detected"]

@@ -36,6 +36,7 @@ class Machine:
         self.now = clock.now(folders.environ)
         self.cwd_project = project.look(folders.cwd, folders.environ)
         self.settings_schema = guard_options.schema()
+        self._made = store.made_paths(folders.ledger, folders.home)
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._targets: dict[str, list[Target]] = {}
@@ -68,7 +69,8 @@ class Machine:
         variant, path = self.active_file(host, "user")
         user_target = Target(variant, "user", path)
         key, record = store.find_record(self.records, user_target.path)
-        targets = {key: user_target} if record or hosts.detected(host, self.environ) else {}
+        is_here = bool(hosts.detected(host, self.environ, self._made))
+        targets = {key: user_target} if record or is_here else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
             variant, path = self.active_file(host, scope, root)

@@ -130,13 +130,13 @@ COMMANDS = {
         "  hookctl run conclude         let agents stop; a reminder of a tool may come\n"
         "  hookctl run stop             let every agent stop at once\n"
         "  hookctl run status           show the run\n"
-        "  hookctl run wait --stall 10m  block until nothing is left, instead of polling",
+        "  hookctl run wait --stall 10m  wait until nothing is left, instead of polling",
     ),
     "supervise": Command(
         _supervise,
         "Run an agent, and start it again where it ended against its will while a run goes on: it "
         "failed, was killed, or the guard kept it going then.\n\n"
-        "\b\nExit code: the agent's, 128 + N for signal N; 0 where STOP or CONCLUDE ended it",
+        "\b\nExit code: the agent's, 128 + N for signal N; 0 if STOP or CONCLUDE ended it",
         '  hookctl supervise --for 8h -- claude -p "go on with the plan"\n'
         "  hookctl supervise --max-respawns 2 -- codex exec go-on",
     ),

@@ -183,7 +183,7 @@ def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record
         text = f"{host.title}: a hook of hookctl's that its record does not know"
         lines = [Line(text, WARN, path=tilde(path)) for path in unrecorded]
         return [*lines, fix("see what `hookctl doctor` says")]
-    evidence = known.detected(host, folders.environ)
+    evidence = known.detected(host, folders.environ, store.made_paths(folders.ledger, folders.home))
     if not evidence or any(record.host == host.name for record in records.values()):
         return []
     text = f"{host.title}: nothing is installed; `hookctl install --host {host.name}` does it"
