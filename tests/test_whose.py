@@ -407,6 +407,27 @@ def test_a_client_or_python_in_the_project_is_not_started(
     assert not marker.exists()
 
 
+def test_a_shim_that_looks_at_the_working_folder_finds_nothing_of_the_project(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As asdf's shims do: they start the program that `.tool-versions` of the working folder names."""
+    marker, shims, work = isolated / "ran", isolated / "shims", isolated / "work"
+    real = {"claude": "echo 2.1.330", "python3": 'exec /usr/bin/python3 "$@"'}
+    for name, otherwise in real.items():
+        put(work / "e" / name, f"#!/bin/sh\ntouch {marker}\n").chmod(0o755)
+        put(shims / name, f'#!/bin/sh\n[ -x e/{name} ] && exec e/{name} "$@"\n{otherwise}\n').chmod(0o755)
+    (work / ".git").mkdir()
+    monkeypatch.setenv("PATH", f"{shims}:/usr/bin:/bin")
+    monkeypatch.setattr("hookctl.system.interpreter._SYSTEM", ())
+    for command in ("install", "doctor", "status", "check", "uninstall"):
+        scope = () if command in ("doctor", "status", "check") else ("--scope", "project")
+        hosts_named = () if command in ("check", "status") else ("--host", "claude")
+        assert hookctl(command, *hosts_named, *scope).code in (0, 1)
+        assert not marker.exists(), command
+    assert hookctl("hosts").code == 0
+    assert not marker.exists()
+
+
 # Programs in folders below a project.
 
 

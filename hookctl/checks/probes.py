@@ -217,10 +217,16 @@ def client(host: Host, program: str, project: str, home: str) -> Client:
     fault = owners.find_fault(program)
     if fault:
         return Client(program, "", f"{fault.path} {fault.reason}")
-    call = [program, *host.client.version_args]
+    call = [os.path.abspath(program), *host.client.version_args]
     try:
+        # In /: a version manager's shim starts what the working folder's files name.
         process = subprocess.run(
-            call, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL
+            call,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            stdin=subprocess.DEVNULL,
+            cwd="/",
         )
     except (OSError, ValueError, subprocess.SubprocessError):
         return Client(program, "")

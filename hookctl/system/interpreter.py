@@ -77,10 +77,17 @@ def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     """A Python's own sys.executable and version; None if it does not run."""
     import subprocess
 
-    command = [program, "-I", "-S", "-c", _ASK]
+    command = [os.path.abspath(program), "-I", "-S", "-c", _ASK]
     try:
+        # In /: a version manager's shim starts what the working folder's files name.
         process = subprocess.run(
-            command, capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL
+            command,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            env={},
+            stdin=subprocess.DEVNULL,
+            cwd="/",
         )
         path, major, minor = process.stdout.splitlines()
         return path, (int(major), int(minor))
