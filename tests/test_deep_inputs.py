@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookctl.checks.scripts import find_scripts
+from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts.shell_words import split_words
 from hookctl.masking import masked_text
 from tests.conftest import Hookctl, put
@@ -156,6 +157,17 @@ def test_no_command_takes_more_than_its_length(name: str, reader: str) -> None:
         return time.process_time() - start
 
     assert any(taken(80_000) < 9 * taken(20_000) + 0.05 for _ in range(5))
+
+
+def test_a_variable_is_found_as_fast_among_many_others() -> None:
+    def taken(size: int) -> float:
+        document = JsonDocument.parse(json.dumps({"env": dict.fromkeys(map(str, range(size)), "1")}).encode(), where="")
+        start = time.process_time()
+        for number in range(size):
+            assert document.get(("env", str(number))) == "1"
+        return time.process_time() - start
+
+    assert any(taken(8_000) < 9 * taken(2_000) + 0.05 for _ in range(5))
 
 
 @pytest.mark.parametrize("name", LONG)

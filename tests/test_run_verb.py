@@ -391,3 +391,33 @@ def test_where_another_system_writes_the_task_its_field_is_named_and_no_refused_
     for outcome in (run.hookctl("run", "status"), run.hookctl("status"), run.hookctl("doctor")):
         said = " ".join((outcome.out + outcome.err).split())
         assert ("`hookctl run remaining" in said, "`storiesRemaining` in" in said) == (False, True)
+
+
+# What a project's `.env` may set.
+
+
+@pytest.mark.parametrize("fields", ["", "heartbeat=private_key,owner=client_email"])
+def test_a_task_file_outside_that_a_variable_names_is_only_read_and_shows_no_more_than_a_count(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, fields: str
+) -> None:
+    text = '{"remaining": 3, "heartbeat": "s3cret", "private_key": "s3cret", "client_email": "s3cret"}'
+    path = put(isolated / "home" / ".config" / "cred.json", text)
+    monkeypatch.setenv("HOOKCTL_TASK_FILE", "../home/.config/cred.json")
+    if fields:
+        monkeypatch.setenv("HOOKCTL_TASK_FIELDS", fields)
+    for action in (["remaining", "3"], ["heartbeat"], ["status"], ["status", "--json"]):
+        done = hookctl("run", *action)
+        assert "s3cret" not in done.out + done.err
+        assert (done.code == 0) == (action[0] == "status")
+    assert path.read_text() == text
+
+
+def test_a_task_file_that_the_hook_would_not_read_is_not_read(hookctl: Hookctl, isolated: Path) -> None:
+    path = isolated / "work" / ".hookctl" / "run" / "task.json"
+    put(path, '{"remaining": 3, "heartbeat": "%s"}' % ("a" * 60_000))
+    done = hookctl("run", "status")
+    assert "remaining  3\n" in done.out and len(done.out) < 2_000
+    text = '{"remaining": 3, "heartbeat": "%s"}' % ("a" * 65_536)
+    put(path, text)
+    assert "larger than 64 KiB" in hookctl("run", "status").out
+    assert (hookctl("run", "remaining", "2").code, path.read_text()) == (4, text)

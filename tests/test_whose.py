@@ -828,3 +828,36 @@ def test_a_stray_file_beside_the_modules_is_no_program(isolated: Path, hookctl: 
     assert "hook_unknown" not in findings(hookctl)
     put(package / "more.py", "x = 1")
     assert "hook_unknown" in findings(hookctl)
+
+
+# Folders of our own that a project would have: its `.env` may set where they lie.
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "is_refused"),
+    [
+        ("HOOKCTL_STATE_DIR", ".s", True), ("HOOKCTL_DATA_DIR", ".d", True),
+        ("XDG_STATE_HOME", "/proc/self/cwd/x", True), ("XDG_DATA_HOME", "/proc/self/cwd", True),
+        ("HOOKCTL_STATE_DIR", "sub/../.s", True),
+        ("HOOKCTL_STATE_DIR", "../linked/.s", True), ("HOOKCTL_STATE_DIR", "../state", False),
+        ("XDG_STATE_HOME", "HOME/.local/state", False),
+    ],
+)  # fmt: skip
+def test_no_folder_of_ours_lies_in_a_project(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, is_refused: bool
+) -> None:
+    (isolated / "work" / ".git").mkdir()
+    (isolated / "work" / "sub").mkdir()
+    (isolated / "home" / ".git").mkdir()  # HOME in version control is no project
+    (isolated / "linked").symlink_to("work")
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
+        if variable.startswith("XDG"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv(variable, value.replace("HOME", str(isolated / "home")))
+    before = sorted(isolated.rglob("*"))
+    for command in (("install", "--host", "claude"), ("run", "remaining", "3"), ("status",), ("doctor",), ("log",)):
+        done = hookctl(*command, "--json")
+        codes = [error["code"] for error in done.result["errors"]]
+        assert ("unsafe_path" in codes) == is_refused, command
+    assert hookctl("check").code == 0
+    assert (sorted(isolated.rglob("*")) == before) == is_refused

@@ -111,7 +111,7 @@ class JsonDocument:
         self._known = known or {}
         self._read_contents: dict[int, Container] = {}
         self._read_paths: dict[Path, _Spot | None] = {}
-        self._read_names: dict[Path, list[str]] = {}
+        self._read_indexes: dict[Path, dict[str, list[int]]] = {}
         self._edits: dict[tuple[str, Path, str], JsonDocument] = {}
         self.where = where
 
@@ -314,12 +314,9 @@ class JsonDocument:
             return [key] if is_inside else []
         if not isinstance(tree, tuple):
             return []
-        if path not in self._read_names:
-            self._read_names[path] = _names(tree)
-        names = self._read_names[path]
-        if key not in names:
-            return []
-        return [index for index, name in enumerate(names) if name == key]
+        if path not in self._read_indexes:
+            self._read_indexes[path] = _indexes_by_name(tree)
+        return self._read_indexes[path].get(key, [])
 
     def _nearest(self, path: Path) -> int:
         for length in range(len(path), -1, -1):
@@ -633,6 +630,14 @@ def _json(value: Any, **style: Any) -> str:
     """The value as JSON; escapes only lone surrogates, which UTF-8 cannot hold."""
     text = json.dumps(value, ensure_ascii=False, **style)
     return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _indexes_by_name(members: Tree) -> dict[str, list[int]]:
+    """Where each key of an object stands; a key may stand there twice."""
+    indexes: dict[str, list[int]] = {}
+    for index, name in enumerate(_names(members)):
+        indexes.setdefault(name, []).append(index)
+    return indexes
 
 
 def _names(members: Tree) -> list[str]:

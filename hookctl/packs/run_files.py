@@ -32,6 +32,7 @@ _PUBLIC = 0o666  # less the umask: these files are the project's
 DEFAULT_SPAN = "12h"  # of a run
 _LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
 _BREADCRUMB = "RESPAWN_REQUESTED"
+_TASK_LIMIT = 64 * 1024  # bytes, as the hook reads them
 _SESSION_FILE = r"[0-9a-f]{16}\.json"
 WORK_HOURS = 12  # where no setting says it
 
@@ -97,9 +98,15 @@ def locate(
         options.get("claim", True),
         options.get("work_hours", WORK_HOURS),
         fields,
-        is_brought and (bool(fields) or task != os.path.join(folder, "task.json")),
+        (is_brought or _is_named_by_variable(environ))
+        and (bool(fields) or task != os.path.join(folder, "task.json")),
         options.get("mode") != "keepalive",
     )
+
+
+def _is_named_by_variable(environ: Mapping[str, str]) -> bool:
+    """Whether a variable says which task file counts: a project's `.env` may have set it."""
+    return any(environ.get(f"HOOKCTL_TASK_{name}") for name in ("FILE", "ENV", "FIELDS"))
 
 
 def find_project(folders: Folders, named: str = "") -> str:
@@ -294,7 +301,10 @@ def _is_time(value: Any) -> bool:
 
 
 def parse(data: bytes, path: str) -> JsonDocument:
-    """Parse as strictly as the hook does, which takes no comments."""
+    """Parse as strictly as the hook does, which takes no comments and no large file."""
+    if len(data) > _TASK_LIMIT:
+        message = f"larger than {_TASK_LIMIT // 1024} KiB, which the guard does not read either"
+        raise HookctlError("unparsable", message, path=path, line=1, column=1, hint="Shorten it.")
     return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False)
 
 
@@ -304,11 +314,23 @@ def set_task(run_files: RunFiles, key: str, value: Any) -> None:
         message = "another system writes this file, so hookctl only reads it"
         hint = "Let that system say what remains, or install the guard with another preset."
         raise HookctlError("read_only", message, path=run_files.task, hint=hint, exit_code=FAILED)
+    refuse_links(run_files, run_files.task)
+    if _leads_out(run_files):
+        message = "this task file lies outside the project, so hookctl only reads it"
+        hint = "Let the program that it belongs to write it, or unset HOOKCTL_TASK_FILE."
+        raise HookctlError("read_only", message, path=run_files.task, hint=hint, exit_code=FAILED)
 
     def change(old: bytes | None) -> bytes:
         return parse(old or b"", run_files.task).set((key,), value).data
 
     _replace(run_files, run_files.task, change)
+
+
+def _leads_out(run_files: RunFiles) -> bool:
+    """Whether the task file lies neither in the project nor in the run folder."""
+    task = os.path.realpath(run_files.task)
+    folders = (os.path.realpath(run_files.project), os.path.realpath(run_files.folder))
+    return not any(f"{task}/".startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
 def write_mark(run_files: RunFiles, name: str, text: str) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, HookctlError
+
+# The variables that move our folders.
+_MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR", "XDG_STATE_HOME", "XDG_DATA_HOME")
 
 
 class Folders:
@@ -29,14 +32,35 @@ class Folders:
 def here() -> Folders:
     """The folders of this process: HOOKCTL_STATE_DIR and HOOKCTL_DATA_DIR, else the platform's.
 
-    Refuses (`no_home`) without a home folder, where agents have their settings.
+    Refuses (`no_home`) without a home folder, where agents have their settings, and
+    (`unsafe_path`) a folder of our own that lies in a project.
     """
     home = os.environ.get("HOME", "")
     if not os.path.isabs(home):
         message = f"HOME is {home!r}, which is no absolute path" if home else "HOME is not set"
         hint = "Set it to your home folder: `export HOME=/home/YOU`."
         raise HookctlError("no_home", message, hint=hint)
-    return without_home()
+    folders = without_home()
+    if any(os.environ.get(name) for name in _MOVING):
+        _refuse_projects(folders)
+    return folders
+
+
+def _refuse_projects(folders: Folders) -> None:
+    """Refuse a folder of ours in a project: with its content a repository would speak for us.
+
+    A project's own settings and `.env` can set the variables that move it there.
+    """
+    from hookctl.system.project import find_around
+
+    for folder in (folders.state, folders.data):
+        real = find_around(os.path.realpath(folder), folders.home)
+        project = real or find_around(folder, folders.environ["HOME"].rstrip("/"))
+        if project:
+            message = f"a folder of hookctl's own lies in the project {project}"
+            names = ", ".join(name for name in _MOVING if os.environ.get(name))
+            hint = f"Name a folder outside of projects, or unset what names this one: {names}."
+            raise HookctlError("unsafe_path", message, path=folder, hint=hint, exit_code=FAILED)
 
 
 def without_home() -> Folders:

@@ -55,6 +55,23 @@ def find_repository(folder: str) -> str:
         folder = os.path.dirname(folder)
 
 
+def find_around(path: str, home: str) -> str:
+    """The project that a path lies in; '' if none. HOME is none, nor is a folder of everybody's."""
+    folder = path
+    while not f"{home}/".startswith(f"{folder.rstrip('/')}/"):
+        if has_mark(folder) and not _is_everybodys(folder):
+            return folder
+        if folder == os.path.dirname(folder):
+            return ""
+        folder = os.path.dirname(folder)
+    return ""
+
+
+def _is_everybodys(folder: str) -> bool:
+    """Whether everybody may write in a folder, as in /tmp."""
+    return bool(os.stat(folder).st_mode & 0o002)
+
+
 def has_mark(folder: str) -> bool:
     """Whether a folder is marked as a project."""
     return any(os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS)

@@ -22,6 +22,7 @@ from hookctl.system import claims, files
 from hookctl.system.folders import Folders
 
 _BREADCRUMB = "RESPAWN_REQUESTED"
+_LONGEST_SHOWN = 120  # characters of a value that somebody else wrote
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
     "STOP": "the guard lets the agent go at once",
@@ -251,7 +252,7 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     heartbeat = "none"
     if data["heartbeat"] is not None:
-        heartbeat = json.dumps(data["heartbeat"])
+        heartbeat = _shorten(json.dumps(data["heartbeat"]))
     if "heartbeat" in ages:
         heartbeat += f" ({ages['heartbeat']} ago)"
     work = whose_work.find_work(run_files)
@@ -417,7 +418,12 @@ def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
         text = str(remaining)
         if re.fullmatch(r"[0-9]{1,18}", text.strip()):
             return text
-    return f"{json.dumps(remaining)}, which is no count and so no work"
+    return f"{_shorten(json.dumps(remaining))}, which is no count and so no work"
+
+
+def _shorten(text: str) -> str:
+    """A text that a person or an agent can read at a glance."""
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def _parse_count(text: str) -> int:
