@@ -162,13 +162,16 @@ def interrupt(process: subprocess.Popen[str]) -> None:
     os.killpg(process.pid, signal.SIGINT)
 
 
-def test_an_agent_that_ends_by_ctrl_c_is_not_started_again(stage: Stage) -> None:
-    stage.script("signal.signal(signal.SIGINT, signal.SIG_DFL)\ncrumb()\ntime.sleep(60)")
+@pytest.mark.parametrize(
+    ("answer", "code"), [("signal.SIG_DFL", 130), ("lambda *_: sys.exit(1)", 1), ("lambda *_: sys.exit(130)", 130)]
+)
+def test_an_agent_that_ends_by_ctrl_c_is_not_started_again(stage: Stage, answer: str, code: int) -> None:
+    stage.script(f"signal.signal(signal.SIGINT, {answer})\ncrumb()\ntime.sleep(60)")
     process = stage.begin()
     stage.wait_for_start(1)
     interrupt(process)
     out, _ = process.communicate(timeout=30)
-    assert (process.returncode, len(stage.pids)) == (130, 1)
+    assert (process.returncode, len(stage.pids)) == (code, 1)
     assert "somebody ended it" in out
 
 

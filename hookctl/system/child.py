@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import NamedTuple
 
+_ANSWER = 3.0  # seconds in which an agent ends that takes Ctrl-C for its end
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -68,8 +69,10 @@ class Guardian:
         finally:
             self._child = None
             self._ended_at = time.monotonic()
-        # Only Ctrl-C tells us of a person where the child ends by it.
-        interrupted = self._interrupted_at > begin and status in (-signal.SIGINT, 130)
+        # Only Ctrl-C tells us of a person where the child ends by it: at once, or by that signal.
+        is_prompt = status > 0 and self._ended_at - self._interrupted_at < _ANSWER
+        is_by_signal = self._interrupted_at > begin and status in (-signal.SIGINT, 130)
+        interrupted = is_by_signal or (self._interrupted_at > begin and is_prompt)
         by_person = self.is_ending or interrupted
         if status < 0:
             return Ended(128 - status, by_person, -status)
