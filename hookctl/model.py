@@ -153,10 +153,11 @@ class DropValue(NamedTuple):
 
 
 class AddHook(NamedTuple):
-    """Append a hook, in a group of its own, to the array at path."""
+    """Append a hook, in a group of its own, to the array at path; or fill a placeholder of it."""
 
     path: Path
     fields: dict[str, Any]
+    placeholder: int | None = None  # its index
 
 
 class EditHook(NamedTuple):

@@ -8,7 +8,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from hookctl.ledger import store
 from tests.conftest import Hookctl, put
 
 JSON = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n'
@@ -140,3 +143,196 @@ def test_a_gap_in_a_committed_file_is_in_the_committed_ledger_alone(
     assert hookctl("uninstall", "guard", "--host", "codex", *project).code == 0
     assert '"gaps"' in (isolated / "site" / ".hookctl" / "ledger.json").read_text()
     assert '"gaps"' not in (isolated / "state" / "ledger.json").read_text()
+
+
+PLACES = ["hooks.json", "config.toml", "project"]
+
+
+class Codex:
+    """Codex's hooks in one of the files in which they may stand, with groups of the operator's behind ours."""
+
+    def __init__(self, hookctl: Hookctl, top: Path, place: str, text: str) -> None:
+        self.hookctl, self.top = hookctl, top
+        folder = top / "site" / ".codex" if place == "project" else top / "home" / ".codex"
+        self.file = folder / ("config.toml" if place == "config.toml" else "hooks.json")
+        self.options = ["--host", "codex"]
+        if place == "project":
+            (top / "site" / ".git").mkdir(parents=True, exist_ok=True)
+            self.options += ["--scope", "project", "--project", str(top / "site")]
+        if text:
+            put(self.file, text)
+
+    def run(self, *words: str) -> str:
+        done = self.hookctl(*words, *self.options)
+        assert done.code == 0, done.out + done.err
+        return done.out
+
+    @property
+    def text(self) -> str:
+        return self.file.read_text() if self.file.exists() else ""
+
+    def groups(self) -> list[list[str]]:
+        """The commands of each group, those of ours by the name of their pack."""
+        if not self.text:
+            return []
+        loads = tomllib.loads if self.file.suffix == ".toml" else json.loads
+        listed = loads(self.text).get("hooks", {}).get("Stop", [])
+        commands = [[handler["command"] for handler in group["hooks"]] for group in listed]
+        return [[name_of(command) for command in group] for group in commands]
+
+    def add(self, command: str) -> None:
+        """The operator appends a group."""
+        if self.file.suffix == ".toml":
+            put(self.file, self.text + toml_group(command))
+            return
+        value = json.loads(self.text or "{}")
+        group = {"hooks": [{"type": "command", "command": command}]}
+        value.setdefault("hooks", {}).setdefault("Stop", []).append(group)
+        put(self.file, json.dumps(value))
+
+    def drop_last(self, command: str) -> None:
+        """The operator takes their last group out again."""
+        if self.file.suffix == ".toml":
+            put(self.file, self.text.replace(toml_group(command), ""))
+            return
+        value = json.loads(self.text)
+        value["hooks"]["Stop"].pop()
+        put(self.file, json.dumps(value))
+
+
+def toml_group(command: str) -> str:
+    return f'\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "{command}"\n'
+
+
+def name_of(command: str) -> str:
+    return command.removeprefix(": hookctl=").partition("/")[0] if command.startswith(": hookctl=") else command
+
+
+@pytest.fixture(params=PLACES)
+def codex(request: pytest.FixtureRequest, hookctl: Hookctl, isolated: Path, folder: Path) -> Codex:
+    return Codex(hookctl, isolated, request.param, TOML if request.param == "config.toml" else JSON)
+
+
+def test_the_next_hook_goes_into_the_empty_place_and_those_behind_never_move(codex: Codex) -> None:
+    first = codex.groups()
+    codex.run("install")
+    codex.add("late")
+    codex.run("uninstall")
+    left = codex.text
+    assert codex.groups() == [*first, [], ["late"]]
+    for _ in range(2):
+        codex.run("install")
+        assert codex.groups() == [*first, ["guard"], ["late"]]
+        codex.run("uninstall")
+        assert codex.text == left
+    assert "nothing to do" in codex.run("uninstall")
+    assert "nothing is installed" in codex.hookctl("status").out
+
+
+RUNS = {
+    "install and uninstall": [("install",), ("uninstall",)],
+    "uninstall": [("uninstall",)],
+    "uninstall another pack": [("install", "{one}"), ("uninstall", "one")],
+    "doctor": [("doctor", "--fix")],
+}
+
+
+@pytest.mark.parametrize("runs", RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize(
+    ("place", "text"), [("hooks.json", JSON), ("hooks.json", ""), ("config.toml", TOML), ("project", "")]
+)
+def test_any_later_run_removes_an_empty_place_that_nothing_stands_behind(
+    hookctl: Hookctl, isolated: Path, folder: Path, place: str, text: str, runs: list[tuple[str, ...]]
+) -> None:
+    codex = Codex(hookctl, isolated, place, text)
+    before = codex.groups()
+    for late in ("late", "later"):
+        codex.run("install")
+        codex.add(late)
+        codex.run("uninstall")
+        assert codex.groups() == [*before, [], [late]]
+        codex.drop_last(late)
+    for words in runs:
+        words = tuple(word.replace("{one}", str(isolated / "one.toml")) for word in words)
+        hookctl(words[0], *words[1:], *(codex.options if words[0] != "doctor" else ["--host", "codex"]))
+    assert codex.groups() == before
+    assert codex.file.exists() == bool(text)
+    if place == "config.toml":
+        assert codex.text == text
+    assert store.load(str(isolated / "state" / "ledger.json")) == {}
+    assert not (isolated / "site" / ".hookctl").exists()
+
+
+def test_upgrade_and_uninstall_all_know_an_empty_place(codex: Codex) -> None:
+    before = codex.groups()
+    for pack in ("guard", str(codex.top / "one.toml")):
+        codex.run("install", pack)
+    codex.add("late")
+    codex.run("uninstall", "guard")
+    codex.run("uninstall", "one")
+    assert codex.groups() == [*before, [], [], ["late"]]
+    codex.run("install")
+    assert codex.groups() == [*before, ["guard"], [], ["late"]]
+    codex.drop_last("late")
+    assert codex.hookctl("upgrade").code == 0
+    assert codex.groups() == [*before, ["guard"]]
+    codex.run("install", str(codex.top / "one.toml"))
+    codex.add("late")
+    codex.run("uninstall")
+    codex.run("uninstall", "one")
+    codex.drop_last("late")
+    assert codex.groups() == [*before, [], []]
+    assert "hooks.Stop" in codex.hookctl("uninstall", "--all", "--yes").out
+    assert codex.groups() == before
+
+
+STEPS = ["install guard", "install one", "uninstall guard", "uninstall one", "add", "add", "drop", "doctor --fix"]
+
+
+def test_no_history_moves_a_hook_of_theirs_or_leaves_an_empty_place_behind(
+    hookctl: Hookctl, isolated: Path, folder: Path
+) -> None:
+    """The oracle is a list of places: a command of theirs, the name of a pack of ours, or None for an empty place."""
+
+    @settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
+    @given(st.sampled_from(PLACES), st.booleans(), st.lists(st.sampled_from(STEPS), max_size=9))
+    def check(place: str, there: bool, steps: list[str]) -> None:
+        first = TOML if place == "config.toml" else JSON if there else ""
+        hookctl("uninstall", "--all", "--yes")
+        for name in (".codex/hooks.json", ".codex/config.toml"):
+            (isolated / "home" / name).unlink(missing_ok=True)
+            (isolated / "site" / name).unlink(missing_ok=True)
+        codex = Codex(hookctl, isolated, place, first)
+        places: list[str | None] = ["true"] if first else []
+        theirs: list[str] = []
+        for step in [*steps, *["drop"] * steps.count("add"), "uninstall guard", "uninstall one"]:
+            verb, _, name = step.partition(" ")
+            if verb == "add" and (codex.file.exists() or place != "config.toml"):
+                theirs.append(f"late {len(theirs)}")
+                places.append(theirs[-1])
+                codex.add(theirs[-1])
+            elif verb == "drop" and theirs and places[-1] == theirs[-1]:
+                places.pop()
+                codex.drop_last(theirs.pop())
+            elif verb == "install":
+                codex.run("install", name if name == "guard" else str(isolated / "one.toml"))
+                if name not in places:
+                    place_of = places.index(None) if None in places else len(places)
+                    places[place_of : place_of + 1] = [name]
+            elif verb == "uninstall" and name in places:
+                codex.run("uninstall", name)
+                places = [None if entry == name else entry for entry in places]
+            elif verb == "doctor":
+                hookctl("doctor", "--fix", "--host", "codex")
+            else:
+                continue
+            if verb in ("install", "uninstall", "doctor"):
+                while places and places[-1] is None:
+                    places.pop()
+            assert codex.groups() == [[] if entry is None else [entry] for entry in places], step
+        if not theirs:
+            codex.run("uninstall")
+            assert codex.file.exists() == bool(first)
+            assert store.load(str(isolated / "state" / "ledger.json")) == {}
+
+    check()

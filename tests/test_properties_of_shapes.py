@@ -175,7 +175,8 @@ def test_the_operators_edits_survive_everything(
         here.uninstall()
         assert OURS not in here.settings.read_text()
         assert meant(here.document(), kind) == meant(edited(original, changes, kind), kind)
-        assert store.load(here.folders.ledger) == {}
+        for record in store.load(here.folders.ledger).values():  # of an empty place before a hook of theirs
+            assert kind.name == "codex" and record.gaps and not record.packs
 
 
 # The shapes by themselves, one without a shell among them

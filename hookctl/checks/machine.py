@@ -80,7 +80,8 @@ class Machine:
             if record or is_declared or self._has_ours(target):
                 targets.setdefault(key, target)
         for key, record in self.records.items():
-            if record.host == host.name and record.packs:  # else only approvals are in the file
+            has_ours = record.packs or record.gaps  # else only approvals are in the file
+            if record.host == host.name and has_ours:
                 path = store.current_path(self.records, key)
                 variant = variant_of_file(host, path, self.read)
                 targets.setdefault(key, Target(variant, record.scope, path, record.project))

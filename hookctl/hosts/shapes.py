@@ -114,10 +114,10 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def gaps(shape: Shape, root: Any) -> list[Path]:
-    """The event's list of every placeholder, on a host that knows hooks by their position."""
+    """The path of every placeholder, on a host that knows hooks by their position."""
     if not shape.positions:
         return []
-    return [path[:-1] for path, group in _groups(shape, root) if group == _PLACEHOLDER]
+    return [path for path, group in _groups(shape, root) if group == _PLACEHOLDER]
 
 
 def gaps_at_the_end(document: Document, path: Path) -> int:
@@ -197,7 +197,7 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
         elif isinstance(edit, DropValue):
             document = document.remove(edit.path)
         elif isinstance(edit, AddHook):
-            document = document.append(edit.path, _entry(shape, edit))
+            document = _add_element(shape, document, edit)
     removals = [edit.element.path for edit in edits if isinstance(edit, DropHook)]
     for path in sorted(removals, key=_sort_key, reverse=True):
         document = _remove_element(shape, document, path)
@@ -208,6 +208,16 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
         if isinstance(edit, Prune) and _is_empty(document, edit.path):
             document = _prune(document, edit)
     return document
+
+
+def _add_element(shape: Shape, document: Document, edit: AddHook) -> Document:
+    entry = _entry(shape, edit)
+    if edit.placeholder is None:
+        return document.append(edit.path, entry)
+    group = (*edit.path, edit.placeholder)
+    if "matcher" in entry:
+        document = document.set((*group, "matcher"), entry["matcher"])
+    return document.append((*group, "hooks"), entry["hooks"][0])
 
 
 def _put(document: Document, edit: Put) -> Document:

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -376,7 +377,8 @@ def merge_records(base: Record | None, ours: Record | None, theirs: Record | Non
         return ours
     packs = _merge_keys(_packs(base), _packs(ours), _packs(theirs))
     entries = _merge_keys(_entries_by_key(base), _entries_by_key(ours), _entries_by_key(theirs))
-    if not packs and not (record.format == RULES and entries):
+    gaps = _merge_gaps(base, ours, theirs)
+    if not packs and not gaps and not (record.format == RULES and entries):
         return None
     created_dirs = list(theirs.created_dirs)
     if ours is not None:
@@ -385,7 +387,16 @@ def merge_records(base: Record | None, ours: Record | None, theirs: Record | Non
         packs=packs,
         entries=tuple(entries.values()),
         created_dirs=tuple(dict.fromkeys(created_dirs)),
+        gaps=gaps,
     )
+
+
+def _merge_gaps(base: Record | None, ours: Record | None, theirs: Record) -> tuple[Path, ...]:
+    """Their placeholders, with those that the run made, and without those that it removed."""
+    merged = Counter(theirs.gaps)
+    merged.update(ours.gaps if ours else ())
+    merged.subtract(base.gaps if base else ())
+    return tuple(sorted(merged.elements()))
 
 
 def _packs(record: Record | None) -> dict[str, PackRecord]:

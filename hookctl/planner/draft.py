@@ -30,7 +30,11 @@ from hookctl.model import (
     Record,
     Wanted,
 )
-from hookctl.planner.placeholders import close_placeholders, placeholders_after
+from hookctl.planner.placeholders import (
+    placeholders_after,
+    placeholders_in,
+    settle_placeholders,
+)
 from hookctl.planner.plan import FilePlan
 from hookctl.planner.records import (
     find_record,
@@ -76,7 +80,9 @@ class Draft:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
-        self.placeholders: tuple[Path, ...] = record.gaps if record else ()
+        self.placeholders: tuple[Path, ...] = ()
+        if record and record.gaps:
+            self.placeholders = placeholders_in(self.host, document, record.gaps)
         self.not_loaded = ""  # why the host loads nothing of the file
         self.switched_off = ""  # what switches its hooks off, in whichever file
         self.adds_files = False  # whether hookctl's own folders may be made for it
@@ -159,9 +165,10 @@ class Draft:
         hidden = [entry for entry in self.entries if entry not in visible]
         if not self.is_exact:
             decision = self._keep_top_keys(decision)
-        has_changes = bool(decision.edits) or decision.entries != visible
-        if self.host.shape.positions and has_changes:
-            decision = close_placeholders(self.host, self.document, decision, self.placeholders)
+        if self.host.shape.positions and (decision.edits or self.placeholders):
+            decision = settle_placeholders(
+                self.host, self.document, decision, self.placeholders, visible
+            )
         self.entries = _join_entries(decision.entries, hidden, self.entries)
         self._make_edits(decision.edits)
         self.actions += decision.actions
@@ -279,7 +286,8 @@ class Draft:
     @property
     def has_nothing_of_ours(self) -> bool:
         """Whether nothing of ours will be in the file."""
-        return not self.packs and all(entry.kind == "container" for entry in self.entries)
+        has_entries = any(entry.kind != "container" for entry in self.entries)
+        return not (self.packs or has_entries or self.placeholders)
 
     @property
     def was_lost(self) -> bool:
@@ -307,7 +315,8 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
     if draft.conflicts:
         return _plan_of_conflicts(draft)
     after, record = draft.restored or _bytes_and_record(records, draft)
-    if draft.record and record is None and not draft.restored:
+    is_left = record is None or bool(draft.record and draft.record.packs and not record.packs)
+    if draft.record and is_left and not draft.restored:
         draft.rmdirs += sorted(draft.record.created_dirs, key=len, reverse=True)
     return FilePlan(
         target=draft.target,

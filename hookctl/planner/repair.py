@@ -117,7 +117,7 @@ def _repair_entries(
         entries = tuple(_with_claimed_command(entry, commands) for entry in entries)
     decision = engine.repair(entries, current, orphan)
     decision = _with_renewed_commands(decision, current, commands)
-    if decision.edits and _is_read_only(draft):
+    if (decision.edits or draft.placeholders) and _is_read_only(draft):
         draft.packs = dict(draft.record.packs) if draft.record else {}
         return
     if any(_has_command(entry, commands) for entry in decision.entries):

@@ -166,7 +166,7 @@ def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
             continue
         if wanted.scope and record.scope != wanted.scope:
             continue
-        if record.packs:  # others only have approvals
+        if record.packs:  # others only have approvals or an empty place
             keys.append(key)
     return sorted(keys, key=lambda key: (order.get(records[key].host, len(order)), key))
 
@@ -184,7 +184,8 @@ def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record
         lines = [Line(text, WARN, path=tilde(path)) for path in unrecorded]
         return [*lines, fix("see what `hookctl doctor` says")]
     evidence = known.detected(host, folders.environ, store.made_paths(folders.ledger, folders.home))
-    if not evidence or any(record.host == host.name for record in records.values()):
+    installed = {record.host for record in records.values() if record.packs}
+    if not evidence or host.name in installed:
         return []
     text = f"{host.title}: nothing is installed; `hookctl install --host {host.name}` does it"
     return [Line(text, SKIP)]
@@ -194,7 +195,8 @@ def _has_unrecorded_hook(records: dict[str, Record], host: Host, path: str) -> b
     """Whether a settings file without a record has a hook of ours."""
     try:
         _, record = store.find_record(records, path)
-        if record is not None or not os.path.lexists(path):
+        is_installed = record is not None and bool(record.packs)
+        if is_installed or not os.path.lexists(path):
             return False
         return bool(look(host, read_document(path, host.format)[1], (), ()).elements)
     except HookctlError:

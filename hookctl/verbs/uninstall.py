@@ -238,7 +238,8 @@ def _stays_in(folders: Folders, project: str, plan: Plan) -> bool:
     """Whether something is installed at project scope once the plan is carried out."""
     records = {**committed.read(folders, [project]), **plan.records}
     for record in records.values():
-        if record and record.scope == "project" and record.project == project:
+        is_there = record and record.scope == "project" and record.project == project
+        if is_there and not _has_only_gaps(record):
             return True
     return False
 
@@ -275,8 +276,8 @@ def _list_files_to_leave(
         _, record = store.find_record(records, path)
         if record is not None and record.host != base.name:
             continue  # two hosts share the file, and we are in it for the other one
-        is_installed = record is not None and request.name in record.packs
-        if is_installed or (path == target.path and _must_read(request, target)):
+        has_ours = record is not None and (request.name in record.packs or _has_only_gaps(record))
+        if has_ours or (path == target.path and _must_read(request, target)):
             targets.append(Target(host, target.scope, path, target.project))
     return targets
 
@@ -300,6 +301,8 @@ def question(folders: Folders, request: Request) -> str:
     files = []
     for key in _select_keys(folders, records, request):
         record = records[key]
+        if _has_only_gaps(record):
+            continue
         names = (request.name,) if request.name else tuple(record.packs)
         path = store.current_path(records, key)
         files.append(removals.Installed(path, record.scope, record.project, names))
@@ -411,9 +414,14 @@ def _matching_keys(records: Mapping[str, Record], request: Request) -> list[str]
         if request.hosts and record.host not in request.hosts:
             continue
         is_installed = request.name in record.packs if request.name else bool(record.packs)
-        if is_installed:
+        if is_installed or _has_only_gaps(record):
             keys.append(key)
     return keys
+
+
+def _has_only_gaps(record: Record) -> bool:
+    """Whether a record has no pack, but empty places that keep the position of others' hooks."""
+    return bool(record.gaps) and not record.packs
 
 
 def _make_leaving(records: Mapping[str, Record], key: str, request: Request) -> Leaving:
@@ -425,4 +433,6 @@ def _make_leaving(records: Mapping[str, Record], key: str, request: Request) -> 
         hint = "Use the newer hookctl that wrote it."
         raise HookctlError("ledger_newer", message, path=path, hint=hint)
     target = target_of_record(known.load(record.host), record, path)
-    return Leaving(target, (request.name,) if request.name else tuple(record.packs), key)
+    # From a file with empty places alone any pack may leave: that removes them.
+    names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
+    return Leaving(target, names, key)
