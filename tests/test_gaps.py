@@ -220,6 +220,7 @@ def test_the_next_hook_goes_into_the_empty_place_and_those_behind_never_move(cod
     codex.run("uninstall")
     left = codex.text
     assert codex.groups() == [*first, [], ["late"]]
+    assert not (codex.top / "data").exists()
     for _ in range(2):
         codex.run("install")
         assert codex.groups() == [*first, ["guard"], ["late"]]
