@@ -37,7 +37,8 @@ Start here:
 def call(arguments: list[str]) -> int:
     """Parse the arguments and run the command; a usage error is a HookctlError."""
     if arguments[:1] == ["help"]:  # `hookctl help install`, as other programs have it
-        arguments = [*arguments[1:], "--help"]
+        words = [word for word in arguments if word != "help"]  # `hookctl help help` too
+        arguments = [*words, "--help"]
     named = [name for name in arguments if not name.startswith("-")][:1]
     # Building the parameters of every command would cost each call as much as its own work.
     only = named if named and named[0] in NAMES else NAMES

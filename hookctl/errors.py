@@ -100,10 +100,10 @@ def nearest(word: str, known: Iterable[str]) -> str:
     import re
 
     names = {name.lower(): name for name in known}
-    # vscode is as near to codex as a misspelled short name: 0.73.
-    matches = difflib.get_close_matches(word.lower(), names, 1, cutoff=0.75)
-    if not matches:  # claude-code is claude
-        matches = [part for part in re.split(r"[-_ ]", word.lower()) if part in names]
+    # claude-code is claude, and openai-codex is codex, though its letters are near opencode's.
+    matches = [part for part in re.split(r"[-_ ]", word.lower()) if part in names]
+    if not matches:  # vscode is as near to codex as a misspelled short name: 0.73
+        matches = difflib.get_close_matches(word.lower(), names, 1, cutoff=0.75)
     if not matches:
         return ""
     return f"Did you mean {names[matches[0]]}? "

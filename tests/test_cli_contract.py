@@ -680,7 +680,7 @@ def test_colours_are_for_terminals_that_want_them(settings: Path) -> None:
     assert "\033[" not in at_terminal("", *plan, NO_COLOR="")[0].out
 
 
-@pytest.mark.parametrize("words", [[], ["install"], ["run", "wait"]])
+@pytest.mark.parametrize("words", [[], ["help"], ["install"], ["run", "wait"]])
 def test_help_as_a_word_is_help_as_an_option(hookctl: Hookctl, words: list[str]) -> None:
     said = hookctl("help", *words)
     assert said.code == 0
