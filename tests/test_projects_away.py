@@ -65,6 +65,7 @@ def test_uninstall_all_names_it_and_leaves_it(
     done = hookctl("uninstall", *verb, "--yes")
     assert done.code == 0 and str(project) in done.err, done
     assert (tree(isolated / "data"), len(store.load(folders.here().ledger))) == (before, 1)
+    assert "only in projects that are not there" in done.out
     back()
     assert hookctl("uninstall", "--scope", scope, "--project", str(project)).code == 0
     assert (project / NAMES[scope]).read_text() == THEIRS

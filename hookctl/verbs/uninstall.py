@@ -82,7 +82,7 @@ def uninstall(
     else:
         done = _describe_success(folders, request, plan, is_partial=bool(unreadable))
     if request.everywhere and not plan.files:
-        text = [_describe_nothing(request)]
+        text = [_describe_nothing(request, away)]
     else:
         text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
@@ -154,7 +154,10 @@ def _refuse(problems: list[HookctlError], exit_code: int) -> Result:
     return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=exit_code)
 
 
-def _describe_nothing(request: Request) -> str:
+def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
+    if away:
+        subject = f"{request.name} is" if request.name else "what hookctl installed is"
+        return f"nothing to do: {subject} only in projects that are not there"
     subject = f"{request.name} is not" if request.name else "nothing is"
     suffix = " there" if request.hosts or request.scope else ""
     return f"nothing to do: {subject} installed{suffix}"
