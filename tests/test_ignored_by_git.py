@@ -61,6 +61,8 @@ def test_what_git_ignores_is_named(isolated: Path, hookctl: Hookctl, name: str) 
     assert done.code == 0
     assert len(told) == len(named)
     assert all(part in said for part in named), said
+    once = "once git takes them, commit .claude/settings.json and .hookctl"
+    assert (once in said) == bool(named)
     assert "commit .claude/settings.json and .hookctl" in said
     levels = ["warning", "error"] if named and for_check else [None, None]
     for level, required in zip(levels, ((), ("--require", "guard")), strict=True):
@@ -68,6 +70,37 @@ def test_what_git_ignores_is_named(isolated: Path, hookctl: Hookctl, name: str) 
         found = [(finding["code"], finding["level"]) for finding in result.data["findings"]]
         assert found == ([("not_committed", level)] if level else [])
         assert result.code == (1 if level == "error" else 0)
+
+
+PACK = """[pack]
+name = "notify"
+version = "1"
+description = "Tells you"
+[files]
+include = ["notify.sh", "lib/texts"]
+[[hooks]]
+event = "stop"
+command = "sh {files}/notify.sh"
+"""
+
+
+def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: Hookctl) -> None:
+    """The pack's own files too; and they are asked about as the settings are."""
+    work = isolated / "work"
+    git("init")
+    for name, text in {"pack.toml": PACK, "notify.sh": "echo\n", "lib/texts": "a\n"}.items():
+        put(work / "tools" / name, text)
+    put(work / ".gitignore", "texts\n")
+    pack = ("install", "tools/pack.toml", *INSTALL[1:], "--yes")
+    assert "git ignores .hookctl/packs/notify/lib/texts and tools/lib/texts" in " ".join(hookctl(*pack).out.split())
+    assert hookctl("uninstall", "notify", "--scope", "project").code == 0
+    (work / ".gitignore").unlink()
+    said = " ".join(hookctl(*pack).out.split())
+    paths = said.partition(" commit ")[2].partition(", so that")[0].replace(" and ", " ").split()
+    git("add", *paths)
+    git("commit", "-m", "a")
+    git("clone", str(work), str(isolated / "clone"))
+    assert hookctl("upgrade", "--project", str(isolated / "clone"), "--yes").code == 0
 
 
 def test_what_is_tracked_is_not_ignored(isolated: Path, hookctl: Hookctl) -> None:

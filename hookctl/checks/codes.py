@@ -335,8 +335,8 @@ TABLE = (
     ),
     Code(
         "not_committed", ("warning", "error"),
-        "git ignores `.hookctl/` or the settings, so no clone gets both; an error of `check` where "
-        "it requires a pack",
+        "git ignores `.hookctl/` or the settings, so a clone has no hook that works; an error of "
+        "`check` where it requires a pack",
         "remove the line, or install with `--scope local`",
     ),
     Code(

@@ -135,8 +135,7 @@ def describe_uncommitted(rule: IgnoreRule) -> tuple[str, str]:
     """What is wrong where git ignores a file that belongs in every clone, and what to do."""
     names = " and ".join(rule.names)
     message = (
-        f"git ignores {names} (line {rule.line}), so no clone gets both the hook and its "
-        "registration"
+        f"git ignores {names} (line {rule.line}), so a clone has no hook that works"
     )
     return message, "Remove that line, or install with `--scope local`."
 

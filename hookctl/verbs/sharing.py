@@ -23,8 +23,10 @@ def advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> lis
     paths += _find_sources(plan, root)
     names = " ".join(os.path.relpath(path, root) for path in paths)
     if targets[0].shared:
+        ignored = list(_describe_ignored(folders, root, paths))
         commit = f"commit {names} and .hookctl, so that every clone has it"
-        lines = [*_describe_obstacles(folders, root, paths), commit]
+        lines = [*_describe_missing(root), *ignored]
+        lines.append(f"once git takes them, {commit}" if ignored else commit)
     elif names:
         lines = [f"keep {names} out of version control: it names paths of this machine"]
     else:
@@ -33,21 +35,26 @@ def advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> lis
 
 
 def _find_sources(plan: Plan, root: str) -> list[str]:
-    """The pack files that the project's record names: without them nobody can upgrade the packs."""
+    """The packs that the project's record names, and their files: an upgrade needs all of them."""
     sources: dict[str, None] = {}
     for file in plan.files:
         if file.target.shared and file.record:
             for pack in file.record.packs.values():
                 if pack.source.startswith(f"{root}/"):
-                    sources[pack.source] = None
+                    folder = os.path.dirname(pack.source)
+                    files = [os.path.join(folder, name) for name in pack.files]
+                    sources.update(dict.fromkeys([pack.source, *files]))
     return list(sources)
 
 
-def _describe_obstacles(folders: Folders, root: str, paths: list[str]) -> Iterator[str]:
-    """Why git would not bring these files, or those of hookctl's folder, to a clone."""
+def _describe_missing(root: str) -> Iterator[str]:
+    """That there is no repository, if so."""
     if not git.find_top(root):
         yield "this is no git repository, so no clone brings it to others: `git init` makes one"
-        return
+
+
+def _describe_ignored(folders: Folders, root: str, paths: list[str]) -> Iterator[str]:
+    """Which of these files, and of those in hookctl's folder, git would not bring to a clone."""
     paths = [*paths, *project.shared_files(root)]
     for rule in git.find_ignored(root, paths, folders.environ, folders.state, personal=True):
         yield (
