@@ -60,7 +60,8 @@ def test_hosts_are_loaded_by_name() -> None:
         ("claud", "Did you mean claude? "), ("Claude", "Did you mean claude? "), ("emacs", UNSUPPORTED),
         ("vscode", UNSUPPORTED), ("cline", UNSUPPORTED), ("codx", "Did you mean codex? "),
         ("codex-cli", "Did you mean codex? "), ("cluade", "Did you mean claude? "),
-        ("claude-code", "Did you mean claude? "), ("openai-codex", "Did you mean codex? "), ("GEMINI-cli", "Did you mean gemini? "),
+        ("claude-code", "Did you mean claude? "), ("GEMINI-cli", "Did you mean gemini? "),
+        ("openai-codex", "Did you mean codex? "),
         ("claude,codex", "Give --host once for each host. "),
     ],
 )  # fmt: skip

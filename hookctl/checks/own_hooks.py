@@ -134,9 +134,7 @@ def fix_unknown(origin: Origin, again: str, *, shared: bool) -> str:
 def describe_uncommitted(rule: IgnoreRule) -> tuple[str, str]:
     """What is wrong where git ignores a file that belongs in every clone, and what to do."""
     names = " and ".join(rule.names)
-    message = (
-        f"git ignores {names} (line {rule.line}), so a clone has no hook that works"
-    )
+    message = f"git ignores {names} (line {rule.line}), so a clone has no hook that works"
     return message, "Remove that line, or install with `--scope local`."
 
 
