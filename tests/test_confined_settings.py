@@ -141,8 +141,70 @@ def test_doctor_and_check_name_the_setting(victim: Path, hookctl: Hookctl, isola
     for command in ("doctor", "check"):
         found = hookctl(command, "--json").data["findings"]
         said = [finding["message"] for finding in found if "not the project's" in finding["message"]]
-        expected = [] if (command, named) == ("check", ["task_env"]) else named  # it looks at no variable of a person's
-        assert sorted(message.split()[0] for message in said) == sorted(expected)
+        assert sorted(message.split()[0] for message in said) == sorted(named)
+
+
+# Where a project's configuration, or a variable that its settings set, wants hookctl to write.
+PRIVATE = (
+    ".claude/settings.local.json", ".claude/settings.json", ".hookctl/ledger.json", ".hookctl/guard/claude/config.json",
+    "notes.json",
+)  # fmt: skip
+WAYS: dict[str, dict[str, Any]] = {
+    "a task file": {"task_file": "FILE"},
+    "one of a list": {"task_file": "gone.json:FILE"},
+    "in a run folder around it": {"run_dir": "FOLDER", "task_file": "FILE"},
+    "the run folder itself": {"run_dir": "FOLDER"},
+    "another name of it": {"task_file": "./FILE"},
+}
+
+
+@pytest.mark.parametrize("through", ["configuration", "variables"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", PRIVATE)
+def test_hookctl_writes_nothing_but_a_runs_own_files(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, way: str, through: str
+) -> None:
+    (isolated / "work" / ".git").mkdir()
+    put(Path(".claude/settings.local.json"), "{}")
+    put(Path("notes.json"), "{}")
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    text = json.dumps(WAYS[way]).replace("FILE", name).replace("FOLDER", os.path.dirname(name) or ".")
+    if through == "configuration":
+        commit(json.loads(text), isolated)
+    else:
+        for setting, value in json.loads(text).items():
+            monkeypatch.setenv(f"HOOKCTL_{setting.upper()}", value)
+    before = files_below(Path())
+    for command in (("remaining", "2"), ("heartbeat",), ("start", "--remaining", "2"), ("stop",), ("conclude",)):
+        assert hookctl("run", *command).code in (0, 1)
+    after = files_below(Path())
+    assert {path: after.get(path) for path in before} == before
+    new = set(after) - set(before)
+    assert {os.path.basename(path) for path in new} <= {"task.json", "STOP", "CONCLUDE", "OWNER", ".gitignore"}
+    if through == "configuration":
+        assert not [path for path in new if path.startswith(".hookctl/guard")]
+
+
+@pytest.mark.parametrize("layer", ["person", "project"])
+def test_a_projects_variables_name_no_variable_that_leads_out(
+    victim: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, layer: str
+) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    env = {"HOOKCTL_TASK_ENV": "CREDENTIALS", "HOOKCTL_TASK_FIELDS": "remaining=remaining"}
+    put(Path(".claude/settings.json"), json.dumps({"env": env}))
+    if layer == "project":
+        monkeypatch.delenv("CREDENTIALS")
+        put(Path(".claude/settings.local.json"), json.dumps({"env": {"CREDENTIALS": str(victim)}}))
+    outcome = hookctl("doctor", "--json")
+    assert "victim.json" not in json.dumps(outcome.data["findings"])
+    assert "work waits" not in outcome.out
+
+
+def test_check_names_no_variable_of_a_preset(hookctl: Hookctl, isolated: Path) -> None:
+    (isolated / "work" / ".git").mkdir()
+    assert hookctl("install", "--host", "claude", "--scope", "project", "--preset", "bmad").code == 0
+    found = hookctl("check", "--json").data["findings"]
+    assert not [finding for finding in found if "task_env" in finding["message"]]
 
 
 def test_every_setting_that_names_something_is_in_the_list() -> None:

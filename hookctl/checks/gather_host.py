@@ -347,10 +347,13 @@ def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistratio
 
 def _variables_for_run(facts: HostFacts, root: str) -> dict[str, str]:
     """The variables that the guard has, but none of a project's that leads out of it."""
+    whole = dict(facts.environ)
+    for layer in reversed(facts.layers):
+        whole |= layer.env
     variables = dict(facts.environ)
     for layer in reversed(facts.layers):
         shared = layer.source.scope == "project"
-        variables |= confine_variables(layer.env, root) if shared else layer.env
+        variables |= confine_variables(layer.env, root, whole) if shared else layer.env
     return variables
 
 

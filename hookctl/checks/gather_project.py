@@ -28,7 +28,7 @@ from hookctl.packs.guard import host_table
 from hookctl.packs.model import MISSING, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
-from hookctl.packs.run_files import describe_outside
+from hookctl.packs.run_files import describe_unseen
 from hookctl.packs.wants import wants
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.packs.wrapping import is_wrap_id
@@ -251,7 +251,7 @@ def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
     except HookctlError as error:
         return installed._replace(config_error=error)
     values = config if isinstance(config, dict) else {}
-    outside = tuple(describe_outside(values, file.target.project, {}))
+    outside = tuple(describe_unseen(values, file.target.project))
     return installed._replace(config=config, outside=outside)
 
 

@@ -22,6 +22,7 @@ from hookctl.model import PackRecord, Record
 from hookctl.packs import guard, stillness, supervised
 from hookctl.packs.guard_options import in_effect
 from hookctl.packs.guard_package import guard_module
+from hookctl.packs.presets import PRESETS
 from hookctl.packs.reports import name_report
 from hookctl.settings.targets import top
 from hookctl.system import files, project
@@ -35,6 +36,7 @@ _BREADCRUMB = "RESPAWN_REQUESTED"
 _TASK_LIMIT = 64 * 1024  # bytes, as the hook reads them
 _SESSION_FILE = r"[0-9a-f]{16}\.json"
 WORK_HOURS = 12  # where no setting says it
+_PRESETS_VARIABLES = {preset.get("task_env") for preset in PRESETS.values()}
 
 
 class RunFiles(NamedTuple):
@@ -48,7 +50,7 @@ class RunFiles(NamedTuple):
     owner: str = ""  # the session that the guard's settings name
     claims: bool = True  # whether the guard lets a session claim the work
     work_hours: int = WORK_HOURS
-    fields: dict[str, str] = {}  # noqa: RUF012  # of a task file that another system writes
+    fields: dict[str, str] = {}  # noqa: RUF012  # of a task file that hookctl only reads
     hides: bool = False  # the project itself says which file and fields these are
     needs_work: bool = True  # in mode keepalive a run goes on without any
 
@@ -88,6 +90,11 @@ def locate(
     options = in_effect(config, environ)
     folder = project.run_folder(root, options)
     task, fields = project.task_file(root, folder, environ, options)
+    # What a project brings, its variables too, could name any file: only task.json is written.
+    is_named = is_brought or _is_named_by_variable(environ)
+    hides = is_named and (bool(fields) or task != os.path.join(folder, "task.json"))
+    if hides and not fields:
+        fields = {"remaining": "remaining"}
     return RunFiles(
         root,
         folder,
@@ -98,8 +105,7 @@ def locate(
         options.get("claim", True),
         options.get("work_hours", WORK_HOURS),
         fields,
-        (is_brought or _is_named_by_variable(environ))
-        and (bool(fields) or task != os.path.join(folder, "task.json")),
+        hides,
         options.get("mode") != "keepalive",
     )
 
@@ -169,13 +175,18 @@ def confine(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> di
     return kept
 
 
-def confine_variables(env: Mapping[str, str], root: str) -> dict[str, str]:
-    """A project's own variables without those that would give the guard such a setting."""
+def confine_variables(
+    env: Mapping[str, str], root: str, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """A project's own variables without those that would give the guard such a setting.
+
+    `environ` are all variables that the guard has, since one may name another.
+    """
     kept = {}
     for name, value in env.items():
         setting = name.removeprefix("HOOKCTL_").lower()
         is_setting = name == f"HOOKCTL_{setting.upper()}"
-        if not is_setting or setting in confine({setting: value}, root, env):
+        if not is_setting or setting in confine({setting: value}, root, environ):
             kept[name] = value
     return kept
 
@@ -188,6 +199,17 @@ def describe_outside(
     for name, value in config.items():
         if value and kept.get(name) != value:
             yield f"{name} names what is not the project's, so hookctl and the hook ignore it"
+
+
+def describe_unseen(config: dict[str, Any], root: str) -> Iterator[str]:
+    """The same where no variable of a person is looked at, so that only a preset's is known."""
+    yield from describe_outside(config, root, {})
+    name = config.get("task_env")
+    if isinstance(name, str) and name and name not in _PRESETS_VARIABLES:
+        yield (
+            "task_env names a variable of no preset; hookctl and the hook ignore it "
+            "where its path is not the project's"
+        )
 
 
 def read_owner(run_files: RunFiles) -> str:
@@ -312,25 +334,14 @@ def set_task(run_files: RunFiles, key: str, value: Any) -> None:
     """Set one key of task.json; agents and people write it too, so all else in it stays."""
     if run_files.fields:
         message = "another system writes this file, so hookctl only reads it"
-        hint = "Let that system say what remains, or install the guard with another preset."
+        hint = "Let that system say what remains, or install without `task_file` and its variables."
         raise HookctlError("read_only", message, path=run_files.task, hint=hint, exit_code=FAILED)
     refuse_links(run_files, run_files.task)
-    if _leads_out(run_files):
-        message = "this task file lies outside the project, so hookctl only reads it"
-        hint = "Let the program that it belongs to write it, or unset HOOKCTL_TASK_FILE."
-        raise HookctlError("read_only", message, path=run_files.task, hint=hint, exit_code=FAILED)
 
     def change(old: bytes | None) -> bytes:
         return parse(old or b"", run_files.task).set((key,), value).data
 
     _replace(run_files, run_files.task, change)
-
-
-def _leads_out(run_files: RunFiles) -> bool:
-    """Whether the task file lies neither in the project nor in the run folder."""
-    task = os.path.realpath(run_files.task)
-    folders = (os.path.realpath(run_files.project), os.path.realpath(run_files.folder))
-    return not any(f"{task}/".startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
 def write_mark(run_files: RunFiles, name: str, text: str) -> None:

@@ -6,7 +6,9 @@ hookctl reads such a file with this module, too.
 
 MARK = "/.hookctl/guard/"
 PERSONAL = ("-user", "-local")  # behind the host in a folder's name, if a data folder is so called
-GIT = ".git"  # not the project's content: hooks, credentials
+# Not the project's content: git's hooks and credentials, and what hookctl keeps for itself.
+GIT = "/.git/"
+OWN = ("/.hookctl/guard/", "/.hookctl/packs/", "/.hookctl/runtime/", "/.hookctl/ledger.json/")
 # The presets' own variables; all others stay unseen, whatever a repository asks for.
 SHOWABLE = ("HERMES_KANBAN_TASK",)
 
@@ -86,14 +88,15 @@ RULES = {
 
 
 def is_inside(project, path):
-    """Does a path, its links resolved, lead to the project or what is below it, but not to .git?"""
+    """Does a path, its links resolved, lead to the project's content, not to git's or ours?"""
     from posixpath import join, realpath  # late: only a project that names a path needs it
 
     try:
-        root, real = realpath(project), realpath(join(project, path))
+        root, real = realpath(project).rstrip("/"), realpath(join(project, path)) + "/"
     except (OSError, ValueError):
         return False
-    root = root + "/" if root != "/" else "/.hookctl/"  # everything lies below /
-    if not path or not (real + "/").startswith(root):
+    start = root + "/" if root else "/.hookctl/"  # everything lies below /
+    if not path or not real.startswith(start):
         return False
-    return GIT not in real[len(root) :].lower().split("/")
+    below = real[len(root) :].lower()
+    return GIT not in below and not below.startswith(OWN)
