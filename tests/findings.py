@@ -561,6 +561,7 @@ def state_elsewhere(place: Place) -> None:
     place.monkeypatch.delenv("HOOKCTL_STATE_DIR")
     (place.root / "home" / ".local" / "state").mkdir(parents=True)
     place.ledger.parent.rename(place.root / "home" / ".local" / "state" / "hookctl")
+    place.ledger.parent.mkdir()
 
 
 # Runtime files, and who may write them.

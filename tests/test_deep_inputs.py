@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import shlex
@@ -151,12 +152,16 @@ def test_no_command_takes_more_than_its_length(name: str, reader: str) -> None:
     """Four times the text may take about four times as long; a square would take sixteen times."""
 
     def taken(size: int) -> float:
-        text, start = LONG[name](size), time.process_time()
+        text = LONG[name](size)
+        gc.disable()  # it goes over all objects of the tests again and again
+        start = time.process_time()
         with contextlib.suppress(ValueError):
             READERS[reader](text)
-        return time.process_time() - start
+        end = time.process_time()
+        gc.enable()
+        return end - start
 
-    assert any(taken(80_000) < 9 * taken(20_000) + 0.05 for _ in range(5))
+    assert any(taken(80_000) < 11 * taken(20_000) + 0.05 for _ in range(5))
 
 
 def test_a_variable_is_found_as_fast_among_many_others() -> None:
@@ -167,7 +172,7 @@ def test_a_variable_is_found_as_fast_among_many_others() -> None:
             assert document.get(("env", str(number))) == "1"
         return time.process_time() - start
 
-    assert any(taken(8_000) < 9 * taken(2_000) + 0.05 for _ in range(5))
+    assert any(taken(8_000) < 11 * taken(2_000) + 0.05 for _ in range(5))
 
 
 @pytest.mark.parametrize("name", LONG)

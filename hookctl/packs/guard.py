@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,8 +66,8 @@ def lost_program(command: str) -> str:
     """
     form = rf": hookctl=[^;]*; (?:set -- .*; if )?\[ -f ({_QUOTED}) \] && \[ -r "
     match = re.match(form, command, re.DOTALL)
-    path = "".join(shlex.split(match[1])) if match else ""
-    return path if os.path.isabs(path) and not os.path.isfile(path) else ""
+    path = "".join(split_words(match[1])) if match else ""
+    return path if os.path.isabs(path) and not files.is_file(path) else ""
 
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:

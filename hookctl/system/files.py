@@ -99,6 +99,15 @@ def read(path: str) -> Snapshot:
     return Snapshot(target, data, status.st_nlink)
 
 
+def is_file(path: str) -> bool:
+    """Whether `read` would find a regular file there, without reading it."""
+    try:
+        target = real(path)
+    except HookctlError:  # a symbolic link loop
+        return False
+    return _previews[target] is not None if target in _previews else os.path.isfile(target)
+
+
 def list_names(folder: str) -> set[str]:
     """The names in a folder, as `read` would find their files; none where it cannot be listed."""
     names: set[str] = set()

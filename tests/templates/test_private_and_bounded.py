@@ -90,7 +90,7 @@ def test_a_long_life_leaves_small_files(lab: Lab) -> None:
     assert lab.breadcrumb.stat().st_size < 200
     lab.stops("11111", prompt_id="p" * 10_000)
     assert lab.session_file().stat().st_size < 2000
-    assert (lab.folder / "dispatch.json").stat().st_size < 2000
+    assert (lab.folder / "dispatch.json").stat().st_size < 3000
 
 
 def test_refusals_turn_the_log_over_too(lab: Lab) -> None:
