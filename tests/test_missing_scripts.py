@@ -147,3 +147,18 @@ def test_the_script_of_a_pack(isolated: Path, hookctl: Hookctl) -> None:
     )  # fmt: skip
     put(isolated / "home" / "ring.sh", "echo\n")
     assert found(hookctl) == []
+
+
+@pytest.mark.parametrize("files", ["", '[files]\ninclude = ["n.sh"]\n'], ids=["alone", "with files"])
+@pytest.mark.parametrize("event", ["pre-tool", "stop"])
+@pytest.mark.parametrize("host", ["claude", "copilot", "gemini", "droid"])
+def test_the_script_of_a_pack_on_hosts_that_take_a_failure_for_a_refusal(
+    isolated: Path, hookctl: Hookctl, host: str, event: str, files: str
+) -> None:
+    head = f'[pack]\nname = "bell"\nversion = "1"\n{files}[[hooks]]\nevent = "{event}"\n'
+    put(isolated / "work" / "n.sh", "echo\n")
+    path = put(isolated / "work" / "bell.toml", head + 'command = "python3 /nowhere/gone.py"\n')
+    assert hookctl("install", str(path), "--host", host).code == 0
+    findings = hookctl("doctor", "--host", host, "--json").data["findings"]
+    told = [finding["message"] for finding in findings if finding["code"] == "script_missing"]
+    assert told == [f"bell/{event} runs /nowhere/gone.py, which is not there"]

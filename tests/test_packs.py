@@ -785,11 +785,20 @@ STATUSES = [("true", 0), ("exit 2", 2), ("exit 1", 0), ("exit 3", 0), ("no-such-
 
 @pytest.mark.parametrize("shell", shells())
 @pytest.mark.parametrize(("command", "status"), STATUSES)
-@pytest.mark.parametrize("host", ["copilot", "gemini", "droid"])
-def test_a_failing_command_refuses_no_call_and_status_2_does(
-    folder: Path, host: str, command: str, status: int, shell: str
+@pytest.mark.parametrize(
+    ("host", "event"),
+    [
+        ("copilot", "pre-tool"),
+        ("droid", "pre-tool"),
+        ("gemini", "pre-tool"),
+        ("gemini", "prompt"),
+        ("gemini", "stop"),
+    ],
+)
+def test_a_failing_command_refuses_nothing_and_status_2_does(
+    folder: Path, host: str, event: str, command: str, status: int, shell: str
 ) -> None:
-    pack = pack_of(folder, HEAD + f'[[hooks]]\nevent = "pre-tool"\ncommand = "{command}"\n')
+    pack = pack_of(folder, HEAD + f'[[hooks]]\nevent = "{event}"\ncommand = "{command}"\n')
     (want,) = [want for want in wants(pack, hosts.load(host), "")[0] if want.kind == "element"]
     text = want.value["command"]
     assert run(text, shell).returncode == status

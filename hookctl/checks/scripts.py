@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from hookctl.hosts.shapes import FAILS_OPEN
+
 NOT_THERE = "is not there"
 NOT_EXECUTABLE = "is not executable"
 
@@ -76,7 +78,8 @@ _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})")
 _OPERATOR = re.compile(r"&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n]")
 _ASSIGNMENT = re.compile(rf"{_NAME}=")
-# What hookctl puts before a pack's command: the mark, and a condition on the pack's first file.
+# What hookctl puts before a pack's command: the mark, on some hosts the trap for a failure, and a
+# condition on the pack's first file.
 _OWN_HEAD = re.compile(r": hookctl=[A-Za-z0-9._/-]+; ")
 _CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
 
@@ -108,7 +111,7 @@ def _without_own_head(command: str) -> str:
     head = _OWN_HEAD.match(command)
     if head is None:
         return command
-    rest = command[head.end() :]
+    rest = command[head.end() :].removeprefix(FAILS_OPEN)
     condition, end, behind = rest.partition(_END_OF_CONDITION)
     return behind if end and condition.startswith(_CONDITION) else rest
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hookctl.hosts import Host
 from hookctl.hosts.matchers import explain_mismatch
-from hookctl.hosts.shapes import head
+from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import EnvClaim, Pack, PackHook
@@ -20,8 +20,6 @@ _FILES = (
     r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
 )
 _ALL_TOOLS = ("*", "")
-# Before a command: where the host takes any failure for a refusal, only status 2 is one.
-_FAILS_OPEN = "trap '[ $? -eq 2 ] || exit 0' EXIT; "
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
 
@@ -131,7 +129,7 @@ def _command(pack: Pack, hook: PackHook, host: Host, event: str, files_text: str
     """The command in pieces: each text as it is, and {files} as a piece of its own."""
     yield head(f"{pack.name}/{hook.id}")
     if is_refused_by_failure(host, event):
-        yield _FAILS_OPEN
+        yield FAILS_OPEN
     if pack.files:
         first = pack.files[0]
         yield from (

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from hookctl.hosts.shapes import FAILS_OPEN
+
 from .clients import Client
 from .gemini import BASE, SKIP, TRUST, YOLO, Place, play, shell
 from .hooks import UNDECIDED, group, lost_fields, say
@@ -83,6 +85,16 @@ def test_these_block_and_nothing_ever_ends_them(gemini: Client, place: Place, ho
     write_settings(place.settings, AfterAgent=[group(hook)])
     run = play(gemini, place, Script(["done"], limit=4))
     assert (run.requests, run.count("refused") > 0) == (4, True)
+
+
+@pytest.mark.parametrize("event", ["AfterAgent", "BeforeAgent"])
+@pytest.mark.parametrize(("trap", "passes"), [("", False), (FAILS_OPEN, True)], ids=["bare", "trap"])
+def test_a_gone_program_lets_a_turn_pass_behind_the_trap_alone(
+    gemini: Client, place: Place, event: str, trap: str, passes: bool
+) -> None:
+    write_settings(place.settings, **{event: [group(trap + "/nowhere/hook")]})
+    run = play(gemini, place, Script(["done"], limit=4))
+    assert ((run.requests, run.code, run.out) == (1, 0, "done\n")) == passes
 
 
 def test_a_hook_that_ends_the_turn_beats_another_hook_s_block(gemini: Client, place: Place) -> None:
