@@ -43,7 +43,9 @@ class HookctlError(Exception):
     def say_unwritten(self) -> None:
         """Let the hint say that nothing was written, if it does not say so already."""
         if "othing was written" not in self.hint:
-            self.hint = f"{self.hint} Nothing was written.".lstrip()
+            is_open = self.hint and self.hint[-1] not in ".!?"  # it ends with a command, say
+            end = "." if is_open else ""
+            self.hint = f"{self.hint}{end} Nothing was written.".lstrip()
 
     def as_dict(self) -> dict[str, object]:
         """The error as the result envelope has it."""

@@ -17,6 +17,14 @@ from hookctl.errors import HookctlError
 from hookctl.system import files
 
 DECISIONS = ("allow", "block", "release", "end", "counted", "refuse")
+DONE = {  # each of them as done, after a number
+    "allow": "allowed",
+    "block": "blocked",
+    "release": "released",
+    "end": "ended",
+    "counted": "not ended",
+    "refuse": "refused",
+}
 CODES = {  # each with what it says of the moment
     "no_input": "what the host sent cannot be read, or names no session",
     "config_error": "the guard's configuration cannot be read",
@@ -82,6 +90,17 @@ class Kind(NamedTuple):
 
 
 Counts = Counter[tuple[str, Kind]]  # by the project's hash; empty where no project was known
+
+
+def reason_of(line: dict[str, Any]) -> str:
+    """What a line of the log says of the moment, in words."""
+    code, decision = line.get("code", ""), line.get("decision", "")
+    if code == "dispatch_refused" and decision in OF_REFUSALS:
+        return OF_REFUSALS[decision]
+    if code != "dispatch_refused" and decision == "counted":
+        return COUNTED
+    reasons = OF_WRAPPED if line.get("event") == WRAPPED else CODES
+    return reasons.get(code, "")
 
 
 def read(state: str) -> list[dict[str, Any]]:

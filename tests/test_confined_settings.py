@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
+from hookctl.masking import MASK
 from hookctl.packs import run_files
 from hookctl.packs.guard_options import schema
 from hookctl.packs.guard_package import guard_module
@@ -228,6 +229,35 @@ def test_what_lies_in_the_project_goes_on_working(isolated: Path, kept: dict[str
     (isolated / "work" / "inner").symlink_to("sub")
     environ = {"INSIDE": str(isolated / "work" / "todo.json")}
     assert run_files.confine(kept, str(isolated / "work"), environ) == kept
+
+
+@pytest.mark.parametrize("named_by", ["configuration", "variable"])
+def test_of_a_file_that_the_project_chose_counts_and_times_are_shown_alone(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, named_by: str
+) -> None:
+    (isolated / "work" / ".git").mkdir()
+    put(Path("keys.json"), json.dumps(FOREIGN))
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    if named_by == "configuration":
+        commit({"task_file": "keys.json", "task_fields": ["heartbeat=password", "owner=owner"]}, isolated)
+    else:
+        monkeypatch.setenv("HOOKCTL_TASK_FILE", "keys.json")
+        monkeypatch.setenv("HOOKCTL_TASK_FIELDS", "heartbeat=password,owner=owner")
+    data = hookctl("run", "status", "--json").data
+    assert (data["remaining"], data["heartbeat"], data["owner"]) == (7, MASK, MASK)
+    for command in (("run", "status"), ("run", "status", "--json"), ("status",), ("status", "--json"), ("doctor",)):
+        outcome = hookctl(*command)
+        assert SECRET not in outcome.out + outcome.err, command
+
+
+@pytest.mark.parametrize("path", [".GIT/x", "a/.Git/x", "/.hookctl/../etc/x"])
+def test_gits_folder_in_another_case_is_not_the_projects(isolated: Path, path: str) -> None:
+    assert run_files.confine({"task_file": path}, str(isolated / "work"), {}) == {}
+
+
+@pytest.mark.parametrize(("path", "stays"), [("/etc/x", False), ("/.hookctl/run/x", True)])
+def test_not_everything_is_of_a_project_at_the_root(path: str, stays: bool) -> None:
+    assert run_files.confine({"task_file": path}, "/", {}) == ({"task_file": path} if stays else {})
 
 
 def test_bmads_marker_is_found_at_project_scope(

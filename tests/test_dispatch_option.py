@@ -2,7 +2,10 @@
 
 import pytest
 
+from hookctl import hosts
 from hookctl.errors import HookctlError
+from hookctl.packs import guard
+from hookctl.packs.abilities import remarks_for
 from hookctl.packs.choices import Request, Settings, choose, remarks
 
 
@@ -42,3 +45,16 @@ def test_a_colon_in_a_tool_s_name_is_said_in_case_a_limit_was_meant(wishes: tupl
     request = Request(dispatch=wishes)
     said = remarks(choose(Settings(), request), request)
     assert said == ((f"{named} is taken for a tool's whole name; a limit is as in Task:30/300",) if named else ())
+
+
+@pytest.mark.parametrize(("end", "expected"), [(3, ("pre-tool", "prompt")), (0, ("pre-tool",))])
+def test_where_prompts_come_as_events_the_end_of_a_turn_needs_them(end: int, expected: tuple[str, ...]) -> None:
+    settings = Settings("off", {"dispatch_tools": ["Task"], "dispatch_end": end})
+    assert guard.events(settings, hosts.load("gemini")) == expected
+
+
+def test_what_a_host_cannot_end_is_said_once_asked_for() -> None:
+    codex = hosts.load("codex")
+    for most, is_said in ((0, False), (3, True)):
+        settings = Settings("breaker", {"dispatch_tools": ["Task"], "dispatch_end": most})
+        assert ("--dispatch only refuses" in " ".join(remarks_for(codex, settings))) == is_said

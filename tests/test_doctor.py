@@ -541,6 +541,33 @@ def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None
     assert not {"foreign_stop", "two_systems"} & set(place.codes())
 
 
+BMAD = handler("bin/story-automator stop-hook")
+RALPH = handler("/opt/ralph-loop/stop.sh")
+
+
+@pytest.mark.parametrize(
+    ("hooks", "says", "fix"),
+    [
+        ([NIGHTLY], "Nightly and the guard both keep", "Take Nightly's own hook out: the guard's preset nightly "),
+        ([BMAD], "bmad-automator and the guard both keep", "Take bmad-automator's own hook out: "),
+        ([RALPH], "a Ralph loop and the guard both keep", "Remove the other, or `hookctl install "),
+        ([NIGHTLY, BMAD], "Nightly, bmad-automator and the guard all keep", "Take Nightly's own hook out: "),
+    ],
+)
+def test_a_system_that_a_preset_replaces_has_to_go(place: Place, hooks: list[Any], says: str, fix: str) -> None:
+    beside_ours(Stop=hooks)(place)
+    (finding,) = [one for one in place.findings() if one["code"] == "two_systems"]
+    assert finding["message"].startswith(says)
+    assert finding["fix"].startswith(fix)
+
+
+def test_the_guard_is_not_offered_against_a_hook_that_its_preset_replaces(place: Place) -> None:
+    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
+    beside_ours(Stop=[BMAD])(place)
+    (finding,) = [one for one in place.findings() if one["code"] == "foreign_stop"]
+    assert finding["fix"].startswith("Take bmad-automator's own hook out")
+
+
 @pytest.mark.parametrize(
     "off",
     [

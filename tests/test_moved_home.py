@@ -229,3 +229,22 @@ def test_a_home_that_is_only_away_keeps_its_record(
     assert json.loads(Path(folders.here().ledger).read_text())["files"].keys() == {
         str(isolated / "work" / ".qwen" / "settings.json")
     }
+
+
+def test_no_advice_of_doctor_leads_below_the_old_one(
+    home: Path, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The configuration names the old state folder, and a pack's command the old folder of its files."""
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
+        monkeypatch.delenv(name)
+    hook = '[[hooks]]\nevent = "stop"\ncommand = "sh {files}/a.sh"\n'
+    pack = PACK.replace("[env]", f'[files]\ninclude = ["a.sh"]\n{hook}[env]')
+    put(isolated / "pk" / "a.sh", "exit 0\n")
+    assert hookctl("install", "--host", "claude").code == 0
+    assert hookctl("install", str(put(isolated / "pk" / "pack.toml", pack)), "--host", "claude").code == 0
+    new = home.with_name("moved")
+    home.rename(new)
+    monkeypatch.setenv("HOME", str(new))
+    fixes = {finding["code"]: finding["fix"] or "" for finding in hookctl("doctor", "--json").data["findings"]}
+    assert "doctor --fix" in fixes["state_elsewhere"] and "upgrade pk" in fixes["script_missing"]
+    assert not [fix for fix in fixes.values() if str(home) in fix]

@@ -386,6 +386,8 @@ def test_where_another_system_writes_the_task_its_field_is_named_and_no_refused_
     marker = put(run.project / ".claude" / ".story-automator-active", "{}")
     assert f"`storiesRemaining` in {marker} does" in run.hookctl("run", "start").out
     put(marker, '{"storiesRemaining": 2}')
+    said = run.hookctl("run", "status").out
+    assert (".story-automator-active written" in said, "task.json" in said) == (True, False)
     run.monkeypatch.setenv("HOOKCTL_NOW", str(os.stat(marker).st_mtime + 13 * 3600))
     run.monkeypatch.setenv("HOOKCTL_WORK_HOURS", "12")
     for outcome in (run.hookctl("run", "status"), run.hookctl("status"), run.hookctl("doctor")):

@@ -54,3 +54,10 @@ def test_where_no_hook_can_end_a_turn_it_does_not_say_that_one_is_ended(can_wrap
 def test_what_counts_nothing_is_not_said(name: str) -> None:
     knobs = {"dispatch_tools": ["Task"], name: 0}
     assert sentence("off", knobs, 5, 8, "Claude Code") == "lets every stop pass"
+
+
+@pytest.mark.parametrize("can_end", [True, False])
+def test_an_end_by_refusals_is_promised_where_the_host_can_end_a_turn(can_end: bool) -> None:
+    knobs = {"dispatch_tools": ["Task"], "dispatch_end": 3}
+    said = sentence("off", knobs, 5, 8, "Codex CLI", can_end_refused=can_end)
+    assert ("ends the turn after 3 refusals" in said) == can_end

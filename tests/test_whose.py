@@ -487,6 +487,8 @@ def test_without_a_repository_the_nearest_folder_of_ours_counts(tmp_path: Path) 
     (project / "sub").mkdir()
     assert run_from(project) == run_from(project / "sub") == str(project)
     assert run_from(tmp_path) == ""
+    nearest = plant(project / "sub")
+    assert run_from(nearest) == str(nearest)
 
 
 def test_a_folder_that_is_gone_ends_the_search(tmp_path: Path) -> None:

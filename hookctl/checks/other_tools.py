@@ -30,6 +30,12 @@ class _KnownTool(NamedTuple):
 
     name: str
     path: str
+    preset: str = ""  # of the guard, which does the tool's work
+
+    @property
+    def moving_over(self) -> str:
+        """The fix where a preset does the tool's work: its own hook has to go."""
+        return f"Take {self.name}'s own hook out: the guard's preset {self.preset} does its work."
 
 
 def judge_stops(facts: HostFacts) -> Iterator[Finding]:
@@ -65,7 +71,7 @@ def _find_known(facts: HostFacts, foreign: list[FoundHook]) -> Iterator[_KnownTo
     for system in facts.systems:
         path = next(_find_paths(facts, foreign, system), "")
         if path:
-            yield _KnownTool(system["name"], path)
+            yield _KnownTool(system["name"], path, system.get("preset", ""))
 
 
 def _find_paths(
@@ -90,13 +96,23 @@ def _judge_together(facts: HostFacts, known: list[_KnownTool]) -> Iterator[Findi
         names.append("the guard")
     if known and len(names) > 1:
         message = (
-            f"{' and '.join(names)} all keep the agent working; each has a limit of its own, "
+            f"{_join(names)} keep the agent working; each has a limit of its own, "
             "so together they block longer"
         )
         fix = "Keep one of them and remove the others."
         if "the guard" in names:
             fix = f"Remove the other, or `hookctl install --host {facts.host.name} --mode off`."
+            replaced = [tool.moving_over for tool in known if tool.preset]
+            if len(replaced) == len(known):
+                fix = " ".join(replaced)
         yield facts.find("two_systems", message, fix, known[0].path)
+
+
+def _join(names: list[str]) -> str:
+    """Two names or more, as the start of a sentence."""
+    if len(names) == 2:
+        return f"{names[0]} and {names[1]} both"
+    return f"{', '.join(names[:-1])} and {names[-1]} all"
 
 
 def _judge_end(
@@ -130,6 +146,8 @@ def _judge_end(
         if not facts.registrations:  # its hook was removed, and stays away without --force
             options += " --force"
     fix = _suggest_fix(facts.host, canonical, options, cap, wrap=bool(hooks))
+    if _has_guard(facts) and canonical == "stop" and len(known) == 1 and known[0].preset:
+        fix = known[0].moving_over
     if cap > 0:
         message = f"{blocker}; {reason}"
         message += f", so only {title}'s own cap ends it, after {cap:g} blocks in a row"

@@ -59,7 +59,10 @@ def _find_in_command(place: Path, hook: PackHook, pack: Pack) -> Iterator[Mistak
     for slot in unknown_slots(hook.command):
         known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         message = f"the command of {hook.id} has {{{slot.name}}}, which is no placeholder"
-        hint = f"{_nearest_placeholder(slot.name)}Placeholders are {known}. In quotes it is text."
+        hint = (
+            f"{_nearest_placeholder(slot.name)}Placeholders are {known}. "
+            "To use it literally, put it in quotes."
+        )
         yield place, message, hint
     for name in _misspelt_in_quotes(hook.command):
         message = f"the command of {hook.id} has {{{name}}} in quotes, where it stays as it is"

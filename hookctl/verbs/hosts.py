@@ -158,7 +158,10 @@ def _describe_process(told_by: str | None) -> str:
     if not told_by:
         return "not told: work passes on after 30 minutes without an event"
     if told_by == "shared":
-        return "of several sessions: work passes on when it ends, or after 30 minutes"
+        return (
+            "one process may run several sessions; work passes on when the process ends "
+            "or after 30 idle minutes"
+        )
     variable = "parent of the hook's shell, on Linux"
     return variable if told_by == "parent" else f"{told_by}, else the {variable}"
 

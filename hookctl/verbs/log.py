@@ -146,12 +146,7 @@ def _make_line(event: dict[str, Any], columns: _Columns) -> Line:
 
 def _explain(event: dict[str, Any]) -> str:
     """The reason of a decision, and its counts in brackets."""
-    reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
-    reason = reasons.get(event.get("code", ""), "")
-    if event.get("code") == "dispatch_refused":
-        reason = events.OF_REFUSALS.get(event.get("decision", ""), reason)
-    elif event.get("decision") == "counted":
-        reason = events.COUNTED
+    reason = events.reason_of(event)
     if event.get(events.IGNORED) is True:
         reason += "; the reminder before it was ignored"
     if isinstance(event.get("path"), str):

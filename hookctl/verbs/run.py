@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -100,7 +101,7 @@ def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterat
         yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
     if not work_files.installed_guards(folders, root):
         yield (
-            "the ledger knows of no guard, so nothing may read this: "
+            "the guard is not installed here, so no agent will act on this: "
             "`hookctl install --host claude`"
         )
 
@@ -114,7 +115,8 @@ def _describe_reach(folders: Folders, root: str) -> str:
     """What a folder is a project for once it has .hookctl; HOME and those above count alone."""
     if f"{folders.home}/".startswith(f"{root.rstrip('/')}/"):
         return "it counts for agents that are started in this very folder, not below it"
-    return "from now on it counts as a project, with all below it"
+    own = shlex.quote(os.path.join(root, ".hookctl"))
+    return f"from now on it counts as a project, with all below it; `rm -r {own}` undoes that"
 
 
 def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
@@ -277,7 +279,8 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
     if _BREADCRUMB in ages:
         lines.append(f"breadcrumb {ages[_BREADCRUMB]} old: {_CRUMB}")
     if "task.json" in ages:
-        lines.append(f"task.json  written {ages['task.json']} ago")
+        name = os.path.basename(run_files.task)  # of another system's, under a preset
+        lines.append(f"{name:10} written {ages['task.json']} ago")
     return lines
 
 
@@ -335,7 +338,8 @@ def _describe_chain(data: dict[str, Any]) -> list[str]:
     """How often the newest session was blocked, and the agent started again."""
     parts = []
     if data["blocks"]:
-        parts.append(f"{data['blocks']} blocks since the last prompt, chain of {data['depth']}")
+        blocks = amount(data["blocks"], "block")
+        parts.append(f"{blocks} since the last prompt, chain of {data['depth']}")
     if data["respawns"]:
         parts.append(f"started again {amount(data['respawns'], 'time')} by supervise")
     return [f"blocked    {'; '.join(parts)}"] if parts else []

@@ -45,7 +45,7 @@ def simulate(folders: Folders, source: str, request: Request, host: str) -> Resu
         stage = Stage(top, interpreter.choose(folders.environ)[0], settings)
         decisions = list(_play(stage, script))
     counts = Counter(decision["decision"] for decision in decisions)
-    summary = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
+    summary = ", ".join(f"{number} {events.DONE[word]}" for word, number in sorted(counts.items()))
     lines: list[str | Line] = [_make_line(decision) for decision in decisions]
     lines.append(summary or "no event asks for a decision")
     data = {
@@ -182,7 +182,7 @@ def _describe_decision(event: Event, answer: str, log_line: dict[str, Any]) -> d
         "session": event.payload.get("session_id", "simulated"),
         "decision": log_line.get("decision", "allow"),
         "code": code,
-        "reason": events.CODES[code],
+        "reason": events.reason_of({**log_line, "code": code}),
         "blocks": log_line.get("blocks"),
         "attempts": log_line.get("attempts"),
         "progress": log_line.get("progress"),

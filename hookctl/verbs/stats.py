@@ -20,8 +20,7 @@ from hookctl.system.folders import Folders
 
 _STOPS = ("stop", events.WRAPPED)
 _REFUSED = "dispatch_refused"
-_DECISIONS = {"allow": "allowed", "block": "blocked", "release": "released", "end": "ended"}
-_DECISIONS["counted"] = "not ended"
+_DECISIONS = {word: done for word, done in events.DONE.items() if word != "refuse"}
 _METRICS = {
     "decisions": "Decisions of the guard on stops and wrapped hooks, by reason.",
     "trips": "Tool calls that the guard refused because they came too often.",
@@ -115,7 +114,7 @@ def _show(folders: Folders, data: Mapping[str, Any], tallies: list[Tally]) -> It
         yield ""
         yield from table(_table("HOST", data["hosts"].items()))
     if len(data["projects"]) > 1:
-        names = _known_projects(folders)
+        names = {"": "no project", **_known_projects(folders)}
         pages = [(names.get(name, name), page) for name, page in data["projects"].items()]
         yield ""
         yield from table(_table("PROJECT", pages))
