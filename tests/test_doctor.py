@@ -562,8 +562,8 @@ def test_a_system_that_a_preset_replaces_has_to_go(place: Place, hooks: list[Any
 
 
 def test_the_guard_is_not_offered_against_a_hook_that_its_preset_replaces(place: Place) -> None:
-    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
     beside_ours(Stop=[BMAD])(place)
+    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
     (finding,) = [one for one in place.findings() if one["code"] == "foreign_stop"]
     assert finding["fix"].startswith("Take bmad-automator's own hook out")
 

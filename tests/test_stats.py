@@ -51,9 +51,7 @@ def metrics(text: str) -> dict[tuple[str, str, str], float]:
 
 def test_people_get_the_sums_and_a_row_for_each_host_and_project(logged: Path, hookctl: Hookctl) -> None:
     put(logged.parent / "events.jsonl", json.dumps(line("no_input", session=None)) + "\n")
-    assert "no project  1" in " ".join(hookctl("stats").out.replace("no project", "no_project").split()).replace(
-        "no_project", "no project "
-    )
+    assert any(row.startswith("no project ") for row in hookctl("stats").out.splitlines())
     (logged.parent / "events.jsonl").unlink()
     out = hookctl("stats").out
     for expected in (

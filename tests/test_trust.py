@@ -155,7 +155,8 @@ def test_a_program_in_a_project_is_not_approved(
 ) -> None:
     monkeypatch.setenv("HOOKCTL_DATA_DIR", str(project / "data"))
     done = hookctl(*TRUST)
-    assert (done.code, "a later commit" in done.err) == (2, True)
+    assert (done.code, "lies in the project" in done.err) == (1, True)  # no program of ours lies there at all
+    assert config.read_text() == THEIRS
 
 
 @pytest.mark.parametrize("command", ["sh ./run.sh", "{project}/run.sh now", "sh ../run.sh"])

@@ -13,13 +13,12 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shell_words import split_words
-from hookctl.model import Current, PackRecord, Path, PathFault, Record
+from hookctl.model import Current, IgnoreRule, PackRecord, Path, PathFault, Record
 from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
-from hookctl.system.git import IgnoreRule
 
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
 _STARTERS = ("env", "exec", "command", "nohup", "time")  # each starts the program behind it

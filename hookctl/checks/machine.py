@@ -36,7 +36,7 @@ class Machine:
         self.now = clock.now(folders.environ)
         self.cwd_project = project.look(folders.cwd, folders.environ)
         self.settings_schema = guard_options.schema()
-        self._made = store.made_paths(folders.ledger, folders.home)
+        self._made = store.list_made(self.records)
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._targets: dict[str, list[Target]] = {}

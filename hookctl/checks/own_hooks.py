@@ -9,13 +9,12 @@ from typing import Any
 from hookctl import __version__
 from hookctl.hosts import Host, handlers
 from hookctl.hosts.shapes import event_of
-from hookctl.model import WRAP, HookEntry, Record
+from hookctl.model import WRAP, HookEntry, IgnoreRule, Record
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, Origin
 from hookctl.settings.targets import GUARD, Target
 from hookctl.settings.words import is_true
-from hookctl.system.git import IgnoreRule
 
 _SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 

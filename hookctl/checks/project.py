@@ -16,14 +16,13 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading, reading
 from hookctl.ledger.digests import content_digest, with_unix_endings
-from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record
+from hookctl.model import WRAP, Current, Entry, HookEntry, IgnoreRule, PackRecord, Record
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, OWN, Target
-from hookctl.system.git import IgnoreRule
 
 CONFIG = "config.json"
 LEDGER = "ledger.json"

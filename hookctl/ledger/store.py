@@ -38,9 +38,13 @@ def load(path: str, home: str = "") -> dict[str, Record]:
 def made_paths(path: str, home: str) -> set[str]:
     """The settings files on record and the folders made for them; none where it is unreadable."""
     try:
-        records = load(path, home)
+        return list_made(load(path, home))
     except HookctlError:
         return set()
+
+
+def list_made(records: Mapping[str, Record]) -> set[str]:
+    """The settings files of these records and the folders made for them."""
     made = set(records)
     for record in records.values():
         made.update(record.created_dirs)

@@ -11,28 +11,14 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from hookctl.errors import HookctlError
+from hookctl.model import IgnoreRule
 from hookctl.system import files
 from hookctl.system.temporary import private_folder
 
 _PATIENCE = 10.0  # seconds: an ignore file may be a pipe
 _POINTER = "gitdir: "
-
-
-class IgnoreRule(NamedTuple):
-    """A line of an ignore file, and which of the files asked about it keeps out of git."""
-
-    path: str
-    line: int
-    names: tuple[str, ...]  # relative to the project; a folder where it keeps out several files
-
-    def describe(self, project: str) -> str:
-        """The files and the rule, in words."""
-        inside = self.path.startswith(f"{project}/")
-        path = os.path.relpath(self.path, project) if inside else self.path
-        return f"git ignores {' and '.join(self.names)} ({path}:{self.line})"
 
 
 def find_top(folder: str) -> str:
