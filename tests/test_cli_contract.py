@@ -539,7 +539,10 @@ def test_a_terminal_that_knows_ascii_only_is_enough(process: Hookctl, isolated: 
     assert (outcome.code, outcome.err) == (0, "")
 
 
-def test_warnings_are_messages_with_and_without_json(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_are_messages_with_and_without_json(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (isolated / "home" / ".claude").mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: (sys.executable, "an odd Python"))
     for flags in ((), ("--json",)):
         outcome = hookctl("plan", *CLAUDE, *flags)

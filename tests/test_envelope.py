@@ -64,6 +64,18 @@ def test_a_message_has_a_code_a_host_and_a_file(hookctl: Hookctl, isolated: Path
     assert message["path"].startswith(str(isolated / "home/.codex/"))
 
 
+def test_a_client_that_is_not_there_is_said_where_its_settings_are_made(hookctl: Hookctl, isolated: Path) -> None:
+    """Once, for information, and not of a project's file, which is for everybody who clones it."""
+    line = "Codex CLI was not found here; its settings are written all the same"
+    assert codes(hookctl("install", "--host", "codex", "--scope", "project", "--json")).count("client_missing") == 0
+    outcome = hookctl("install", "--host", "codex", "--json")
+    found = [(m["level"], m["message"]) for m in outcome.data["messages"] if m["code"] == "client_missing"]
+    assert found == [("info", line)]
+    assert codes(hookctl("install", "--host", "codex", "--mode", "off", "--json")).count("client_missing") == 0
+    (isolated / "home" / ".qwen").mkdir()
+    assert codes(hookctl("install", "--host", "qwen", "--json")).count("client_missing") == 0
+
+
 def test_what_stands_below_a_plan_are_messages_too(hookctl: Hookctl) -> None:
     for more in (("--dry-run",), ()):
         outcome = hookctl("install", "--host", "claude", *more, "--json")

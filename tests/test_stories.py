@@ -10,7 +10,8 @@ A story is a text (tests/stories/*.txt). It is played, written down again as it 
 
 $ROOT stands for the folder of the story, $PYTHON for the hooks' interpreter, $HASH for that of a
 settings file's path, or of the hook's package.
-Commands run in $WORK, a folder in it. A blank line before a heading belongs to nobody.
+Commands run in $WORK, a folder in it. Claude Code's program is on PATH, no other agent's.
+A blank line before a heading belongs to nobody.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class Stage:
         self.root = root
         program = put(root / "bin" / "hookctl", f"#!{sys.executable}\nfrom hookctl.__main__ import main\nmain()\n")
         program.chmod(0o755)
+        put(root / "bin" / "claude", "#!/bin/sh\necho 2.1.330\n").chmod(0o755)
         self.environ = {
             **os.environ, "PATH": f"{root}/bin:/usr/bin:/bin", "TZ": "UTC", "HOOKCTL_NOW": "1000000000",
             "ROOT": str(root), "PYTHONPATH": str(Path(__file__).parents[1]),

@@ -6,12 +6,14 @@ import json
 import os
 from collections.abc import Iterator
 
-from hookctl.hosts import reading, settings_path, shapes
+from hookctl.hosts import detected, reading, settings_path, shapes
 from hookctl.model import Message
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.settings import effective, precedence
 from hookctl.settings.targets import Target, active_file
+
+_INFORMATION = ("start_folder", "client_missing")
 
 
 def find_notices(draft: Draft, pack: Pack) -> list[Message]:
@@ -25,13 +27,14 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     if draft.snapshot.data is None and draft.is_edited:
         notices["user_file_hidden"] = list(_notice_hidden_user_file(draft))
         notices["dangling_link"] = list(_notice_dangling_link(draft))
+        notices["client_missing"] = list(_notice_missing_client(draft))
     notices["hooks_woken"] = list(_notice_woken_hooks(draft))
     notices["start_folder"] = list(_notice_single_folder(draft, pack))
     messages = []
     for code, lines in notices.items():
         for line in lines:
             path = draft.target.path
-            level = "info" if code == "start_folder" else "warning"
+            level = "info" if code in _INFORMATION else "warning"
             messages.append(Message(line, code, level, host=draft.host.name, path=path))
     return messages
 
@@ -98,6 +101,12 @@ def _notice_dangling_link(draft: Draft) -> Iterator[str]:
     if os.path.islink(path):
         real = draft.snapshot.path
         yield f"{path} is a link to {real}, which does not exist, so it is made there"
+
+
+def _notice_missing_client(draft: Draft) -> Iterator[str]:
+    """The agent may not be installed at all, or lie where hookctl does not look."""
+    if draft.target.scope == "user" and not detected(draft.host, draft.folders.environ):
+        yield f"{draft.host.title} was not found here; its settings are written all the same"
 
 
 def _notice_single_folder(draft: Draft, pack: Pack) -> Iterator[str]:

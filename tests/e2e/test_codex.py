@@ -85,11 +85,12 @@ def test_a_hook_that_the_operator_put_behind_ours_stays_approved_when_we_leave(c
     assert trusts(codex, place) == {"hooks.json:stop:1:0": "trusted"}
     assert play(codex, place, ["done"]).requests == 1
     assert later.flags() == "F"
-    # What comes back later comes last, and leaves no more behind when it goes again.
+    # What comes back takes its empty place again, and leaves no more behind when it goes once more.
     between = place.settings.read_bytes()
     install(place, "--trust")
-    assert trusts(codex, place) == {"hooks.json:stop:1:0": "trusted", "hooks.json:stop:2:0": "trusted"}
+    assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted", "hooks.json:stop:1:0": "trusted"}
     hookctl(place, "uninstall")
+    assert trusts(codex, place) == {"hooks.json:stop:1:0": "trusted"}
     assert place.settings.read_bytes() == between
 
 
