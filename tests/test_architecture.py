@@ -17,10 +17,10 @@ LAYERS = [
     ["cli"],
     ["commands"],
     ["verbs"],
-    ["checks"],
-    ["planner"],
     ["report"],
     ["output"],
+    ["checks"],
+    ["planner"],
     ["transaction", "packs"],
     ["ledger"],
     ["settings"],
@@ -49,11 +49,8 @@ def layer(name: str) -> int:
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Every module of hookctl that a module imports when it runs, in functions too; not what is for types only."""
+    """Every module of hookctl that a module imports, in functions and for types too."""
     tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = []
     known = modules()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

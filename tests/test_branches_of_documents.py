@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hookctl.documents import MISSING, diffs, formats
+from hookctl.documents import MISSING, formats
 from hookctl.documents import jsonc as jsonc_module
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.redaction import redacted
@@ -15,6 +15,7 @@ from hookctl.documents.toml import TomlDocument
 from hookctl.documents.yaml import YamlDocument
 from hookctl.documents.yaml_nodes import reader
 from hookctl.errors import HookctlError
+from hookctl.output import diffs
 from tests.documents.refused import WHERE, refused
 from tests.test_report import file_plan
 

@@ -19,9 +19,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import masking, report
-from hookctl.documents import diffs, redaction
+from hookctl.documents import redaction
 from hookctl.documents.redaction import redacted
 from hookctl.model import Result
+from hookctl.output import diffs
 from hookctl.settings import sources
 
 from .conftest import Hookctl, Outcome, put

@@ -14,10 +14,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import hosts, masking, report
-from hookctl.documents import diffs
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Decision, Entry, Record, Result
+from hookctl.output import diffs
 from hookctl.output.table import table
 from hookctl.output.words import program, tilde
 from hookctl.planner.plan import FilePlan

@@ -1,6 +1,6 @@
 """What doctor checks: `gather_*`, machine, probes and self_test read, the other modules judge.
 
-It may import every room but `verbs`, and it writes nothing.
+It may import the rooms below it, such as `planner` and `settings`, and it writes nothing.
 
 To add a check:
 

@@ -1,4 +1,4 @@
 """How a result looks to people: lines, marks, columns, help texts, and plans in words.
 
-It may import `packs`, `settings`, `documents`, `system` and the values at the root.
+It may import every room but `verbs`, which print through it; most of these only for their types.
 """

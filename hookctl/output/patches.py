@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookctl.documents.diffs import file_lines, shown_lines
 from hookctl.masking import OwnText
 from hookctl.model import Change
+from hookctl.output.diffs import file_lines, shown_lines
 from hookctl.output.lines import amount
 from hookctl.settings.targets import GUARD
 from hookctl.system.files import digest

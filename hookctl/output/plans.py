@@ -116,7 +116,7 @@ def _whole_diff(plan: Plan) -> list[Text]:
 
 
 def _dry_lines(plan: Plan, *, diff: bool) -> list[Text]:
-    from hookctl.documents.diffs import shown_lines
+    from hookctl.output.diffs import shown_lines
 
     lines = _whole_diff(plan) if diff else []
     for file in plan.files:
@@ -245,7 +245,7 @@ def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
 
 
 def _file_data(file: FilePlan) -> dict[str, Any]:
-    from hookctl.documents.diffs import own_lines
+    from hookctl.output.diffs import own_lines
     from hookctl.system.files import digest
 
     return {

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sized
 from typing import Any, NamedTuple
 
 from hookctl import clock, report, transaction
-from hookctl.documents.diffs import shown_lines
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.model import Line, Result
+from hookctl.output.diffs import shown_lines
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.table import table
 from hookctl.output.words import tilde
