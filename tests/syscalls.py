@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,10 +61,10 @@ def unavailable() -> str:
     return f"strace does not work here: {tried.stderr.strip()}" if tried.returncode else ""
 
 
-def recorded(top: Path, log: Path, *command: str) -> list[Call]:
+def recorded(top: Path, log: Path, *command: str, environ: Mapping[str, str] | None = None) -> list[Call]:
     """The calls of hookctl with this command that read or change something below `top`, in their order."""
     every = (*_BY_HANDLE, *_CHANGING_BY_NAME, *_READING_BY_NAME)
-    done = _ended(_started(log, every, (), command))
+    done = _ended(_started(log, every, (), command, environ))
     assert done.code == 0, done.said
     return [call for call in _calls(log) if any(path.startswith(f"{top}/") for path in call.paths)]
 
@@ -103,13 +103,17 @@ def stopped(log: Path, call: Call, meanwhile: Callable[[], None], *command: str)
 
 
 def _started(
-    log: Path, names: tuple[str, ...], how: tuple[str, ...], command: tuple[str, ...]
+    log: Path,
+    names: tuple[str, ...],
+    how: tuple[str, ...],
+    command: tuple[str, ...],
+    environ: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
     trace = "trace=" + ",".join(f"?{name}" for name in names)  # not every machine has them all
     call = ["strace", "-qq", "-y", "-o", str(log), "-e", trace, *how, sys.executable, "-m", "hookctl", *command]
     return subprocess.Popen(
         call, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        preexec_fn=_on_one_processor,
+        preexec_fn=_on_one_processor, env=environ,
     )  # fmt: skip
 
 

@@ -1,9 +1,10 @@
-"""How far a command walks through hookctl's code, counted: `python -m tests.bench.walk [--json] [--checkout DIR]`.
+"""How heavy hookctl is, counted: `python -m tests.bench.walk [--json] [--checkout DIR]`.
 
 Each command runs as a process of its own in a home of its own, where a settings file stands already. Counted are
 functions with a name: no lambdas, comprehensions, class bodies or modules. A change of module is a call in another
-module than the call before it; a call across is one whose caller is in another module. This file needs nothing but
-the standard library, so that one copy of it can measure any checkout.
+module than the call before it; a call across is one whose caller is in another module. Below the commands stand the
+system calls of a first install that change a file (with strace), and the lines of the checkout. One copy of this
+file can measure any checkout.
 """
 
 from __future__ import annotations
@@ -31,14 +32,21 @@ COLUMNS = {
     "calls": "calls",
     "modules": "modules",
     "changes": "changes of module",
+    "imported": "imported",
     "crossings": "calls across",
     "settings": "opens of settings.json",
     "config": "opens of config.json",
     "processes": "processes",
 }
 AIMS = {
-    "first install": {"changes": 299, "settings": 4},
-    "doctor": {"changes": 399, "settings": 4, "config": 4},
+    "first install": {"functions": 350, "changes": 400, "settings": 4},
+    "install with nothing to do": {"functions": 200, "changes": 200, "imported": 40},
+    "doctor": {"functions": 350, "changes": 450, "settings": 4, "config": 4},
+}
+TOTALS = {
+    "system calls of a first install that change a file": 120,
+    "lines of hookctl/": 30_000,
+    "lines of tests/": None,
 }
 Figures = dict[str, dict[str, int]]
 _STARTING = ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "os.exec")
@@ -100,6 +108,7 @@ def trace(checkout: str, result: str, command: list[str]) -> int:
     sys.setprofile(seen.on_profile)
     code = run(command)
     sys.setprofile(None)
+    seen.figures["imported"] = sum(name.partition(".")[0] == "hookctl" for name in sys.modules)
     Path(result).write_text(json.dumps(seen.figures))
     return code
 
@@ -108,18 +117,47 @@ def measure(checkout: Path) -> Figures:
     """The figures of each command, one after the other in one temporary home."""
     with tempfile.TemporaryDirectory(prefix="walk-") as folder:
         top = Path(folder).resolve()
-        settings = top / "home" / ".claude" / "settings.json"
-        settings.parent.mkdir(parents=True)
-        settings.write_text(SETTINGS)
-        return {name: _measure_command(checkout, top, command) for name, command in COMMANDS.items()}
+        environ = _prepare(top)
+        return {name: _measure_command(checkout, top, command, environ) for name, command in COMMANDS.items()}
 
 
-def _measure_command(checkout: Path, top: Path, command: tuple[str, ...]) -> dict[str, int]:
-    result = top / "figures.json"
-    environ = {
+def _prepare(top: Path) -> dict[str, str]:
+    """Make a home with a settings file in it; the environment for commands there."""
+    settings = top / "home" / ".claude" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(SETTINGS)
+    return {
         **dict.fromkeys(ORDINARY, "1"), "PATH": os.environ["PATH"], "HOME": str(top / "home"), "NO_COLOR": "1",
         "HOOKCTL_STATE_DIR": str(top / "state"), "HOOKCTL_DATA_DIR": str(top / "data"),
     }  # fmt: skip
+
+
+def count_totals(checkout: Path) -> dict[str, int | None]:
+    """The figures that are not of one command; None for the system calls where strace does not work."""
+    figures = _count_calls(checkout), _count_lines(checkout / "hookctl"), _count_lines(checkout / "tests")
+    return dict(zip(TOTALS, figures, strict=True))
+
+
+def _count_calls(checkout: Path) -> int | None:
+    from tests import syscalls  # late: a process that is traced does not find it
+
+    if syscalls.unavailable():
+        return None
+    with tempfile.TemporaryDirectory(prefix="walk-") as folder:
+        top = Path(folder).resolve()
+        environ = {**_prepare(top), "PYTHONPATH": str(checkout), "PYTHONSAFEPATH": "1"}
+        calls = syscalls.recorded(top, top / "log", *COMMANDS["first install"], environ=environ)
+        return sum(call.changes for call in calls)
+
+
+def _count_lines(folder: Path) -> int:
+    return sum(len(path.read_bytes().splitlines()) for path in folder.rglob("*.py"))
+
+
+def _measure_command(
+    checkout: Path, top: Path, command: tuple[str, ...], environ: dict[str, str]
+) -> dict[str, int]:
+    result = top / "figures.json"
     script = os.path.abspath(__file__)
     call = [sys.executable, "-P", script, "--trace", str(result), "--checkout", str(checkout), "--", *command]
     done = subprocess.run(call, cwd=top / "home", env=environ, capture_output=True, text=True)
@@ -128,8 +166,8 @@ def _measure_command(checkout: Path, top: Path, command: tuple[str, ...]) -> dic
     return json.loads(result.read_text())
 
 
-def table(figures: Figures) -> list[str]:
-    """The figures as lines, a command each, those that have an aim with it."""
+def table(figures: Figures, totals: dict[str, int | None]) -> list[str]:
+    """The figures as lines, a command each and then a total each, those that have an aim with it."""
     rows = [["", *COLUMNS.values()]]
     for command, counts in figures.items():
         aims = AIMS.get(command, {})
@@ -137,7 +175,11 @@ def table(figures: Figures) -> list[str]:
         rows.append([command, *cells])
     columns = list(zip(*rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    for what, number in totals.items():
+        aim = f" (<= {TOTALS[what]})" if TOTALS[what] else ""
+        lines.append(f"{what}: {'unknown' if number is None else number}{aim}")
+    return lines
 
 
 def main() -> None:
@@ -151,8 +193,8 @@ def main() -> None:
     checkout = Path(options.checkout).resolve()
     if options.trace:
         sys.exit(trace(str(checkout), options.trace, options.command))
-    figures = measure(checkout)
-    print(json.dumps(figures, indent=2) if options.json else "\n".join(table(figures)))
+    figures, totals = measure(checkout), count_totals(checkout)
+    print(json.dumps({**figures, "totals": totals}, indent=2) if options.json else "\n".join(table(figures, totals)))
 
 
 if __name__ == "__main__":
