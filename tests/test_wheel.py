@@ -60,9 +60,13 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     pip("--python", str(venv / "bin" / "python"), "install", str(wheel))
     program = venv / "bin" / "hookctl"
+    agent = tmp_path / "agent" / "claude"
+    agent.parent.mkdir()
+    agent.write_text("#!/bin/sh\necho 2.1.330\n")
+    agent.chmod(0o755)
 
     def run(*arguments: str) -> str:
-        environ = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+        environ = {"HOME": str(home), "PATH": f"{agent.parent}:/usr/bin:/bin"}
         done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=home, env=environ)
         assert (done.returncode, done.stderr) == (0, ""), done
         return done.stdout
